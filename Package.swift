@@ -91,7 +91,7 @@ let package = Package(
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
-        room("Terminal", ["Threading", "RelayEngine"], touchesC: true),
+        room("Terminal", ["CTexts", "Threading", "RelayEngine"], touchesC: true),
         room(
             "RelayAPI",
             [
@@ -176,10 +176,8 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "manual",
-            dependencies: [
-                "RelayDaemon", "Demo", "ClientCommands", "Configuration", "Terminal", "CTexts", "WireFormat",
-            ],
-            path: "Packaging", swiftSettings: strictWithC),
+            dependencies: ["Configuration", "Terminal", "CTexts", "WireFormat"], path: "Packaging",
+            swiftSettings: strictWithC),
         .executableTarget(
             name: "relay-bench",
             dependencies: [

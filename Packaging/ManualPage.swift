@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientCommands
 import Configuration
-import Demo
-import RelayDaemon
 import Terminal
 
 /// upgrade-relay(1), and a page for each command: upgrade-relay-version-set(1). Laid out as man-pages(7) wants it. Pure.
 enum ManualPage {
-    /// Every command of the tool, in the order of the overview.
-    static let commands: [CommandEntry] =
-        [.serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + CommandTree.client
-
     /// Each with the name of its file.
-    static let pages = [("upgrade-relay.1", text)] + commands.map { ("\(name(of: $0.spec)).1", text(of: $0.spec)) }
+    static let pages = [("upgrade-relay.1", text)] + CommandSpec.all.map { ("\(name(of: $0)).1", text(of: $0)) }
 
     private static var text: String {
         var lines = Roff.head("upgrade-relay", section: 1, "User Commands")
@@ -32,7 +25,7 @@ enum ManualPage {
                 + "commands talk to the running daemon: over its control socket, or with --url and --token.")
         lines.append(".SH COMMANDS")
         lines += Roff.paragraph("*upgrade-relay help* COMMAND tells the same as the page of a command.")
-        for spec in commands.map({ $0.spec }) {
+        for spec in CommandSpec.all {
             lines += [".TP", ".BR \(Roff.escaped(name(of: spec))) (1)"] + Roff.paragraph("\(spec.purpose).")
         }
         lines.append(".SH EXIT STATUS")
@@ -53,7 +46,7 @@ enum ManualPage {
     /// All that the program reads of its environment, besides what the configuration names.
     private static let environment = [
         (RelayConfiguration.pathVariable, "the configuration, where --config names none"),
-        (ConnectionOptions.tokenVariable, "the API token, where --url is given and --token is not"),
+        ("UPGRADE_RELAY_TOKEN", "the API token, where --url is given and --token is not"),
         ("NO_COLOR", "if it is not empty, nothing is coloured"),
         ("TERM", "the terminal; if it is dumb, there are no colours and no progress bars"),
         ("COLUMNS", "how wide the terminal is, where it does not tell; 80 otherwise"),

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Terminal
 import WireFormat
 
 /// The configuration as a JSON5 file (json5.org).
@@ -7,11 +6,6 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     /// More bytes than any configuration has.
     static let largest = 4 << 20
-
-    /// How commands name it.
-    package static let option = OptionSpec.value(
-        "config", "FILE", "the configuration",
-        default: "$\(RelayConfiguration.pathVariable), else \(RelayConfiguration.defaultPath)")
 
     /// `--config`, else `UPGRADE_RELAY_CONFIG`, else the default.
     package static func located(option: String?, environment: [String: String]) -> ConfigurationFile {

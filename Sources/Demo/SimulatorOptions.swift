@@ -10,65 +10,6 @@ import WireFormat
 
 /// The command line of `simulate-apns` and `simulate-fcm` as the simulator's configuration.
 struct SimulatorOptions: Sendable {
-    static let apnsSpecs: [OptionSpec] =
-        [
-            listen(port: 2197),
-            OptionSpec.required("topic", "TOPIC", "a bundle id that pushes are taken for").repeatable(),
-            .required("team-id", "ID", "the team that provider tokens must name"),
-            .required("key-id", "ID", "the key that provider tokens must name"),
-            .value("public-key", "FILE", "the public half of that key (PEM)"),
-            .value("key", "FILE", "or the key itself: the .p8 file"),
-            .value("write-key", "FILE", "or make a new key and write it here, for the relay to sign with"),
-            .value(
-                "client-ca", "FILE",
-                "ask clients for a certificate of this authority (PEM), and judge it instead of a token"),
-            .value(
-                "client-environment", "NAME", "production or sandbox: what such a certificate must be for",
-                default: "either"),
-        ] + certificateSpecs + [
-            .value("dead-share", "SHARE", "of the tokens: answered with 410 Unregistered", default: "0"),
-            .value("bad-share", "SHARE", "of the tokens: answered with 400 BadDeviceToken", default: "0"),
-            .value("busy-share", "SHARE", "of the tokens: first answered with 429 TooManyRequests", default: "0"),
-        ] + commonSpecs(streams: 1000)
-
-    static let fcmSpecs: [OptionSpec] =
-        [
-            listen(port: 2198),
-            .required("account", "FILE", "its service account's key file; made where there is none"),
-            .value("project", "ID", "the project of a new account", default: "upgrade-relay-demo"),
-            .value("token-lifetime", "DURATION", "how long an access token lasts", default: "1h"),
-        ] + certificateSpecs + [
-            .value("dead-share", "SHARE", "of the tokens: answered with 404 UNREGISTERED", default: "0"),
-            .value("bad-share", "SHARE", "of the tokens: answered with 400 INVALID_ARGUMENT", default: "0"),
-            .value("busy-share", "SHARE", "of the tokens: first answered with 429 QUOTA_EXCEEDED", default: "0"),
-            .value("quota", "N", "requests a minute; what comes beyond it is answered with 429"),
-        ] + commonSpecs(streams: 100)
-
-    private static func listen(port: Int) -> OptionSpec {
-        .value(
-            "listen", "ADDRESS", "an IP address and a port; port 0 takes a free one", default: "127.0.0.1:\(port)")
-    }
-
-    private static let certificateSpecs: [OptionSpec] = [
-        .value("certificate", "FILE", "the server's certificate chain (PEM)", default: "made anew for this address"),
-        .value("certificate-key", "FILE", "its key (PEM)"),
-        .value("write-ca", "FILE", "where to write the new certificate's authority, for trustedCertificates"),
-        .value("faults", "FILE", "a script of faults (JSON5); the options below override it"),
-    ]
-
-    private static func commonSpecs(streams: Int) -> [OptionSpec] {
-        [
-            .value("busy-tries", "N", "how many pushes to such a token are", default: "2"),
-            .value("refuse-every", "N", "every n-th request is refused with REFUSED_STREAM"),
-            .value("goaway-after", "N", "requests after which a connection gets GOAWAY"),
-            .value("cut-after", "N", "requests after which a connection is cut"),
-            .value("latency", "DURATION", "from request to answer, such as 20ms", default: "0"),
-            .value("max-streams", "N", "streams at once on a connection", default: "\(streams)"),
-            .value("record", "FILE", "append every accepted push as a line of JSON"),
-            .flag("json", "print JSON lines instead of text for people"),
-        ]
-    }
-
     let configuration: SimulatorConfiguration
     let address: ListenAddress
     let authorityPath: String?

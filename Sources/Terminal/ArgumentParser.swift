@@ -49,8 +49,10 @@ package struct ArgumentParser: Sendable {
         if !option.isRepeatable, result.value(option.name) != nil {
             throw UsageError("--\(option.name) was given twice")
         }
+        try option.check(value)
         result.append(value, to: option.name)
         while option.isVariadic, let next = rest.first, !next.hasPrefix("-") {
+            try option.check(next)
             result.append(next, to: option.name)
             rest.removeFirst()
         }

@@ -10,10 +10,11 @@ package struct CommandEntry: Sendable {
     /// "error: …" and exit code 1.
     package let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
 
+    /// - Parameter name: as `CommandSpec` has it.
     package init(
-        _ spec: CommandSpec, run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
+        _ name: String, run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
     ) {
-        self.spec = spec
+        spec = .named(name)
         self.run = run
     }
 }

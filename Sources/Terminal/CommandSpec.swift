@@ -1,41 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
+import CTexts
 
-/// A command as the parser and the help read it.
+/// A command as the parser, the help and the manual read it. All of them stand in Sources/CTexts/commands.txt, in this form:
+///
+///     # a comment
+///     devices show                           the words that select it
+///       Shows one device of the registry     its purpose: one line, which begins with a verb
+///
+///       Without --app every app is searched  paragraphs that say more
+///
+///       arguments:                           what is known by its place; in brackets: it may be left out
+///         [TOKEN]  the device's push token
+///
+///       options:
+///         -k, --keep  keep the directory     a flag
+///         --name NAME!  its name             one that must be given
+///         --app APP*  an app                 one that may be given more than once
+///         --scope SCOPE...  rights           the same, and each time all words up to the next option
+///         --state STATE {a|b}  only (…)      one of these words, which stand for "…"; {a,b}: some of them, with commas
+///         @connection                        the lines that stand under this name at the beginning
+///
+///       examples:                            command lines that work as they stand
+///         upgrade-relay devices show 740f
+///
+///       exit: 0 1 2                          the codes that it can end with
 package struct CommandSpec: Sendable {
-    /// The words that select it: ["devices", "import"].
+    /// ["devices", "import"].
     package var path: [String]
-    /// One line, beginning with a verb: "Registers devices from a file".
-    package var purpose: String
-    /// What a page of help says beyond that; paragraphs separated by an empty line.
-    package var discussion: String
-    package var positionals: [PositionalSpec]
-    package var options: [OptionSpec]
-    /// Command lines that work as they stand.
-    package var examples: [String]
-    /// The exit codes that the command can end with.
-    package var exitCodes: [ExitCode]
+    package var purpose = ""
+    /// Paragraphs, separated by an empty line.
+    package var discussion = ""
+    package var positionals: [PositionalSpec] = []
+    package var options: [OptionSpec] = []
+    package var examples: [String] = []
+    package var exitCodes: [ExitCode] = []
 
-    package init(
-        path: [String], purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String] = [], exitCodes: [ExitCode] = [.done, .failed, .usage]
-    ) {
-        self.path = path
-        self.purpose = purpose
-        self.discussion = discussion
-        self.positionals = positionals
-        self.options = options
-        self.examples = examples
-        self.exitCodes = exitCodes
+    /// Every command of the tool, in the order of the overview.
+    package static let all = text.commands
+
+    private static let text = CommandText(unsafe String(cString: relay_commands()))
+
+    package static func named(_ name: String) -> CommandSpec {
+        guard let spec = all.first(where: { $0.name == name }) else {
+            preconditionFailure("commands.txt has no command \(name)")
+        }
+        return spec
     }
+
+    /// The options that stand under a name of their own.
+    package static func options(_ name: String) -> [OptionSpec] { text.groups[name]?.options ?? [] }
 
     package var name: String { path.joined(separator: " ") }
 
-    /// What every command understands.
-    package static let commonOptions: [OptionSpec] = [
-        .flag("help", short: "h", "show this page and exit")
-    ]
-
-    package var allOptions: [OptionSpec] { options + Self.commonOptions }
+    /// With what every command understands.
+    package var allOptions: [OptionSpec] { options + Self.options("help") }
 
     package func option(named name: String) -> OptionSpec? {
         allOptions.first { $0.name == name }
@@ -43,5 +61,74 @@ package struct CommandSpec: Sendable {
 
     package func option(short letter: Character) -> OptionSpec? {
         allOptions.first { $0.short == letter }
+    }
+}
+
+/// The text of many commands, taken apart. Pure.
+struct CommandText {
+    private(set) var commands: [CommandSpec] = []
+    /// Lines with a name of their own; of a command only arguments and options are read there.
+    private(set) var groups: [String: CommandSpec] = [:]
+    private var group: String?
+    /// "options:", for example.
+    private var part = ""
+    private var isNewParagraph = false
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) where !line.hasPrefix("#") {
+            read(line)
+        }
+    }
+
+    private mutating func read(_ line: Substring) {
+        let text = line.drop { $0 == " " }
+        switch line.count - text.count {
+        case _ where text.isEmpty: isNewParagraph = true
+        case 0 where text.hasPrefix("@"):
+            group = String(text.dropFirst())
+            groups[group ?? ""] = CommandSpec(path: [])
+        case 0:
+            (group, part) = (nil, "")
+            commands.append(CommandSpec(path: text.split(separator: " ").map(String.init)))
+        case 2 where text.hasSuffix(":"): part = String(text)
+        case 2:
+            commands[commands.count - 1].say(text, isNewParagraph)
+            isNewParagraph = false
+        default:
+            if let group, var spec = groups[group] {
+                spec.take(line.dropFirst(4), in: part, groups)
+                groups[group] = spec
+            } else {
+                commands[commands.count - 1].take(line.dropFirst(4), in: part, groups)
+            }
+        }
+    }
+}
+
+extension CommandSpec {
+    fileprivate mutating func say(_ text: Substring, _ isNewParagraph: Bool) {
+        if text.hasPrefix("exit: ") {
+            exitCodes = text.split(separator: " ").compactMap { Int32($0).flatMap(ExitCode.init) }
+        } else if purpose.isEmpty {
+            purpose = String(text)
+        } else {
+            discussion += discussion.isEmpty ? text : (isNewParagraph ? "\n\n" : " ") + text
+        }
+    }
+
+    fileprivate mutating func take(_ line: Substring, in part: String, _ groups: [String: CommandSpec]) {
+        if part == "examples:" { return examples.append(String(line)) }
+        if line.hasPrefix("@"), let group = groups[String(line.dropFirst())] {
+            positionals += group.positionals
+            return options += group.options
+        }
+        let end = line.firstRange(of: "  ") ?? line.endIndex..<line.endIndex
+        let (head, summary) = (line[..<end.lowerBound], String(line[end.upperBound...]))
+        if head.hasPrefix("-") { return options.append(OptionSpec(head, summary)) }
+        let isRequired = !head.hasPrefix("[")
+        positionals.append(
+            PositionalSpec(
+                name: isRequired ? String(head) : String(head.dropFirst().dropLast()), summary: summary,
+                isRequired: isRequired))
     }
 }

@@ -3,57 +3,59 @@
 /// One option of a command, as the parser and the help read it.
 package struct OptionSpec: Sendable, Equatable {
     /// Without the dashes: "required".
-    package var name: String
+    package let name: String
     /// One letter after a single dash: "h".
-    package var short: Character?
+    package private(set) var short: Character?
     /// What the help calls the value, in capitals: "VERSION". nil: the option is a flag.
-    package var value: String?
-    package var summary: String
-    /// What holds without the option, for the help only.
-    package var defaultText: String?
-    package var isRequired = false
-    package var isRepeatable = false
+    package private(set) var value: String?
+    package private(set) var summary: String
+    package private(set) var isRequired = false
+    package private(set) var isRepeatable = false
     /// Takes every following word up to the next option: `--scope status versions`.
-    package var isVariadic = false
-    /// The words that it takes, for shells to propose; none: anything.
-    package var choices: [String] = []
+    package private(set) var isVariadic = false
+    /// The words that it takes; none: anything.
+    package private(set) var choices: [String] = []
+    /// Whether one value is several of these words, separated by commas.
+    package private(set) var isList = false
+
+    /// - Parameter head: as it stands in commands.txt: "-h, --help", "--state STATE {a|b}".
+    init(_ head: Substring, _ summary: String) {
+        var words = head.split(separator: " ")
+        if let first = words.first, first.hasSuffix(",") {
+            short = first.dropFirst().first
+            words.removeFirst()
+        }
+        name = String(words.removeFirst().dropFirst(2))
+        self.summary = summary
+        if var value = words.first {
+            isRequired = Self.cut("!", from: &value)
+            isVariadic = Self.cut("...", from: &value)
+            isRepeatable = isVariadic || Self.cut("*", from: &value)
+            self.value = String(value)
+        }
+        guard words.count > 1 else { return }
+        isList = words[1].contains(",")
+        choices = words[1].dropFirst().dropLast().split { ",|".contains($0) }.map(String.init)
+        self.summary = summary.replacing("…", with: choices.joined(separator: ", "))
+    }
+
+    private static func cut(_ mark: String, from text: inout Substring) -> Bool {
+        guard text.hasSuffix(mark) else { return false }
+        text = text.dropLast(mark.count)
+        return true
+    }
 
     /// All that a page says of it.
-    package var help: String {
-        summary + (isRepeatable ? "; may be given more than once" : "")
-            + (defaultText.map { " (default: \($0))" } ?? "")
-    }
+    package var help: String { summary + (isRepeatable ? "; may be given more than once" : "") }
 
-    package static func flag(_ name: String, short: Character? = nil, _ summary: String) -> OptionSpec {
-        OptionSpec(name: name, short: short, value: nil, summary: summary)
-    }
-
-    package static func value(_ name: String, _ value: String, _ summary: String, default text: String? = nil)
-        -> OptionSpec
-    {
-        OptionSpec(name: name, value: value, summary: summary, defaultText: text)
-    }
-
-    package static func required(_ name: String, _ value: String, _ summary: String) -> OptionSpec {
-        OptionSpec(name: name, value: value, summary: summary, isRequired: true)
-    }
-
-    package func repeatable() -> OptionSpec {
-        var copy = self
-        copy.isRepeatable = true
-        return copy
-    }
-
-    package func choosing(_ words: [String]) -> OptionSpec {
-        var copy = self
-        copy.choices = words
-        return copy
-    }
-
-    package func variadic() -> OptionSpec {
-        var copy = self
-        copy.isVariadic = true
-        return copy
+    /// - Throws: where it takes certain words, and the value is none of them.
+    func check(_ value: String) throws(UsageError) {
+        let words = isList ? value.split(separator: ",", omittingEmptySubsequences: false).map(String.init) : [value]
+        guard !choices.isEmpty, let wrong = words.first(where: { !choices.contains($0) }) else { return }
+        let article = name.first.map { "aeiou".contains($0) } ?? false ? "an" : "a"
+        throw UsageError(
+            "--\(name): \"\(wrong)\" is not \(article) \(name); \(choices.joined(separator: ", "))",
+            suggestion: Suggestion.nearest(to: wrong, among: choices))
     }
 }
 
@@ -63,10 +65,4 @@ package struct PositionalSpec: Sendable, Equatable {
     package var name: String
     package var summary: String
     package var isRequired: Bool
-
-    package init(_ name: String, _ summary: String, isRequired: Bool = true) {
-        self.name = name
-        self.summary = summary
-        self.isRequired = isRequired
-    }
 }

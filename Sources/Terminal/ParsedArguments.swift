@@ -35,6 +35,11 @@ package struct ParsedArguments: Sendable, Equatable {
 
     package func values(_ name: String) -> [String] { options[name] ?? [] }
 
+    /// Of an option whose values are words with commas between them.
+    package func list(_ name: String) -> [String] {
+        values(name).flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
     package func positional(_ name: String) -> String? { positionals[name] }
 
     /// A positional or option that the specification requires, so that the parser has seen to it.

@@ -5,14 +5,26 @@ import Testing
 
 @Suite struct ArgumentParserTests {
     private let parser = ArgumentParser(
-        CommandSpec(
-            path: ["test"], purpose: "Tests",
-            positionals: [PositionalSpec("FILE", "the file"), PositionalSpec("MORE", "more", isRequired: false)],
-            options: [
-                .value("name", "NAME", "a name"), .flag("loud", "be loud"),
-                OptionSpec.value("each", "X", "several").repeatable(),
-                OptionSpec.value("scope", "S", "scopes").repeatable().variadic(),
-            ]))
+        CommandText(
+            """
+            test
+              Tests
+
+              arguments:
+                FILE  the file
+                [MORE]  more
+
+              options:
+                --name NAME  a name
+                --loud  be loud
+                --each X*  several
+                --scope S...  scopes
+                --state STATE {on|off}  one (…)
+                --modes MODES {fast,slow}  some (…)
+                --share S  a share
+                --n N  a number
+            """
+        ).commands[0])
 
     @Test func `Options stand anywhere and with or without an equals sign`() throws {
         let arguments = try parser.parse(["--name", "a b", "f", "--loud", "--each=1", "--each", "2=3"])
@@ -38,16 +50,25 @@ import Testing
     @Test(arguments: [
         (["f", "--nmae", "x"], "unknown option \"--nmae\"; did you mean \"--name\"?"),
         (["f", "--zzzzzz"], "unknown option \"--zzzzzz\""),
-        (["f", "-x"], "unknown option \"-x\""),
+        (["f", "-xyz"], "unknown option \"-xyz\""),
         (["f", "--loud=yes"], "--loud takes no value; it was given \"yes\""),
         (["f", "--name"], "--name needs a value: --name NAME"),
         (["f", "--name", "a", "--name", "b"], "--name was given twice"),
         ([], "FILE is missing: the file"),
         (["a", "b", "c"], "unexpected argument \"c\""),
+        (["f", "--state", "onn"], "--state: \"onn\" is not a state; on, off; did you mean \"on\"?"),
+        (["f", "--state", "on,off"], "--state: \"on,off\" is not a state; on, off"),
+        (["f", "--modes", "fast,sloww"], "--modes: \"sloww\" is not a modes; fast, slow; did you mean \"slow\"?"),
     ])
     func `Wrong usage says what is wrong`(words: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try parser.parse(words) }
         #expect(error?.description == message)
+    }
+
+    @Test func `Words with commas are several, and a help lists what an option takes`() throws {
+        #expect(try parser.parse(["f", "--modes", "fast,slow"]).list("modes") == ["fast", "slow"])
+        #expect(parser.spec.option(named: "state")?.help == "one (on, off)")
+        #expect(parser.spec.option(named: "each")?.help == "several; may be given more than once")
     }
 
     @Test func `Help needs nothing else to be right`() throws {
@@ -56,14 +77,12 @@ import Testing
 
     @Test(arguments: [("2%", 0.02), ("0.5", 0.5), ("100%", 1.0), ("0", 0.0)])
     func `A share is a number or a percentage`(text: String, share: Double) throws {
-        let parser = ArgumentParser(CommandSpec(path: ["t"], purpose: "", options: [.value("share", "S", "")]))
-        #expect(try parser.parse(["--share", text]).share("share", default: 0.3) == share)
+        #expect(try parser.parse(["f", "--share", text]).share("share", default: 0.3) == share)
     }
 
     @Test(arguments: ["1,000,000", "1_000_000", "1000000"])
     func `A number may be grouped`(text: String) throws {
-        let parser = ArgumentParser(CommandSpec(path: ["t"], purpose: "", options: [.value("n", "N", "")]))
-        let arguments = try parser.parse(["--n", text])
+        let arguments = try parser.parse(["f", "--n", text])
         #expect(try arguments.integer("n", in: 1...2_000_000, default: 1) == 1_000_000)
         #expect(throws: UsageError.self) { try arguments.integer("n", in: 1...10, default: 1) }
     }

@@ -5,6 +5,9 @@
 /// The text of etc/config.json5, which is part of the program.
 const char *_Nonnull relay_sample(void);
 
+/// The text of commands.txt: what each command takes.
+const char *_Nonnull relay_commands(void);
+
 /// The text of etc/prometheus/METRICS.md.
 const char *_Nonnull relay_metrics(void);
 

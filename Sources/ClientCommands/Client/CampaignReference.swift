@@ -14,10 +14,7 @@ struct CampaignReference {
     private static let length = 12
 
     /// Whose campaign "latest" is; it goes with nothing else.
-    static let options: [OptionSpec] = [
-        .value("app", "APP", "with latest: the newest campaign of this app"),
-        .value("platform", "PLATFORM", "with latest: the newest campaign on ios or on android"),
-    ]
+    private static let options = CommandSpec.options("latest").map(\.name)
 
     let text: String
     /// nil: not named.
@@ -130,7 +127,7 @@ struct CampaignReference {
             let platform = try arguments.value("platform").map(AppArguments.platform)
             let reference = CampaignReference(
                 text: text, app: arguments.value("app"), platform: platform, isChanged: isChanged)
-            for option in options { arguments.remove(option.name) }
+            for option in options { arguments.remove(option) }
             return try await reference.id(client(), note: note)
         }
         if spec.positionals.contains(where: { $0.name == placeholder }), let text = arguments.positional(placeholder) {
@@ -146,8 +143,8 @@ struct CampaignReference {
 
     /// `--app` and `--platform` without "latest": an id is of one app already.
     static func refusePlace(_ arguments: ParsedArguments) throws(UsageError) {
-        for option in options where arguments.value(option.name) != nil {
-            throw UsageError("--\(option.name) goes with \"\(latest)\" alone: it says whose newest campaign is meant")
+        for option in options where arguments.value(option) != nil {
+            throw UsageError("--\(option) goes with \"\(latest)\" alone: it says whose newest campaign is meant")
         }
     }
 }

@@ -5,31 +5,9 @@ package import Terminal
 
 /// Where the daemon is, as every command that talks to it understands it.
 package struct ConnectionOptions: Sendable {
-    package static let specs: [OptionSpec] = [
-        .value(
-            "config", "FILE", "the configuration that names the control socket",
-            default: "$\(RelayConfiguration.pathVariable), else \(RelayConfiguration.defaultPath)"),
-        .value(
-            "socket", "PATH", "the daemon's control socket",
-            default: "$\(socketVariable), else as the configuration says"),
-        .value("url", "URL", "the daemon's HTTP address instead of its socket, such as http://127.0.0.1:8480"),
-        .value("ca", "FILE", "certificates in PEM to trust with --url https://…", default: "the system's"),
-        .value("token", "TOKEN", "the API token to use with --url", default: "$\(tokenVariable)"),
-        .value("wait", "TIME", "let the daemon start: ask it until it answers, for at most so long, such as 30s"),
-        .flag("json", "print the API's JSON instead of text for people"),
-        .flag("quiet", "no progress"),
-    ]
-    package static let tokenVariable = "UPGRADE_RELAY_TOKEN"
+    package static let specs = CommandSpec.options("connection")
+    static let tokenVariable = "UPGRADE_RELAY_TOKEN"
     static let socketVariable = "UPGRADE_RELAY_SOCKET"
-
-    /// For a command whose own `--token` is a device's.
-    static let specsBesideDeviceToken: [OptionSpec] = specs.map { spec in
-        spec.name != "token"
-            ? spec
-            : .value(
-                "token", "TOKEN",
-                "the device's push token; with --url it is the API token, and --device names the device")
-    }
 
     /// Instead of the daemon's socket or address: for tests.
     @TaskLocal static var transport: (any APITransport)?

@@ -37,15 +37,6 @@ final class Export: Sendable {
     private let interruption = CancellationFlag()
     private let watcher: Task<Void, Never>?
 
-    static let options: [OptionSpec] = [
-        .flag("csv", "all of it as CSV with a header line"),
-        .flag(
-            "for-spreadsheet", "with --csv: an apostrophe before what a spreadsheet would take for a formula (= + - @)"),
-        .flag("ndjson", "all of it as JSON, one object to a line"),
-        .value("output", "FILE", "to this file, for its owner alone", default: "standard output"),
-        .flag("force", "with --output: replace the file if it is there"),
-    ]
-
     /// Looks at the destination before anything is asked of the daemon.
     ///
     /// - Parameter usual: the form where none is named; nil: then it is no export.

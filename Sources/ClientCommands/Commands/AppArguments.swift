@@ -6,15 +6,6 @@ import WireFormat
 
 /// APP and PLATFORM, as several commands take them.
 enum AppArguments {
-    static let positionals = [
-        PositionalSpec("APP", "the app's name in the configuration, usually its bundle id"),
-        PositionalSpec("PLATFORM", "ios or android"),
-    ]
-    static let options: [OptionSpec] = [
-        .value("app", "APP", "the app's name in the configuration"),
-        .value("platform", "PLATFORM", "ios or android"),
-    ]
-
     /// An app on one platform, as the API's paths name it.
     struct Place: Sendable {
         var app: String

@@ -6,19 +6,6 @@ import WireFormat
 
 /// The options that make up a bump.
 enum BumpArguments {
-    static let options: [OptionSpec] = [
-        .value("required", "VERSION", "the version that every device must have; a rise starts a campaign"),
-        .value("latest", "VERSION", "the newest version there is", default: "at least the required one"),
-        .value("download-url", "URL", "where users get it", default: "as the configuration says"),
-        .value("required-build", "CODE", "Android's version code of the required version, for Gandalf"),
-        .value("latest-build", "CODE", "Android's version code of the latest version, for Gandalf"),
-        .value("message", "TEXT", "what the push says", default: "as the configuration says"),
-        OptionSpec.value(
-            "canary", "NUMBER", "first to the devices of this phone number alone, to everybody when it is released"
-        ).repeatable(),
-        OptionSpec.value("telephone", "NUMBER", "the same as --canary").repeatable(),
-    ]
-
     static func body(_ arguments: ParsedArguments) throws -> JSONValue {
         var body: [JSONMember] = []
         func add(_ name: String, _ value: JSONValue) { body.append(JSONMember(name: name, value: value)) }

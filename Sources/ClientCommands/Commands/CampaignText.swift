@@ -7,10 +7,6 @@ package import WireFormat
 
 /// A campaign of the API as people read it.
 package struct CampaignText: Sendable {
-    static let positional = PositionalSpec(
-        CampaignReference.placeholder,
-        "the campaign's id, as \"campaigns list\" shows it, or its first characters; or latest")
-
     package let json: JSONValue
 
     package init(_ json: JSONValue) {

@@ -7,20 +7,7 @@ import WireFormat
 
 extension CommandEntry {
     static let alertsSet = request(
-        ["alerts", "set"], "Sets the message that every user of an app sees at launch",
-        discussion: """
-            For apps that read the LaunchGate document. An alert is shown once to each user; a blocking one locks the \
-            app, for a maintenance window, and must say when that ends: then it vanishes by itself. A new alert takes \
-            the place of the old. Before a blocking one, it asks on a terminal.
-            """,
-        positionals: AppArguments.positionals,
-        options: [
-            .value("message", "TEXT", "what the app says"),
-            .flag("blocking", "lock the app until the end"),
-            .value("until", "TIME", "when the alert vanishes, such as 2026-01-31T18:00:00Z"),
-            .value("for", "DURATION", "the same counted from now, such as 2h"), Confirmation.option,
-        ],
-        examples: ["upgrade-relay alerts set com.example.app ios --message 'Back at 6 pm.' --blocking --for 2h"],
+        "alerts set",
         asks: { run in
             guard run.arguments.flag("blocking") else { return }
             let name = try AppArguments.name(run.arguments)
@@ -33,8 +20,7 @@ extension CommandEntry {
         text: { line($1) + $1.warnings })
 
     static let alertsShow = request(
-        ["alerts", "show"], "Shows the message that users of an app see at launch",
-        positionals: AppArguments.positionals, examples: ["upgrade-relay alerts show com.example.app ios"],
+        "alerts show",
         request: { try APIRequest("GET", AppArguments.path($0, "alert")) },
         text: { line($1) })
 
@@ -45,8 +31,7 @@ extension CommandEntry {
     }
 
     static let alertsClear = request(
-        ["alerts", "clear"], "Clears the message that users of an app see at launch",
-        positionals: AppArguments.positionals, examples: ["upgrade-relay alerts clear com.example.app ios"],
+        "alerts clear",
         request: { try APIRequest("DELETE", AppArguments.path($0, "alert")) },
         done: {
             try [

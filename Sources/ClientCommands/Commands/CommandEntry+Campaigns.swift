@@ -8,17 +8,9 @@ import WireFormat
 
 extension CommandEntry {
     static let campaignsList = request(
-        ["campaigns", "list"], "Lists the campaigns, newest first",
-        options: [
-            .value("app", "APP", "only those of this app"),
-            OptionSpec.value("state", "STATE", "only those in this state (\(campaignStates.shown))")
-                .choosing(campaignStates.names),
-        ] + PageOptions.specs,
-        examples: [
-            "upgrade-relay campaigns list", "upgrade-relay campaigns list --app com.example.app --state running",
-        ],
+        "campaigns list",
         request: { arguments in
-            let filters = [("app", arguments.value("app")), ("state", try campaignStates.option(arguments))]
+            let filters = [("app", arguments.value("app")), ("state", arguments.value("state"))]
             return APIRequest("GET", ["v1", "campaigns"], query: try PageOptions.query(arguments) + filters)
         },
         note: PageOptions.next,
@@ -37,24 +29,12 @@ extension CommandEntry {
             }
         })
 
-    private static let campaignStates = NamedChoice("state", CampaignState.allCases.map(\.rawValue))
-
     static let campaignsShow = request(
-        ["campaigns", "show"], "Shows how a campaign stands", positionals: [CampaignText.positional],
-        options: CampaignReference.options, examples: ["upgrade-relay campaigns show 1f0c2ab93d44"],
+        "campaigns show",
         request: { try APIRequest("GET", ["v1", "campaigns", $0.require("ID")]) },
         text: { CampaignText($1).details() })
 
-    static let campaignsWatch = client(
-        ["campaigns", "watch"], "Follows a campaign until it ends",
-        discussion: """
-            On a terminal a bar shows the share settled, the rate and the time left; elsewhere lines tell it now and \
-            then. A line of its own says why it does not move and when it will, each time that this changes. With --json each state is printed as one line. Ends with 0 when the campaign completed, with 1 when it \
-            was cancelled or superseded.
-            """,
-        positionals: [CampaignText.positional], options: CampaignReference.options,
-        examples: ["upgrade-relay campaigns watch 1f0c2ab93d44"]
-    ) { run in
+    static let campaignsWatch = client("campaigns watch") { run in
         let id = try run.arguments.require("ID")
         let display = run.progress(id)
         let client = try run.client()
@@ -78,44 +58,24 @@ extension CommandEntry {
         return last.state == CampaignState.completed.rawValue ? .done : .failed
     }
 
-    static let campaignsAdoption = client(
-        ["campaigns", "adoption"], "Shows how many devices upgraded, over time",
-        discussion: """
-            How many devices of the audience were since seen with a version that meets the requirement, and what had \
-            reached them before: an accepted push, an answer at login that they must upgrade, or both. A campaign is \
-            followed until the next one starts, for 90 days at most; of many points 24 are shown, and all with --json.
-            """,
-        positionals: [CampaignText.positional], options: CampaignReference.options,
-        examples: ["upgrade-relay campaigns adoption 1f0c2ab93d44"]
-    ) { run in
+    static let campaignsAdoption = client("campaigns adoption") { run in
         let path = ["v1", "campaigns", try run.arguments.require("ID"), "adoption"]
         let reply = try await run.client().reply(to: APIRequest("GET", path))
         run.show(reply.text, AdoptionText(reply.json).text)
         return .done
     }
 
-    static let campaignsPause = campaigns("pause", "Stops a running campaign until it is resumed")
-    static let campaignsResume = campaigns(
-        "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held",
-        discussion: """
-            Of a campaign that is running it ends what its push services wait for (a quota, an outage, a pause that the key was \
-            asked for): a few pushes find out at once how they are.
-            """)
+    static let campaignsPause = campaigns("pause")
+    static let campaignsResume = campaigns("resume")
     static let campaignsRelease = campaigns(
-        "release", "Lets a waiting campaign or the next wave begin now, or sends to everybody after the canary",
-        discussion: "What has been pushed cannot be called back. On a terminal it asks first.",
-        options: [Confirmation.option],
+        "release",
         asks: { run in
             let id = try run.arguments.require("ID")
             try await Confirmation.obtain(run, "Release campaign \(id)?") { try await details(run, id) }
         })
     static let campaignsCancel = client(
-        ["campaigns", "cancel"], "Ends a campaign; what was not sent yet is never sent",
-        discussion:
-            "What is in force for everybody stays so: \"upgrade-relay version withdraw\" takes that back. What waits, or is in "
-            + "force for a canary or some waves alone, is taken back with its campaign. On a terminal it asks first.",
-        positionals: [CampaignText.positional], options: [Confirmation.option] + CampaignReference.options,
-        examples: ["upgrade-relay campaigns cancel 1f0c2ab93d44"], changesCampaign: true
+        "campaigns cancel",
+        changesCampaign: true
     ) { run in
         let client = try run.client()
         let id = try run.arguments.require("ID")
@@ -126,42 +86,22 @@ extension CommandEntry {
     }
 
     static let campaignsRetry = request(
-        ["campaigns", "retry"], "Sends what was rejected, cancelled or expired again",
-        discussion: """
-            Opens a campaign again that was cancelled or is completed, under the same id, with the same push ids and with the \
-            whole time to live. Devices that have upgraded since, or were removed, get nothing. A superseded campaign is not \
-            sent again: that of the newer requirement reaches the same devices.
-            """,
-        positionals: [CampaignText.positional],
-        options: [
-            OptionSpec.value(
-                "state", "STATES", "only devices in these states, separated by commas (\(retriedStates.shown))"
-            ).choosing(retriedStates.names)
-        ] + CampaignReference.options,
-        examples: [
-            "upgrade-relay campaigns retry 1f0c2ab93d44",
-            "upgrade-relay campaigns retry 1f0c2ab93d44 --state rejected,expired",
-        ],
+        "campaigns retry",
         changesCampaign: true,
         request: { arguments in
-            let states = try retriedStates.list(arguments)
+            let states = arguments.list("state").map(JSONValue.string)
             return APIRequest(
                 "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"],
-                json: states.map { ["states": .array($0.map { .string($0) })] })
+                json: states.isEmpty ? nil : ["states": .array(states)])
         },
         text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
 
-    private static let retriedStates = NamedChoice("state", CampaignRound.retried.map(\.name))
-
     /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
     private static func campaigns(
-        _ verb: String, _ purpose: String, discussion: String = "", options: [OptionSpec] = [],
-        asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in }
+        _ verb: String, asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in }
     ) -> CommandEntry {
         request(
-            ["campaigns", verb], purpose, discussion: discussion, positionals: [CampaignText.positional],
-            options: options + CampaignReference.options,
-            examples: ["upgrade-relay campaigns \(verb) 1f0c2ab93d44"], changesCampaign: true, asks: asks,
+            "campaigns \(verb)", changesCampaign: true, asks: asks,
             request: { try APIRequest("POST", ["v1", "campaigns", $0.require("ID"), verb]) },
             text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
     }
@@ -173,19 +113,12 @@ extension CommandEntry {
     }
 
     static let notifications = request(
-        ["notifications"], "Lists the outgoing webhooks about campaigns, and what each attempt came to",
-        discussion: "Receivers are named under \"notify\" in the configuration. --json shows every attempt.",
-        options: [
-            .value("campaign", "ID", "only of this campaign"),
-            OptionSpec.value("state", "STATE", "only those in this state (\(notificationStates.shown))")
-                .choosing(notificationStates.names),
-        ] + CampaignReference.options + PageOptions.specs,
-        examples: ["upgrade-relay notifications --state pending"],
+        "notifications",
         request: { arguments in
             try CampaignReference.refusePlace(arguments)
             let page = try PageOptions.query(arguments)
-            let query = try [
-                ("campaign", arguments.value("campaign")), ("state", notificationStates.option(arguments)),
+            let query = [
+                ("campaign", arguments.value("campaign")), ("state", arguments.value("state")),
             ]
             return APIRequest("GET", ["v1", "notifications"], query: page + query)
         },
@@ -205,6 +138,4 @@ extension CommandEntry {
                 ]
             }
         })
-
-    private static let notificationStates = NamedChoice("state", NotificationRecord.State.allCases.map(\.rawValue))
 }

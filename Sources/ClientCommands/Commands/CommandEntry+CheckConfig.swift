@@ -9,16 +9,7 @@ import UpgradeRules
 import WireFormat
 
 extension CommandEntry {
-    package static let checkConfig = CommandEntry(
-        CommandSpec(
-            path: ["check-config"],
-            purpose: "Checks the configuration and every file that it names",
-            discussion: "Prints each error with its field, all at once.",
-            positionals: [PositionalSpec("FILE", "the configuration, as --config", isRequired: false)],
-            options: [ConfigurationFile.option, .flag("json", "print JSON instead of text for people")],
-            examples: ["upgrade-relay check-config --config /etc/upgrade-relay/config.json5"],
-            exitCodes: [.done, .usage, .configuration])
-    ) { arguments, context in
+    package static let checkConfig = CommandEntry("check-config") { arguments, context in
         if arguments.value("config") != nil, arguments.positional("FILE") != nil {
             throw UsageError("FILE and --config are the same; give one of them")
         }

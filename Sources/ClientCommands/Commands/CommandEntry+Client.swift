@@ -49,20 +49,13 @@ extension CommandEntry {
     ///
     /// - Parameters:
     ///   - tokenIsDevice: whether `--token` is a device's (`ConnectionOptions`).
-    ///   - readsConfiguration: whether a configuration that is invalid may end it.
     ///   - changesCampaign: whether it changes the campaign that it is given (`CampaignReference`).
     static func client(
-        _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String], tokenIsDevice: Bool = false,
-        readsConfiguration: Bool = false, changesCampaign: Bool = false,
+        _ name: String, tokenIsDevice: Bool = false, changesCampaign: Bool = false,
         run: @escaping @Sendable (ClientRun) async throws -> ExitCode
     ) -> CommandEntry {
-        let spec = CommandSpec(
-            path: path, purpose: purpose, discussion: discussion, positionals: positionals,
-            options: options + (tokenIsDevice ? ConnectionOptions.specsBesideDeviceToken : ConnectionOptions.specs),
-            examples: examples,
-            exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
-        return CommandEntry(spec) { arguments, context in
+        let spec = CommandSpec.named(name)
+        return CommandEntry(name) { arguments, context in
             let connection = try ConnectionOptions(arguments, tokenIsDevice: tokenIsDevice)
             let whole = try await CampaignReference.resolved(
                 arguments, of: spec, isChanged: changesCampaign,
@@ -80,18 +73,14 @@ extension CommandEntry {
     ///   - done: what `--json` prints where the daemon answers without a body.
     ///   - note: what goes to standard error after the text.
     static func request(
-        _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String], changesCampaign: Bool = false,
+        _ name: String, changesCampaign: Bool = false,
         asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in },
         request: @escaping @Sendable (ParsedArguments) throws -> APIRequest,
         done: (@Sendable (ParsedArguments) throws -> JSONValue)? = nil,
         note: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
         text: @escaping @Sendable (ParsedArguments, JSONValue) throws -> String
     ) -> CommandEntry {
-        client(
-            path, purpose, discussion: discussion, positionals: positionals, options: options, examples: examples,
-            changesCampaign: changesCampaign
-        ) { run in
+        client(name, changesCampaign: changesCampaign) { run in
             let wanted = try request(run.arguments)
             try await asks(run)
             let reply = try await run.client().reply(to: wanted)

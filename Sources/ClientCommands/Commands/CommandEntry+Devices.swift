@@ -6,19 +6,10 @@ import UpgradeRules
 import WireFormat
 
 extension CommandEntry {
-    private static let token = [PositionalSpec("TOKEN", "the device's push token", isRequired: false)]
-
     /// Which device is meant, or whose.
     private enum Target {
         case token(String)
         case telephone(String)
-
-        static func options(_ telephone: String) -> [OptionSpec] {
-            [
-                .value("telephone", "NUMBER", telephone),
-                .value("device", "TOKEN", "the same as --token without --url, or TOKEN alone"),
-            ]
-        }
 
         init(_ run: ClientRun) throws(UsageError) {
             let tokens = [
@@ -34,16 +25,7 @@ extension CommandEntry {
     }
 
     static let devicesShow = client(
-        ["devices", "show"], "Shows one device of the registry, or those of a user",
-        discussion: """
-            Without --app and --platform, every app is searched. With --telephone it shows all devices on which the user \
-            with this phone number is logged in.
-            """,
-        positionals: token, options: Target.options("the devices of this phone number") + AppArguments.options,
-        examples: [
-            "upgrade-relay devices show 740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad",
-            "upgrade-relay devices show --telephone 13800138000",
-        ],
+        "devices show",
         tokenIsDevice: true
     ) { run in
         switch try Target(run) {
@@ -72,19 +54,7 @@ extension CommandEntry {
     }
 
     static let devicesRemove = client(
-        ["devices", "remove"], "Forgets a device, or a user: nothing is ever sent there again",
-        discussion: """
-            Without --app and --platform, every app is searched; a token must be in one only. With --telephone a user is \
-            erased, in one transaction: each device with this phone number is removed, and the number goes out of what is \
-            recorded of pushes, which otherwise stays. On a terminal it asks first. An app that registers again is known \
-            again: delete the account before.
-            """,
-        positionals: token,
-        options: Target.options("erase the user with this phone number") + [Confirmation.option] + AppArguments.options,
-        examples: [
-            "upgrade-relay devices remove TOKEN --app com.example.app --platform ios",
-            "upgrade-relay devices remove --telephone 13800138000",
-        ],
+        "devices remove",
         tokenIsDevice: true
     ) { run in
         switch try Target(run) {
@@ -161,27 +131,7 @@ extension CommandEntry {
         return first
     }
 
-    static let devicesExport = client(
-        ["devices", "export"], "Writes the registry to a file or standard output, as \"devices import\" reads it",
-        discussion: """
-            Phone numbers and tokens are written in full: keep the file as you would keep the database. registeredAt is when the \
-            token was last registered, deadSince when the push service declared it dead; it is empty (null) for a living \
-            one; seenAt when the device last told another version than the relay had. Imported again, the file changes nothing. NDJSON unless --csv is given. A list that breaks off is an \
-            error, and leaves no file.
-            """,
-        options: Export.options + [
-            .value("telephone", "NUMBER", "only the devices of this phone number"),
-            .value("below", "VERSION", "only those not known to have this version or a newer one"),
-            OptionSpec.value("environment", "NAME", "only those of production, or of the sandbox")
-                .choosing(environments.names),
-            .flag("dead", "only tokens that the push service has declared dead"),
-            .flag("alive", "only the others"),
-        ] + AppArguments.options,
-        examples: [
-            "upgrade-relay devices export --csv --output devices.csv",
-            "upgrade-relay devices export --app com.example.app --platform ios --below 2.0.0",
-        ]
-    ) { run in
+    static let devicesExport = client("devices export") { run in
         let query = try exportQuery(run.arguments)
         guard let export = try Export.asked(run, usual: .ndjson) else { return .failed }
         for place in try await AppArguments.places(run) {
@@ -190,8 +140,6 @@ extension CommandEntry {
         try export.finish()
         return .done
     }
-
-    private static let environments = NamedChoice("environment", PushEnvironment.allCases.map(\.name))
 
     private static func exportQuery(_ arguments: ParsedArguments) throws -> [(String, String?)] {
         if arguments.flag("dead"), arguments.flag("alive") {
@@ -206,7 +154,7 @@ extension CommandEntry {
         }
         return [
             ("telephone", arguments.value("telephone")), ("below", arguments.value("below")),
-            ("environment", try environments.option(arguments)),
+            ("environment", arguments.value("environment")),
             ("dead", arguments.flag("dead") ? "true" : arguments.flag("alive") ? "false" : nil),
         ]
     }

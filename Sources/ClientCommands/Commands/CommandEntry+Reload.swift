@@ -5,15 +5,7 @@ import Terminal
 import WireFormat
 
 extension CommandEntry {
-    static let reload = client(
-        ["reload"], "Reloads the daemon's configuration and prints the result",
-        discussion: """
-            All of it is taken or nothing: where something is wrong, the daemon goes on with the configuration of before, \
-            and the exit code is 1. systemd reads credentials when it starts the service, so a reload does not renew them; \
-            where this command may read both, it warns of those that have changed.
-            """,
-        examples: ["upgrade-relay reload"]
-    ) { run in
+    static let reload = client("reload") { run in
         let reply = try await run.client().reply(to: APIRequest("POST", ["v1", "reload"]))
         for name in CredentialCopies().changed() {
             run.console.writeError(

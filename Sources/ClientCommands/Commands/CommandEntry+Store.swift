@@ -10,12 +10,7 @@ import Terminal
 import WireFormat
 
 extension CommandEntry {
-    static let storeStatus = client(
-        ["store", "status"], "Shows where the store is, how far it has grown, and which release made it",
-        discussion:
-            "Asks the daemon. Where none runs, reads the file that the configuration names and changes nothing.",
-        examples: ["upgrade-relay store status"], readsConfiguration: true
-    ) { run in
+    static let storeStatus = client("store status") { run in
         let (reply, isRunning) = try await run.ask {
             (try await run.client().reply(to: APIRequest("GET", ["v1", "store"])), true)
         } orFile: { path in
@@ -46,14 +41,7 @@ extension CommandEntry {
         return "\(TextTable.fields(fields))\nchain\n\(table.text)"
     }
 
-    static let storeCheck = client(
-        ["store", "check"], "Checks the store for damage, and for counts that do not add up",
-        discussion:
-            "Asks the daemon, whose work goes on meanwhile; where none runs, looks at the store's file. With FILE it looks at that one, a backup say. Changes nothing. Exit code 1 where something is wrong.",
-        positionals: [PositionalSpec("FILE", "a store that no daemon has open", isRequired: false)],
-        examples: ["upgrade-relay store check", "upgrade-relay store check /var/backups/relay.db"],
-        readsConfiguration: true
-    ) { run in
+    static let storeCheck = client("store check") { run in
         @Sendable func begins(_ name: String) {
             if run.connection.isQuiet || run.connection.isJSON { return }
             run.console.writeError("\(DisplayWidth.sanitised(name)) …\n")
@@ -94,16 +82,7 @@ extension CommandEntry {
         return faults.isEmpty ? .done : .failed
     }
 
-    static let storePrune = client(
-        ["store", "prune"], "Deletes old deliveries, dead devices and the like",
-        discussion:
-            "Of campaigns that ended before that time the deliveries go; the campaigns stay, with their counts, and no version is announced twice. Webhook ids, ended alerts, devices that were removed or dead and notifications go too. Campaigns that run go on meanwhile. The configuration's store.keep does the same every hour. On a terminal it asks first.",
-        options: [
-            .value("older-than", "DURATION", "what ended longer ago than this, such as 90d; at least 1h"),
-            Confirmation.option,
-        ],
-        examples: ["upgrade-relay store prune --older-than 90d"]
-    ) { run in
+    static let storePrune = client("store prune") { run in
         guard let text = run.arguments.value("older-than") else {
             throw UsageError("--older-than is needed, such as --older-than 90d")
         }

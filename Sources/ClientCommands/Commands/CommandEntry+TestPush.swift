@@ -6,23 +6,7 @@ import WireFormat
 
 extension CommandEntry {
     static let testPush = client(
-        ["test-push"], "Sends one real push to a user or a device and shows the push service's answer",
-        discussion: """
-            With the app's own credential, topic, payload and server, outside of any campaign: nothing is stored but a line in \
-            the log. The phone does what the app does at a push of this type. With --telephone it goes to each device on which \
-            the user is logged in, five at most. Ends with 0 when the service accepted every push.
-            """,
-        positionals: AppArguments.positionals,
-        options: [
-            .value("telephone", "NUMBER", "to the devices of this user"),
-            .value("device", "TOKEN", "the same as --token without --url"),
-            .value(
-                "environment", "NAME", "of a device that is named: production or sandbox",
-                default: "as it is registered"),
-        ],
-        examples: [
-            "upgrade-relay test-push com.example.app ios --telephone 13800138000"
-        ],
+        "test-push",
         tokenIsDevice: true
     ) { run in
         let telephone = run.arguments.value("telephone")

@@ -5,17 +5,7 @@ import UpgradeRules
 import WireFormat
 
 extension CommandEntry {
-    static let versionSet = client(
-        ["version", "set"], "Raises the required or the latest version of an app",
-        discussion: """
-            When the required version rises, a campaign starts that tells every device below it: at once, or, where a store \
-            is asked for the app, when that offers it. On a terminal the plan is shown first and wants a yes. Versions only \
-            rise: a lower one is refused, and one that looks like a typing error (no store offers it, nothing announced it, \
-            fewer than ten devices run it, and it leaps over all of that) unless --yes is given. "version withdraw" takes one back.
-            """,
-        positionals: AppArguments.positionals, options: BumpArguments.options + [Confirmation.option],
-        examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"]
-    ) { run in
+    static let versionSet = client("version set") { run in
         let reply = try await run.sendBump()
         try run.show(reply.text, bumped(run.arguments, reply))
         return .done
@@ -44,24 +34,7 @@ extension CommandEntry {
             : "nothing is pushed: the required version did not rise\n"
     }
 
-    static let versionWithdraw = client(
-        ["version", "withdraw"], "Withdraws an app's required version, on every channel",
-        discussion: """
-            What was required before is required again: by the login check, the launch document and /v1/enforce within a \
-            second, and the campaign ends as cancelled. What has been pushed cannot be called back. The history keeps both \
-            versions, with who and why, and the version may be announced again. What it had superseded goes on where it stood. \
-            On a terminal it asks first. What is withdrawn is the version that is named, or else the one that is required \
-            just now; a script names it, so that a second run does not take back the one before.
-            """,
-        positionals: AppArguments.positionals,
-        options: [
-            .value("required", "VERSION", "what is withdrawn; where another one is required, nothing is changed"),
-            .value("reason", "TEXT", "why, for the history of the campaign"), Confirmation.option,
-        ],
-        examples: [
-            "upgrade-relay version withdraw com.example.app ios --required 20.0.0 --reason \"2.0.0 was meant\""
-        ]
-    ) { run in
+    static let versionWithdraw = client("version withdraw") { run in
         let client = try run.client()
         let name = try AppArguments.name(run.arguments)
         let now = try await client.reply(to: APIRequest("GET", AppArguments.path(run.arguments, "version"))).json
@@ -86,14 +59,7 @@ extension CommandEntry {
     }
 
     static let versionRelease = request(
-        ["version", "release"],
-        "Puts an app's required version in force now, whatever its store offers; after a canary, for everybody",
-        discussion: """
-            On every channel: pushes, login check, launch document, /v1/enforce. For a version that waits for its store and \
-            will not be seen there, or not in time; users who cannot get it are locked out. On a terminal it asks first.
-            """,
-        positionals: AppArguments.positionals, options: [Confirmation.option],
-        examples: ["upgrade-relay version release com.example.app android"],
+        "version release",
         asks: { run in
             let name = try AppArguments.name(run.arguments)
             try await Confirmation.obtain(run, "Put it in force for everybody who uses \(name)?") {
@@ -104,11 +70,7 @@ extension CommandEntry {
         request: { try APIRequest("POST", AppArguments.path($0, "release")) },
         text: { "\(try AppArguments.name($0)): required \($1.shown(.inForce, or: "-")) is in force\n" })
 
-    static let versionShow = client(
-        ["version", "show"], "Shows the versions of one app with their history, or those of all apps",
-        positionals: [PositionalSpec("APP", "the app's name; without it, all apps", isRequired: false)],
-        examples: ["upgrade-relay version show com.example.app"]
-    ) { run in
+    static let versionShow = client("version show") { run in
         let client = try run.client()
         guard let app = run.arguments.positional("APP") else {
             let reply = try await client.reply(to: APIRequest("GET", ["v1", "apps"]))
@@ -183,11 +145,7 @@ extension CommandEntry {
     }
 
     static let plan = request(
-        ["plan"], "Shows what a new required version would do, without doing it",
-        discussion:
-            "Counts who would be pushed and who not, with the reason, and shows one push as a phone would get it.",
-        positionals: AppArguments.positionals, options: BumpArguments.options,
-        examples: ["upgrade-relay plan com.example.app ios --required 2.0.0"],
+        "plan",
         request: { try APIRequest("POST", AppArguments.path($0, "plan"), json: BumpArguments.body($0)) },
         text: { PlanText.text($1) })
 }

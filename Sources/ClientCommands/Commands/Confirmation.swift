@@ -5,8 +5,6 @@ import WireFormat
 
 /// What is asked of a person before something that cannot be undone, or only by telling every user again.
 enum Confirmation {
-    static let option = OptionSpec.flag("yes", "ask nothing: for scripts")
-
     /// Shows what would happen and wants a yes, where somebody sits at a terminal.
     ///
     /// - Parameter facts: asked of the daemon only where they are shown.

@@ -8,11 +8,6 @@ enum PageOptions {
     /// The API's own bound.
     private static let most = 1000
 
-    static let specs: [OptionSpec] = [
-        .value("limit", "N", "entries at most, from 1 to \(most)", default: "50"),
-        .value("cursor", "CURSOR", "where the page before ended"),
-    ]
-
     static func query(_ arguments: ParsedArguments) throws(UsageError) -> [(String, String?)] {
         let limit = try arguments.integer("limit", in: 1...most, default: 50)
         return [("limit", String(limit)), ("cursor", arguments.value("cursor"))]

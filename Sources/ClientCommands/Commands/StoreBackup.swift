@@ -7,14 +7,7 @@ import Terminal
 import WireFormat
 
 extension CommandEntry {
-    static let storeBackup = client(
-        ["store", "backup"], "Copies the store to a file while the daemon works on it",
-        discussion:
-            "The daemon makes the copy and sends it; this command writes FILE, for its user alone, and gives it its name when all of it is on the disk. Campaigns go on meanwhile. Where no daemon runs, the store's file is copied. \"store restore\" puts it in the store's place.",
-        positionals: [PositionalSpec("FILE", "the file to make")],
-        options: [.flag("force", "replace the file if it is there")],
-        examples: ["upgrade-relay store backup /var/backups/relay.db --force"], readsConfiguration: true
-    ) { run in
+    static let storeBackup = client("store backup") { run in
         let path = try run.arguments.require("FILE")
         let work = BackupWork(file: try BackupFile(path, replaces: run.arguments.flag("force")), run)
         try await run.ask {

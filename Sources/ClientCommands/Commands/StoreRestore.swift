@@ -7,13 +7,7 @@ import Terminal
 import WireFormat
 
 extension CommandEntry {
-    static let storeRestore = client(
-        ["store", "restore"], "Puts a backup in the store's place, with the daemon stopped",
-        discussion:
-            "Looks the backup through, copies it beside the store that the configuration names, and gives the copy that one's name, owner and mode. The store as it was is kept under another name, with its log. Refused while a daemon works on the store: stop its sockets too, or the next request starts it again.",
-        positionals: [PositionalSpec("FILE", "the backup, as \"store backup\" made it")],
-        examples: ["upgrade-relay store restore /var/backups/relay.db"], readsConfiguration: true
-    ) { run in
+    static let storeRestore = client("store restore") { run in
         let file = try run.arguments.require("FILE")
         let store = StoreLock.resolved(try run.connection.configurationFile(run.context).load().store.sqlitePath)
         do {
