@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNGHTTP2
 import CurlTransport
-import Glibc
 import RelayEngine
 import Threading
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
-import Glibc
 import Threading
 
 /// An epoll set, level-triggered; each descriptor carries a number of the caller's.

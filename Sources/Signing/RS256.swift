@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import COpenSSL
 
 /// An RSA key that signs: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 section 3.3). Safe to use from any thread; a signature
 /// costs about a millisecond.

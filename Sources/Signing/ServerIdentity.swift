@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
-import Glibc
 
 /// A server certificate with its chain and its key, found to belong together and to hold at this moment.
 package struct ServerIdentity: Hashable, Sendable {

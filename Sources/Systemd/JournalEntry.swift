@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 package import Telemetry
 
 /// One entry of the journal, as sd_journal_sendv(3) takes it: "FIELD=value" each. Pure.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSystemd
 import Glibc
-import RelayEngine
 
 /// The way to the service manager that started this process; to nowhere where none did.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 
 /// From the words of the command line to an exit code.
 package struct CommandLineTool: Sendable {

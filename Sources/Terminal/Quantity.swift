@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 
 /// Numbers as people read them. Not localised: scripts and issues are shared across countries.
 package enum Quantity {

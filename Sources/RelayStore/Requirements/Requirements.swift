@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 package import UpgradeRules
 
 /// All requirements of one app, and what follows from looking at all of them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
-import Glibc
 
 /// The one owner of a certificate that somebody else issued.
 ///
