@@ -15,8 +15,4 @@ package struct BatchReport: Sendable, Equatable {
     /// Answers to first tries that say that a quota is reached, and the longest wait that one of them named.
     package var throttled = 0
     package var throttledFor: Duration?
-
-    package init(tag: Int) {
-        self.tag = tag
-    }
 }

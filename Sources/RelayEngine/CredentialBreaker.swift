@@ -40,13 +40,6 @@ package struct CredentialBreaker: Sendable, Equatable {
         package var refused = 0
         package var faults = 0
 
-        package init(accepted: Int = 0, unregistered: Int = 0, refused: Int = 0, faults: Int = 0) {
-            self.accepted = accepted
-            self.unregistered = unregistered
-            self.refused = refused
-            self.faults = faults
-        }
-
         /// Those that prove the credential good: taken, or refused in a way that only a real token can be.
         package var proven: Int { accepted + unregistered }
         package var count: Int { proven + refused + faults }

@@ -3,7 +3,6 @@ import Foundation
 import OwnThread
 import PushProviders
 import PushSimulator
-import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Telemetry
@@ -12,6 +11,7 @@ import Threading
 
 @testable import FanOut
 @testable import HTTP2
+@testable import RelayEngine
 
 /// When a token that its own environment calls bad is not tried in the other one.
 @Suite(.ownThread) struct SecondTryTests {

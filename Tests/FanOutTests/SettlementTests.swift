@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import PushProviders
-import RelayEngine
 import RelayStore
 import Signing
 import Testing
@@ -8,6 +7,7 @@ import UpgradeRules
 
 @testable import FanOut
 @testable import HTTP2
+@testable import RelayEngine
 
 /// What an answer makes of a ledger row, and of the campaign.
 @Suite struct SettlementTests {
