@@ -63,6 +63,30 @@ extension JSONWriter {
         name(field)
         bool(value)
     }
+
+    package mutating func member(_ field: Field, decimal value: Double?, places: Int = 1) {
+        member(field, value) { $0.decimal($1, places: places) }
+    }
+
+    /// A member that `content` writes; null where there is no value.
+    package mutating func member<Value>(
+        _ field: Field, _ value: Value?, _ content: (inout JSONWriter, Value) -> Void
+    ) {
+        name(field)
+        if let value { content(&self, value) } else { null() }
+    }
+
+    package mutating func object(_ field: Field, _ content: (inout JSONWriter) -> Void) {
+        name(field)
+        object(content)
+    }
+
+    package mutating func array<Elements: Sequence>(
+        _ field: Field, _ elements: Elements, _ content: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        name(field)
+        array(elements, content)
+    }
 }
 
 extension JSONValue {

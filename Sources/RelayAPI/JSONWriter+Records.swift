@@ -60,8 +60,7 @@ extension JSONWriter {
         member(.downloadUrl, record?.downloadURL)
         member(.message, record?.message)
         member(.telephones, strings: record?.telephones)
-        name(.builds)
-        object { writer in
+        object(.builds) { writer in
             writer.member(.latest, record?.builds.latest)
             writer.member(.required, record?.builds.required)
         }
@@ -78,8 +77,7 @@ extension JSONWriter {
             writer.member(.downloadUrl, record.downloadURL)
             writer.member(.message, record.message)
             writer.member(.telephones, strings: record.telephones)
-            writer.name(.canary)
-            writer.canary(of: record)
+            writer.member(.canary, record.canary) { $0.canary($1, of: record) }
             writer.member(.state, record.state.rawValue)
             writer.member(.reason, record.reason)
             writer.member(.createdAt, record.createdAt)
@@ -90,29 +88,25 @@ extension JSONWriter {
             writer.name(.counts)
             writer.counts(status.counts)
             writer.filteredBy(record.filteredBy)
-            writer.name(.rejectedBy)
-            writer.object { writer in
+            writer.object(.rejectedBy) { writer in
                 for (reason, count) in record.rejectedBy.sorted(by: { $0.key < $1.key }) {
                     writer.member(reason, count)
                 }
             }
             writer.member(.upgraded, record.upgraded)
-            writer.name(.ratePerSecond)
-            writer.decimal(status.ratePerSecond)
+            writer.member(.ratePerSecond, decimal: status.ratePerSecond)
             writer.member(.secondsLeft, status.secondsLeft)
-            writer.name(.rateLimit)
-            if let limit = status.rateLimit { writer.decimal(limit, places: 2) } else { writer.null() }
-            writer.name(.wave)
-            writer.wave(of: record.waves, nextAt: status.nextWaveAt)
-            writer.name(.rounds)
-            writer.array(record.rounds) { $0.round($1) }
+            writer.member(.rateLimit, decimal: status.rateLimit, places: 2)
+            writer.member(.wave, record.waves.current) {
+                $0.wave($1, of: record.waves, nextAt: status.nextWaveAt)
+            }
+            writer.array(.rounds, record.rounds) { $0.round($1) }
             writer.member(.nextReminderAt, status.nextReminderAt)
         }
     }
 
     /// Whether the users whom the bump named are still the only ones.
-    private mutating func canary(of record: CampaignRecord) {
-        guard let canary = record.canary else { return null() }
+    private mutating func canary(_ canary: CampaignCanary, of record: CampaignRecord) {
         object { writer in
             writer.member(.phase, canary.phase.rawValue)
             writer.member(.telephones, Int64(record.telephones?.count ?? 0))
@@ -147,15 +141,13 @@ extension JSONWriter {
             writer.member(.accepted, record.counts.accepted)
             writer.member(.toldAtLogin, record.reach.toldAtLogin)
             writer.member(.upgraded, record.upgraded)
-            writer.name(.reachedBy)
-            writer.object { writer in
+            writer.object(.reachedBy) { writer in
                 writer.member(.push, record.reach.push)
                 writer.member(.login, record.reach.login)
                 writer.member(.both, record.reach.both)
                 writer.member(.unknown, record.reachedUnknown)
             }
-            writer.name(.items)
-            writer.array(adoption.points) { writer, point in
+            writer.array(.items, adoption.points) { writer, point in
                 writer.object { writer in
                     writer.member(.at, point.at)
                     writer.member(.upgraded, point.upgraded)
@@ -165,13 +157,11 @@ extension JSONWriter {
     }
 
     /// The wave that has begun last.
-    private mutating func wave(of waves: CampaignWaves, nextAt: Timestamp?) {
-        guard let wave = waves.current else { return null() }
+    private mutating func wave(_ wave: CampaignWave, of waves: CampaignWaves, nextAt: Timestamp?) {
         object { writer in
             writer.member(.number, Int64(wave.number + 1))
             writer.member(.of, Int64(waves.list.count))
-            writer.name(.percent)
-            writer.decimal(wave.percent, places: 2)
+            writer.member(.percent, decimal: wave.percent, places: 2)
             writer.member(.devices, wave.devices)
             writer.member(.pending, wave.pending)
             writer.member(.accepted, wave.accepted)
@@ -190,8 +180,7 @@ extension JSONWriter {
     }
 
     private mutating func filteredBy(_ counts: [FilterReason: Int64]) {
-        name(.filteredBy)
-        object { writer in
+        object(.filteredBy) { writer in
             for reason in FilterReason.allCases { writer.member(reason.rawValue, counts[reason] ?? 0) }
         }
     }
@@ -206,11 +195,8 @@ extension JSONWriter {
             writer.member(.audience, report.survey.audience)
             writer.member(.toPush, report.toPush)
             writer.member(.canary, report.canary)
-            writer.name(.waves)
-            if let waves = report.waves {
+            writer.member(.waves, report.waves) { writer, waves in
                 writer.array(waves.ends) { $0.decimal(Double($1) / 100, places: 2) }
-            } else {
-                writer.null()
             }
             writer.member(.campaign, report.campaign)
             writer.filteredBy(report.survey.filteredBy)
@@ -263,8 +249,7 @@ extension JSONWriter {
         _ items: Items, next: String?, _ content: (inout JSONWriter, Items.Element) -> Void
     ) {
         object { writer in
-            writer.name(.items)
-            writer.array(items, content)
+            writer.array(.items, items, content)
             writer.member(.next, next)
         }
     }

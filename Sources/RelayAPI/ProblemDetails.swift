@@ -117,8 +117,7 @@ struct ProblemDetails: Error {
             if let request = RequestMark.current { writer.member("request", request) }
             for extra in extras { writer.member(extra.name, extra.value) }
             if !faults.isEmpty {
-                writer.name(.errors)
-                writer.array(faults) { writer, fault in
+                writer.array(.errors, faults) { writer, fault in
                     writer.object { writer in
                         writer.member(.field, fault.field)
                         writer.member(.reason, fault.reason)

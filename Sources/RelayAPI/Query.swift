@@ -22,14 +22,15 @@ struct Query {
         return found.first?.value
     }
 
-    /// False when it is not there.
-    mutating func flag(_ name: String) -> Bool {
-        guard let text = text(name) else { return false }
-        guard ["true", "false"].contains(text) else {
-            refuse(name, "\"true\" or \"false\" is needed; got \"\(JSONValue.shortened(text))\"")
-            return false
-        }
-        return text == "true"
+    mutating func flag(_ name: String) -> Bool? { choice(name, of: [true, false], \.description) }
+
+    /// One of several things by its word; nil where it is not there, or refused.
+    mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
+        guard let text = text(name) else { return nil }
+        if let value = values.first(where: { word($0) == text }) { return value }
+        let words = values.map(word).joined(separator: ", ")
+        refuse(name, "one of \(words) is needed; got \(JSONValue.string(text).sight)")
+        return nil
     }
 
     mutating func limit(default fallback: Int, most: Int = 1000) -> Int {

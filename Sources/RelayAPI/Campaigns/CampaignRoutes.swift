@@ -10,7 +10,7 @@ extension API {
         let limit = query.limit(default: 50)
         let cursor = query.cursor(.campaigns)
         let app = query.text("app")
-        let state = Self.state(&query)
+        let state = query.choice("state", of: CampaignState.allCases, \.rawValue)
         try query.finish()
         let page = try Page(
             limit: limit, after: cursor, position: \.key.row, cursor: { Cursor.text(.campaigns, $0) },
@@ -21,15 +21,6 @@ extension API {
         ) { try store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
         let statuses = page.items.map(control.requirements.status)
         return .json { $0.page(statuses, next: page.next) { $0.campaign($1) } }
-    }
-
-    /// nil where it is left out, or refused.
-    private static func state(_ query: inout Query) -> CampaignState? {
-        guard let text = query.text("state") else { return nil }
-        if let state = CampaignState(rawValue: text) { return state }
-        let names = CampaignState.allCases.map(\.rawValue).joined(separator: ", ")
-        query.refuse("state", "one of \(names) is needed; got \"\(JSONValue.shortened(text))\"")
-        return nil
     }
 
     func campaign(_ id: String, _ caller: Caller) throws -> Response {

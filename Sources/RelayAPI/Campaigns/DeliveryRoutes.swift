@@ -65,13 +65,7 @@ extension API {
 
     private static func deliveryFilter(_ query: inout Query) -> DeliveryFilter {
         var filter = DeliveryFilter()
-        if let name = query.text("state") {
-            filter.state = DeliveryState(name: name)
-            if filter.state == nil {
-                let names = DeliveryState.allCases.map(\.name).joined(separator: ", ")
-                query.refuse("state", "one of \(names) is needed; got \(JSONValue.string(name).sight)")
-            }
-        }
+        filter.state = query.choice("state", of: DeliveryState.allCases, \.name)
         filter.reason = query.filledText("reason")
         filter.telephone = query.filledText("telephone")
         filter.token = query.filledText("token").map(stored)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import UpgradeRules
-import WireFormat
 
 /// Which devices of a list are wanted; what is nil does not matter.
 struct DeviceFilter: Sendable {
@@ -23,19 +22,8 @@ struct DeviceFilter: Sendable {
                 query.refuse("below", "\(error)")
             }
         }
-        if let name = query.text("environment") {
-            environment = PushEnvironment(name: name)
-            if environment == nil {
-                query.refuse(
-                    "environment", "\"production\" or \"sandbox\" is needed; got \(JSONValue.string(name).sight)")
-            }
-        }
-        if let text = query.text("dead") {
-            isDead = ["true": true, "false": false][text]
-            if isDead == nil {
-                query.refuse("dead", "\"true\" or \"false\" is needed; got \(JSONValue.string(text).sight)")
-            }
-        }
+        environment = query.choice("environment", of: PushEnvironment.allCases, \.name)
+        isDead = query.flag("dead")
     }
 
     /// The telephone is not looked at: who reads by it finds no others.

@@ -54,8 +54,7 @@ final class DeviceImport: BodyConsumer {
                 writer.member(.unchanged, Int64(counts.unchanged))
                 writer.member(.versionsKept, Int64(counts.versionsKept))
                 writer.member(.refusedCount, refusedCount)
-                writer.name(.refused)
-                writer.array(refused) { writer, item in
+                writer.array(.refused, refused) { writer, item in
                     writer.object { writer in
                         writer.member(.line, Int64(item.line))
                         writer.member(.reason, item.reason)

@@ -44,7 +44,7 @@ extension API {
     func importDevices(_ call: Call) throws -> any BodyConsumer {
         try require(call.app)
         var query = call.query
-        let isDryRun = query.flag("dryRun")
+        let isDryRun = query.flag("dryRun") ?? false
         try query.finish()
         return DeviceImport(api: self, app: call.app, pattern: call.route.pattern, isDryRun: isDryRun)
     }

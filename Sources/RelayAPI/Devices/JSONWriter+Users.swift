@@ -14,8 +14,7 @@ extension JSONWriter {
             writer.member(.known, user.isKnown)
             writer.member(.spelling, user.spelling)
             writer.member(.similar, strings: user.similar)
-            writer.name(.apps)
-            writer.array(user.apps) { $0.explanation($1, wait: wait($1)) }
+            writer.array(.apps, user.apps) { $0.explanation($1, wait: wait($1)) }
         }
     }
 
@@ -26,10 +25,8 @@ extension JSONWriter {
             writer.member(.inForce, app.record?.inForce.required?.text)
             writer.member(.announced, app.record?.inForce.latest?.text)
             writer.member(.waitingReason, wait?.reason)
-            writer.name(.stage)
-            if let stage = app.stage { writer.stage(stage) } else { writer.null() }
-            writer.name(.devices)
-            writer.array(app.devices) { writer, device in
+            writer.member(.stage, app.stage) { $0.stage($1) }
+            writer.array(.devices, app.devices) { writer, device in
                 writer.object { writer in
                     writer.member(.token, device.record.registration.token)
                     writer.member(.version, device.record.registration.version?.text)
@@ -39,8 +36,7 @@ extension JSONWriter {
                     writer.member(.environment, device.record.registration.environment.name)
                     writer.member(.registeredAt, device.record.registeredAt)
                     writer.member(.retiredAt, device.record.retiredAt)
-                    writer.name(.channels)
-                    writer.object { writer in
+                    writer.object(.channels) { writer in
                         writer.word(.push, device.push)
                         writer.word(.login, device.login)
                         writer.word(.enforce, device.enforce)
@@ -49,8 +45,7 @@ extension JSONWriter {
                     writer.member(.toldAtLogin, strings: device.toldAtLogin.map(\.text))
                 }
             }
-            writer.name(.pushes)
-            writer.array(app.pushes) { writer, push in
+            writer.array(.pushes, app.pushes) { writer, push in
                 writer.object { writer in
                     writer.member(.campaign, push.delivery.campaign)
                     writer.member(.required, push.required?.text)
@@ -69,10 +64,8 @@ extension JSONWriter {
         object { writer in
             writer.member(.required, stage.rule.version.text)
             writer.member(.named, stage.isNamed)
-            writer.name(.reach)
-            writer.decimal(Double(stage.rule.reach) / 100, places: 2)
-            writer.name(.turn)
-            writer.decimal(Double(stage.turn) / 100, places: 2)
+            writer.member(.reach, decimal: Double(stage.rule.reach) / 100, places: 2)
+            writer.member(.turn, decimal: Double(stage.turn) / 100, places: 2)
             writer.member(.reached, stage.isReached)
         }
     }

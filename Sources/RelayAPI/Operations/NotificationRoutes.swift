@@ -10,16 +10,8 @@ extension API {
     func notifications(_ query: inout Query, _ call: Call) throws -> Response {
         let limit = query.limit(default: 50)
         let cursor = query.cursor(.notifications)
-        let campaign = query.text("campaign")
-        if campaign == "" { query.refuse("campaign", "must not be empty") }
-        var state: NotificationRecord.State?
-        if let name = query.text("state") {
-            state = NotificationRecord.State(rawValue: name)
-            if state == nil {
-                let names = NotificationRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
-                query.refuse("state", "one of \(names) is needed; got \(JSONValue.string(name).sight)")
-            }
-        }
+        let campaign = query.filledText("campaign")
+        let state = query.choice("state", of: NotificationRecord.State.allCases, \.rawValue)
         try query.finish()
         var visible: [String: Bool] = [:]
         let page = try Page(
@@ -52,8 +44,7 @@ extension JSONWriter {
             writer.member(.state, notification.state.rawValue)
             writer.member(.createdAt, notification.createdAt)
             writer.member(.nextAttemptAt, notification.nextAttemptAt)
-            writer.name(.attempts)
-            writer.array(notification.attempts) { writer, attempt in
+            writer.array(.attempts, notification.attempts) { writer, attempt in
                 writer.object { writer in
                     writer.member(.number, Int64(attempt.number))
                     writer.member(.at, attempt.at)

@@ -130,13 +130,11 @@ extension StoreDocument {
         writer.member(.alerts, report.alerts)
         writer.member(.notifications, report.notifications)
         writer.member(.freed, report.freed)
-        writer.name(.longestPause)
-        writer.decimal(Double(report.longestPause.nanoseconds) / 1e6)
+        writer.member(.longestPause, decimal: Double(report.longestPause.nanoseconds) / 1e6)
     }
 
     static func faults(_ faults: [StoreFault], _ writer: inout JSONWriter) {
-        writer.name(.faults)
-        writer.array(faults) { writer, fault in
+        writer.array(.faults, faults) { writer, fault in
             writer.object { writer in
                 writer.member(.check, fault.check)
                 writer.member(.detail, fault.detail)

@@ -19,8 +19,7 @@ package enum StoreDocument {
             writer.member(.size, status.size)
             writer.member(.schemaVersion, Int64(status.schemaVersion))
             writer.member(.newestSchemaVersion, Int64(status.newestSchemaVersion))
-            writer.name(.chain)
-            writer.array(status.chain) { writer, step in
+            writer.array(.chain, status.chain) { writer, step in
                 writer.object { writer in
                     writer.member(.version, Int64(step.version))
                     writer.member(.name, step.name)

@@ -41,11 +41,7 @@ extension Query {
     ///
     /// - Parameter forms: that the list has; the first where nothing is said.
     mutating func form(_ accept: String?, among forms: [ListForm]) -> ListForm {
-        guard let name = text("format") else { return ListForm.accepted(accept, among: forms) ?? forms[0] }
-        if let form = forms.first(where: { $0.rawValue == name }) { return form }
-        let names = forms.map(\.rawValue).joined(separator: ", ")
-        refuse("format", "one of \(names) is needed; got \(JSONValue.string(name).sight)")
-        return forms[0]
+        choice("format", of: forms, \.rawValue) ?? ListForm.accepted(accept, among: forms) ?? forms[0]
     }
 
     /// Refuses what only a page has.

@@ -35,10 +35,8 @@ extension API {
         return .json { writer in
             writer.object { writer in
                 writer.versionMembers(of: app, record, wait: wait)
-                writer.name(.history)
-                writer.array(history) { $0.change($1) }
-                writer.name(.inForceHistory)
-                writer.array(inForceHistory) { $0.change($1) }
+                writer.array(.history, history) { $0.change($1) }
+                writer.array(.inForceHistory, inForceHistory) { $0.change($1) }
             }
         }
     }
@@ -93,12 +91,7 @@ extension API {
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
                 writer.name(.version)
                 writer.version(withdrawal.record, wait: control.requirements.wait(of: withdrawal.record))
-                writer.name(.campaign)
-                if let campaign = withdrawal.campaign {
-                    writer.campaign(control.requirements.status(campaign))
-                } else {
-                    writer.null()
-                }
+                writer.member(.campaign, withdrawal.campaign) { $0.campaign(control.requirements.status($1)) }
             }
         }
     }
@@ -143,12 +136,9 @@ extension API {
         writer.object { writer in
             writer.name(.version)
             writer.version(outcome.record, wait: wait)
-            writer.name(.campaign)
-            if let campaign = outcome.campaign {
+            writer.member(.campaign, outcome.campaign) { writer, campaign in
                 writer.campaign(
                     CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
-            } else {
-                writer.null()
             }
             writer.member(.warnings, strings: warnings)
         }
