@@ -3,7 +3,6 @@ import Configuration
 import Foundation
 import HTTPServer
 import PushSimulator
-import RelayEngine
 import Signing
 import Terminal
 import WireFormat

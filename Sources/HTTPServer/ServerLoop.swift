@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
-import RelayEngine
 import Signing
 import Telemetry
 import Threading

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNGHTTP2
-import Glibc
 
 /// The one owner of nghttp2's callback table and options, shared by all sessions of a loop.
 @safe

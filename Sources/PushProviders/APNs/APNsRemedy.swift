@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import Signing
 import WireFormat
 
 /// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration
