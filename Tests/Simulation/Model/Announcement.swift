@@ -35,8 +35,8 @@ struct Announcement {
     var lastWaveAt: Int64?
     /// Whether what it waits for was taken out of the configuration.
     var lostItsGate = false
-    /// A person has overruled the store.
-    var isReleased = false
+    /// Since when a person has overruled the store.
+    var releasedAt: Int64?
     /// Since when the relay was told that the store offers it.
     var offeredAt: Int64?
     /// How long after that it waits still.
@@ -65,6 +65,8 @@ struct Announcement {
 
     var isLive: Bool { withdrawnAt == nil }
 
+    var isReleased: Bool { releasedAt != nil }
+
     /// Whether its store lets it through.
     var isThrough: Bool { !isGated || isReleased || isUnclear || offeredAt != nil && haltedAt == nil }
 
@@ -74,7 +76,7 @@ struct Announcement {
             return nil
         }
         return max(
-            noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt,
+            noticedAt ?? 0, askedAt, isGated ? releasedAt ?? (offeredAt ?? askedAt) + hold : askedAt,
             max(canaryReleasedAt ?? 0, lastWaveAt ?? 0))
     }
 }

@@ -137,10 +137,13 @@ struct Model {
     }
 
     /// A person lets through whatever waits of a version.
-    mutating func release(_ app: Int, _ version: Int) {
+    ///
+    /// - Parameter isWaiting: whether that person was shown that it waits: what its store has let through while the disk failed is not
+    ///   recorded, so it is the person who puts it in force, and no halt takes that back (DESIGN 8).
+    mutating func release(_ app: Int, _ version: Int, isWaiting: Bool) {
         guard let place = newest(app, version) else { return }
         if announcements[place].isDoubted {
-            (announcements[place].isDoubted, announcements[place].isReleased) = (false, true)
+            (announcements[place].isDoubted, announcements[place].releasedAt) = (false, now)
             // Below what a person has said is meant nothing leaps over all that is known: whether the relay had looked at it before that,
             // and holds it for a person still, nobody outside sees.
             for lower in announcements.indices
@@ -149,13 +152,13 @@ struct Model {
             {
                 (announcements[lower].isDoubted, announcements[lower].isUnclear) = (false, true)
             }
-        } else if announcements[place].isThrough, !announcements[place].isUnnoticed {
+        } else if announcements[place].isThrough, !announcements[place].isUnnoticed, !isWaiting {
             // What the relay has not looked at yet waits, whatever its store says.
             if announcements[place].canary != nil {
                 announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
             }
         } else {
-            announcements[place].isReleased = true
+            announcements[place].releasedAt = announcements[place].releasedAt ?? now
         }
         // A campaign is released also where its app is not configured.
         if announcements[place].inForceAt != nil { announcements[place].wasBeforeTrouble = true }
@@ -234,7 +237,7 @@ struct Model {
                     announcement.lostItsGate ? "inForce.removedSource" : "push.gate",
                     "\(what): its store has not offered it")
                 // What follows from that is not told again.
-                announcements[place].isReleased = true
+                announcements[place].releasedAt = now
             }
         }
         if let canary = announcement.canary, announcement.canaryReleasedAt == nil, !announcement.isUnclear,
@@ -331,7 +334,7 @@ struct Model {
         } else {
             broke(
                 last.lostItsGate ? "inForce.removedSource" : "inForce.gate", "\(what), which its store has not offered")
-            announcements[place].isReleased = true
+            announcements[place].releasedAt = now
         }
     }
 }

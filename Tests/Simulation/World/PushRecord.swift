@@ -9,6 +9,8 @@ struct PushRecord {
     private var users: [String: Int] = [:]
     /// Taken and come back, and perhaps not in the store yet.
     var returned: [SeenPush] = []
+    /// Of devices that another program has deleted.
+    var deletedRows: Set<Int64?> = []
     /// Tokens that were ever called dead, by app and token.
     var calledDead: Set<String> = []
     /// Living tokens that were called dead in each weather of each place, and all other answers then.

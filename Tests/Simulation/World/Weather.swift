@@ -73,4 +73,7 @@ struct SeenPush {
     /// Of its id: the campaign's public id, and all of it.
     var campaign: String
     var id: String
+
+    /// Which row of the store it was for.
+    var device: Int64? { Int64(id.suffix(12), radix: 16) }
 }

@@ -57,7 +57,13 @@ extension World {
         return "campaign \(campaign.id) is resumed"
     }
 
+    /// Whether a version waits to come into force, as a person is shown it.
+    func isWaiting(_ app: AppKey, _ version: Version) -> Bool {
+        ((try? relay?.store.version(of: app))??.requirements.live(version)).map { $0.state != .inForce } ?? false
+    }
+
     func release(_ campaign: CampaignRecord) throws -> String? {
+        let isWaiting = isWaiting(campaign.app, campaign.required)
         change(campaign) { $0.isWanted = true }
         do {
             _ = try relay?.control.release(campaign: campaign.id, by: "somebody")
@@ -69,7 +75,7 @@ extension World {
         if campaign.state == .running, campaign.waves.areBetween {
             change(campaign) { $0.approvals += 1 }
         } else if let app = app(of: campaign) {
-            model.release(app, Self.number(of: campaign.required.text))
+            model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
         }
         return "campaign \(campaign.id) is released"
     }

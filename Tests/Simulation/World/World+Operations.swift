@@ -295,7 +295,9 @@ extension World {
         quietSince = tick
         let released = (after.inForce?.version != before?.inForce?.version ? after.inForce : after.staged)?.version
         guard let released else { return "app \(app) is released" }
-        model.release(app, Self.number(of: released.text))
+        model.release(
+            app, Self.number(of: released.text),
+            isWaiting: before?.live(released).map { $0.state != .inForce } ?? false)
         return "\(released) of app \(app) is released"
     }
 

@@ -114,7 +114,10 @@ extension World {
     func recorded() {
         // Tokens that are tried in the other environment keep their batch out.
         if settings.apps.contains(where: { settings.setup["other", $0] == 1 }), relay?.lane.isIdle == false { return }
-        for push in pushes.returned { model.settled(push.token, campaign: push.campaign) }
+        // An answer for a row that is gone is nobody's, also where it was on its way when another program deleted that.
+        for push in pushes.returned where !pushes.deletedRows.contains(push.device) {
+            model.settled(push.token, campaign: push.campaign)
+        }
         pushes.returned = []
     }
 }

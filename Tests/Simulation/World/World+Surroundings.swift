@@ -158,6 +158,7 @@ extension World {
             guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
             try otherProgram().deleteDevice(device.id)
             rowsWereDeleted = true
+            pushes.deletedRows.insert(device.id)
             // Registered again it is another device, and what it had is nobody's.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
             if let version = model.device(phone.app, token(phone))?.version {
