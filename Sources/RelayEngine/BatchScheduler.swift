@@ -54,9 +54,13 @@ package struct BatchScheduler: Sendable {
         let retriesAt: Timestamp? = if case .next(let time) = retries { time } else { nil }
         let isRetryDue = retriesAt.map { $0 <= now } ?? false
         if isRetryDue, !isProbe { return .readRetries }
-        if let shard = idle.last { return .readShard(shard) }
-        // Twice what can be on its way: a lease is a transaction, and shards end one by one.
-        if !allLeased { return .leaseShards(limit: 2 * most) }
+        if let shard = idle.last {
+            // The last wave takes whoever has no outcome: what is on its way of a wave before would be sent twice.
+            if !out.values.contains(where: { $0.wave < shard.wave }) { return .readShard(shard) }
+        } else if !allLeased {
+            // Twice what can be on its way: a lease is a transaction, and shards end one by one.
+            return .leaseShards(limit: 2 * most)
+        }
         return isRetryDue ? .readRetries : .wait(until: retriesAt)
     }
 

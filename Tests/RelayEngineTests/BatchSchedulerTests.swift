@@ -94,4 +94,18 @@ import Testing
         #expect(!scheduler.areShardsDone)
         #expect(scheduler.next(at: start, atMost: 4) == .leaseShards(limit: 8))
     }
+
+    /// Where a service was in trouble, it has two waves to send at once, and the last of them takes whoever has no outcome.
+    @Test func aWaveWaitsForWhatIsOnItsWayOfTheOneBefore() {
+        var scheduler = BatchScheduler(nextRetry: nil)
+        let later = ShardRange(number: 1, wave: 1, cursor: 0, last: 999)
+        scheduler.leased([shard(0), later])
+        scheduler.left(.shard(0))
+        #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil))
+        scheduler.retryScheduled(at: start)
+        #expect(scheduler.next(at: start, atMost: 4) == .readRetries)
+        scheduler.shardBatchEnded(0, cursor: 999, isDone: true)
+        scheduler.retryBatchEnded(next: nil)
+        #expect(scheduler.next(at: start, atMost: 4) == .readShard(later))
+    }
 }

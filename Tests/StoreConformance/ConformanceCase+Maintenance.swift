@@ -128,6 +128,29 @@ extension ConformanceCase {
                 "the one that no outcome names")
             try same(try subject.store.check { _ in true }, [], "faults")
         },
+        ConformanceCase("what comes in after its campaign was pruned is in no list and no count") { subject in
+            try subject.registerDevices(5)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            var inFlight = try subject.batch(shard, limit: 4)
+            let dead = inFlight.rows[0].device
+            inFlight.retirements = [
+                TokenRetirement(device: dead, deadSince: subject.now + .seconds(1), registeredAt: subject.now)
+            ]
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
+            // The disk takes nothing for longer than records are kept, or nobody looks for as long.
+            let late = subject.now + .seconds(100_000)
+            _ = try subject.store.prune(before: late, at: late) { _ in true }
+            let before = try subject.record(campaign.key)
+            try subject.store.commit([inFlight], at: late)
+            try same(try subject.record(campaign.key), before, "the campaign")
+            try check(
+                try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9).isEmpty,
+                "no deliveries")
+            let device = try subject.store.devices(of: subject.app, after: dead - 1, limit: 1).first
+            try check(device?.retiredAt != nil, "the token is dead")
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
         ConformanceCase("webhook ids and ended alerts go") { subject in
             for number in 0..<500 {
                 _ = try subject.store.keep(

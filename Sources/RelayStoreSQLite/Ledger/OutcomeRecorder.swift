@@ -23,6 +23,7 @@ struct OutcomeRecorder {
         var rest: DeliveryState?
         /// Whether it is over, also where it may go on.
         var isOver = false
+        var isPruned = false
         var counts = CampaignCounts()
         var reasons: [Reason: Int64] = [:]
         /// Reminders that were not sent after all.
@@ -93,11 +94,14 @@ struct OutcomeRecorder {
     mutating func record(_ batch: LedgerCommit) throws {
         let batch = erased.isEmpty ? batch : try withoutErased(batch)
         var tally = try tally(of: batch.campaign)
-        let shard = try batch.shard.map { try shardRow($0, of: batch.campaign) }
-        let inserted = try write(batch, of: shard, into: &tally)
-        if let shard { try advance(shard, batch, inserted: inserted, tally: &tally) }
-        tallies[batch.campaign] = tally
-        try WaveTable.add(batch.waves, to: batch.campaign, connection)
+        // Where the disk failed for longer than records are kept, whom the campaign left out is counted, and nobody is listed any more.
+        if !tally.isPruned {
+            let shard = try batch.shard.map { try shardRow($0, of: batch.campaign) }
+            let inserted = try write(batch, of: shard, into: &tally)
+            if let shard { try advance(shard, batch, inserted: inserted, tally: &tally) }
+            tallies[batch.campaign] = tally
+            try WaveTable.add(batch.waves, to: batch.campaign, connection)
+        }
         for retirement in batch.retirements {
             try connection.run(
                 """
@@ -396,9 +400,15 @@ struct OutcomeRecorder {
 
     private func tally(of campaign: CampaignKey) throws -> Tally {
         if let tally = tallies[campaign] { return tally }
-        guard let state = try CampaignTable.state(of: campaign, connection) else {
-            throw SQLiteFailure.missing("campaign \(campaign.row)")
+        let tally = try connection.first(
+            "SELECT state, pruned_at IS NOT NULL FROM campaign WHERE id = ?", .integer(campaign.row)
+        ) { row in
+            let state = CampaignState(rawValue: row.text(0))
+            return Tally(
+                rest: state == .completed ? .expired : nil, isOver: state?.isFinal ?? false,
+                isPruned: row.integer(1) != 0)
         }
-        return Tally(rest: state == .completed ? .expired : nil, isOver: state.isFinal)
+        guard let tally else { throw SQLiteFailure.missing("campaign \(campaign.row)") }
+        return tally
     }
 }
