@@ -128,7 +128,7 @@ final class Pool {
         let pause = connections.contains(where: \.machine.isUsable) ? nil : machine.dialPause(at: now)
         func canWait(_ number: Int32) -> Bool {
             guard let prepared = batches[Int(number)] else { return true }
-            if prepared.batch.reportsUnreachable { return pause == nil }
+            if prepared.batch.reportsUnreachable, pause != nil { return false }
             return PoolMachine.canWait(since: prepared.enqueuedAt, until: now + (pause ?? .zero))
         }
         // Few batches: most turns end here, however many requests go again.
@@ -146,7 +146,8 @@ final class Pool {
                 continue
             }
             queued -= 1
-            resolve(reference, reference.isSecond ? .lost : prepared.unsent, retryAfter: seconds)
+            let unsent = prepared.unsent(isConnected: pause == nil)
+            resolve(reference, reference.isSecond ? .lost : unsent, retryAfter: seconds)
         }
         for number in numbers {
             guard let prepared = batches[Int(number)], !canWait(number) else {
@@ -157,7 +158,7 @@ final class Pool {
                 let reference = RequestReference(batch: number, request: Int32(prepared.next), isSecond: false)
                 prepared.next += 1
                 queued -= 1
-                resolve(reference, prepared.unsent, retryAfter: seconds)
+                resolve(reference, prepared.unsent(isConnected: pause == nil), retryAfter: seconds)
             }
         }
     }

@@ -16,8 +16,8 @@ final class PreparedBatch {
     private let slots: UnsafeMutablePointer<ByteSlice>
     private let slotCount: Int
     let enqueuedAt: MonotonicTime
-    /// What a request comes back as that no connection could be had for.
-    var unsent: Answer.Kind { batch.reportsUnreachable ? .unreachable : .unsent }
+    /// What a request comes back as that has waited for too long, for its turn on a connection or for one.
+    func unsent(isConnected: Bool) -> Answer.Kind { batch.reportsUnreachable && !isConnected ? .unreachable : .unsent }
     /// The first request that has not been taken from the queue yet.
     var next = 0
     /// Requests whose answer is still open.

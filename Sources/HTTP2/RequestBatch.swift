@@ -71,8 +71,7 @@ package final class RequestBatch: @unchecked Sendable {
     /// The submitter's own mark, to know the batch again.
     package let tag: Int
     /// What has not left comes back `unsent` when it has waited for `PoolMachine.longestWait`, or would before the next dial. Whether it
-    /// comes back as `unreachable` instead, as soon as no connection can be had, and waits where one is. Default no. To be set before
-    /// the batch is submitted.
+    /// comes back as `unreachable` as soon as no connection can be had. Default no. To be set before the batch is submitted.
     package var reportsUnreachable = false
     /// None any more once the lane has them.
     package var bytes = RequestBytes()

@@ -104,12 +104,12 @@ package struct Settlement: Sendable {
     /// What the other environment says to a token that this one called bad with `first`.
     ///
     /// It can only better that: what the other environment has against our credential, or against the token, or that it
-    /// cannot be reached, leaves the token as bad as it was.
+    /// cannot be reached, leaves the token as bad as it was. One that waited for its turn there in vain is tried again.
     ///
     /// - Returns: what is recorded instead; nil: what was.
     package mutating func settleSecondTry(_ outcome: PushOutcome, of push: Push, first: String?) -> Result? {
         switch outcome {
-        case .badToken, .invalidToken, .rejected, .retry(.notSent, _), .retry(.unreachable, _):
+        case .badToken, .invalidToken, .rejected, .retry(.unreachable, _):
             return nil
         case .fault(let reason, _), .reconnect(let reason):
             otherEnvironmentFault = reason

@@ -177,12 +177,12 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         let seconds = dialsAt.map { Int32(clamping: max(1, ($0 - world.tick).milliseconds / 1000)) } ?? -1
         let waiting = pool.waiting
         func canWait(_ request: Request) -> Bool {
-            if request.batch.reportsUnreachable { return dialsAt == nil }
+            if request.batch.reportsUnreachable, dialsAt != nil { return false }
             return PoolMachine.canWait(since: request.enqueuedAt, until: dialsAt ?? world.tick)
         }
         pool.waiting = waiting.filter(canWait)
         for request in waiting where !canWait(request) {
-            let unsent: Answer.Kind = request.batch.reportsUnreachable ? .unreachable : .unsent
+            let unsent: Answer.Kind = request.batch.reportsUnreachable && dialsAt != nil ? .unreachable : .unsent
             resolve(request, request.isSecond ? .lost : unsent, pool, retryAfter: seconds)
         }
     }
