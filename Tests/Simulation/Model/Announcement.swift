@@ -19,11 +19,17 @@ struct Announcement {
     var isOverwritten = false
     /// Whether it leaps over all that is known, and no person has said that it is meant.
     var isDoubted = false
+    /// Whether another program wrote what a person had taken back: it waits for a person.
+    var wasTakenBack = false
+    /// Whether the relay could record it when it was told last that its store offers it: else it may have to ask again.
+    var isOfferSure = true
     /// Two have asked for it, one of them for some users and one for all, before the relay had looked, or it was looked at where nobody
     /// sees whether its store was configured: which of them counts no promise says.
     var isUnclear = false
     /// The users that it names; nil: everybody.
     var canary: Set<Int>?
+    /// When each of them was erased: what was read for them before may leave still.
+    var erased: [Int: Int64] = [:]
     /// When a person released the canary.
     var canaryReleasedAt: Int64?
     /// Whether it reaches its users in waves.
@@ -94,6 +100,8 @@ struct CampaignFacts {
     /// Whether a person said since then that it is to go on.
     var isWanted = false
     var approvals = 0
+    /// Waves that were over without a push: one that was handed to a user of such a wave since counts there when it is tried again.
+    var emptyWaves = 0
     /// How often it may push again to who has it already: reminders, and nothing else.
     var reminders = 0
     var retries = 0

@@ -46,7 +46,8 @@ extension Model {
             facts.state = told.state
         }
         (facts.reminders, facts.retries) = (told.reminders, told.retries)
-        if needsApproval == true, told.wavesBegun > 1 + facts.approvals + told.emptyWaves {
+        facts.emptyWaves = max(facts.emptyWaves, told.emptyWaves)
+        if needsApproval == true, told.wavesBegun > 1 + facts.approvals + facts.emptyWaves {
             broke("campaign.waves", "\(what): \(told.wavesBegun) waves have begun after \(facts.approvals) approvals")
         }
         let left = (told.counts["pending"] ?? 0) + (told.counts["retrying"] ?? 0)
@@ -105,6 +106,10 @@ extension Model {
         for app in offered.indices { offered[app].surely = 0 }
         for facts in campaigns.values where facts.state == "waiting" {
             announcements[facts.announcement].offeredAt = nil
+        }
+        // What it had not looked at yet, while its disk failed say, it had not let through either.
+        for place in announcements.indices where announcements[place].isUnnoticed {
+            announcements[place].offeredAt = nil
         }
     }
 

@@ -84,10 +84,17 @@ struct Model {
     mutating func doubtAgain() {
         for place in announcements.indices where announcements[place].isLive && announcements[place].isUnnoticed {
             let one = announcements[place]
-            guard one.isDoubted || !one.isUnclear, doubts(one.app, one.version, askedBy: place) != one.isDoubted
+            guard !one.wasTakenBack, one.isDoubted || !one.isUnclear,
+                doubts(one.app, one.version, askedBy: place) != one.isDoubted
             else { continue }
             (announcements[place].isDoubted, announcements[place].isUnclear) = (false, true)
         }
+    }
+
+    /// Whether a person took a version back that nobody has asked for since.
+    func wasTakenBack(_ app: Int, _ version: Int) -> Bool {
+        let same = announcements.filter { $0.app == app && $0.version == version }
+        return same.contains { !$0.isLive } && !same.contains { $0.isAsked && !$0.isUnnoticed }
     }
 
     /// The newest announcement of a version.
@@ -95,11 +102,13 @@ struct Model {
         announcements.lastIndex { $0.app == app && $0.version == version }
     }
 
-    /// Since when a newer requirement is in force for everybody. One whose store has left the configuration may be, or may not.
+    /// Since when a newer requirement is in force for everybody. One whose store has left the configuration may be, or may not; nor can one
+    /// be counted on of which the store was heard only while nothing could be recorded.
     func supersededAt(_ place: Int) -> Int64? {
         let old = announcements[place]
         return announcements.filter {
             $0.app == old.app && $0.version > old.version && !$0.lostItsGate && (isClockRight || $0.hold == 0)
+                && (!$0.isGated || $0.isReleased || $0.isOfferSure)
         }
         .compactMap(inForceAt).filter { $0 <= now }.min()
     }
@@ -183,6 +192,8 @@ struct Model {
             if verdict == .halted { announcements[index].wasHalted = true }
             switch verdict {
             case .open:
+                announcements[index].isOfferSure =
+                    isRecordable || announcements[index].isOfferSure && announcements[index].offeredAt != nil
                 announcements[index].offeredAt = announcements[index].offeredAt ?? now
                 announcements[index].haltedAt = nil
             case .halted where isRecordable: announcements[index].haltedAt = announcements[index].haltedAt ?? now
@@ -241,7 +252,9 @@ struct Model {
             }
         }
         if let canary = announcement.canary, announcement.canaryReleasedAt == nil, !announcement.isUnclear,
-            user.map({ !canary.contains($0) }) ?? true
+            user.map({ user in
+                !canary.contains(user) && announcement.erased[user].map { isOver($0, Self.readGrace) } ?? true
+            }) ?? true
         {
             broke(
                 announcement.lostItsGate

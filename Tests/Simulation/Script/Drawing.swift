@@ -30,18 +30,36 @@ package struct Drawing {
         setup["every"] = below(4) == 0 ? 30 : 120
         setup["chance"] = below(1 << 20)
         // What needs several settings and operations at once hardly ever meets by chance.
-        let hasRollouts = below(4) == 0
-        if hasRollouts {
+        let theme = below(8)
+        var themes: [OperationKind: Bool] = [:]
+        if theme < 2 {
+            themes[.rollOut] = true
             (setup["platform0"], setup["gate0"]) = (1, 1)
             if below(2) == 0 { (setup["waves0"], setup["approval0"]) = (1 + below(2), 1) }
+        } else if theme == 2 {
+            themes[.weather] = true
+            (setup["platform0"], setup["sandbox0"]) = (0, 1)
+        } else if theme == 3 {
+            // What ends while pushes are on their way, and what is forgotten then.
+            for kind in [OperationKind.uninstall, .cancel, .prune] { themes[kind] = true }
+            themes[.deleteRows] = false
+            setup["slow"] = 20
         }
-        let kinds = kinds(with: hasRollouts ? [.rollOut: true] : [:])
+        let kinds = kinds(with: themes)
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
-        // Half of the changes of the weather are one trouble of one service, which comes back and lasts.
-        let favourite = (place: below(8), weather: 1 + 3 * below(Weather.allCases.count - 1) + below(2))
+        // Half of the changes of the weather are one trouble of one service, which comes back and lasts; in half of the seeds it is there
+        // when the world begins. See `World.actOnMachine` for what a place's number stands for.
+        // A trouble that lasts and hits a part of the devices is half of them: it is what is seldom noticed.
+        let part: [Weather] = [.someFail, .unreachable, .allBad]
+        let trouble = below(2) == 0 ? part[below(part.count)] : Weather.allCases[1 + below(Weather.allCases.count - 1)]
+        let isSandbox = (0..<setup["apps"]).contains { setup["sandbox", $0] == 1 } && below(2) == 0
+        let favourite = Operation(.weather, below(2) + (isSandbox ? 6 : 0), trouble.number + below(2))
+        // What happens to a campaign that has just begun: in a few seeds, for there bumps are as frequent as that.
+        let isYoung = theme == 3 || below(4) == 0
         let prunes = kinds.contains { $0.kind == .prune }
         var operations: [Operation] = []
+        if kinds.contains(where: { $0.kind == .weather }), below(2) == 0 { operations.append(favourite) }
         while operations.count < count {
             var ticket = below(total)
             guard
@@ -52,8 +70,9 @@ package struct Drawing {
             else { continue }
             var operation = Operation(chosen.kind, below(1000), below(1000))
             if operation.kind == .pass { operation.first = passing() }
-            if operation.kind == .weather, below(2) == 0 {
-                (operation.first, operation.second) = favourite
+            if operation.kind == .weather, below(2) == 0 { operation = favourite }
+            if isYoung, operation.kind.endsSomething, below(3) == 0 {
+                operations.append(Operation(.bump, below(1000), below(1000)))
             }
             if operation.kind == .cancel, prunes, below(3) == 0 {
                 // What has just ended may have pushes on their way.

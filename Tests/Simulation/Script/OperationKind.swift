@@ -39,14 +39,21 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
         case .webhook, .replay: .webhook
         case .crash, .kill: .kill
+        case .removeApp, .addApp: .removeApp
+        case .removeSource, .addSource: .removeSource
+        case .diskFails, .diskWorks: .diskFails
+        case .sourceFails, .sourceAnswers: .sourceFails
         default: self
         }
     }
 
     /// Whether every seed has it: without these nothing ever happens.
-    var isAlways: Bool {
+    var isAlways: Bool { self == .pass || self == .bump }
+
+    /// Whether it takes something away, from a campaign or from the relay: what is on its way then makes it hard.
+    var endsSomething: Bool {
         switch self {
-        case .pass, .bump, .addApp, .addSource, .diskWorks, .sourceAnswers: true
+        case .cancel, .pause, .withdraw, .erase, .remove, .logOut, .move, .deleteRows, .prune, .kill, .removeApp: true
         default: false
         }
     }

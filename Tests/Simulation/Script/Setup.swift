@@ -7,7 +7,7 @@ package struct Setup: Hashable, Sendable {
     package static let names: [(name: String, values: [Int])] =
         [
             ("devices", [3, 8, 40, 120]), ("batch", [50, 1, 3]), ("look", [600, 60]), ("every", [30, 120]),
-            ("slow", [0, 20]),
+            ("slow", [0, 20, 2, 20]),
             ("apps", [1, 2]), ("chance", [0, 1, 2, 3]),
         ]
         + (0..<2).flatMap { app in

@@ -111,6 +111,8 @@ final class Relay: @unchecked Sendable {
         world.undisturbed { cache.refresh() }
     }
 
+    static let storeRest = Duration.seconds(100)
+
     private static func fanOut(_ batch: Int, _ settings: Settings) -> FanOut.Configuration {
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = batch
@@ -118,7 +120,7 @@ final class Relay: @unchecked Sendable {
         // As often as it takes: the product's own changes wake it, and 200 ms would be most of the turns.
         configuration.watchInterval = .seconds(settings.setup["look"])
         // The same: a disk that fails for two days is tried a hundred times less often.
-        configuration.storeRest = .seconds(100)
+        configuration.storeRest = storeRest
         return configuration
     }
 

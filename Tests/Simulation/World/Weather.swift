@@ -31,6 +31,9 @@ enum Weather: String, CaseIterable {
     static func of(_ number: Int) -> Weather {
         number % 3 == 0 ? .good : allCases[1 + number / 3 % (allCases.count - 1)]
     }
+
+    /// The lowest number that stands for it.
+    var number: Int { 1 + 3 * ((Self.allCases.firstIndex(of: self) ?? 1) - 1) }
 }
 
 /// What a push service says to one push.

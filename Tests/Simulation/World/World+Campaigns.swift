@@ -43,6 +43,12 @@ extension World {
             change(campaign) { $0.isWanted = false }
             throw error
         }
+        // One that nobody had halted yet, or whose answers are to come, goes on as it was.
+        if let told = told[campaign.id], ["paused", "suspended"].contains(told.campaign.state), told.since < tick,
+            turnDepth == 0, !isDiskFailing, relay?.lane.inFlight(of: campaign.id) == 0
+        {
+            owe(campaign)
+        }
         let app = app(of: campaign)
         for index in pushes.madness.indices where pushes.madness[index].place.app == app {
             pushes.madness[index].isAccepted = true
@@ -87,7 +93,9 @@ extension World {
             model.campaigns[campaign.id]?.announcement
             ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.required.text)) }
         let before = model.announcements
-        if let place, !before[place].isUnclear, campaign.state == .waiting || model.inForceAt(before[place]) == nil {
+        // What its store offered while a newer one had taken its place waits still: nobody had let it through.
+        let isWaiting = isWaiting(campaign.app, campaign.required)
+        if let place, !before[place].isUnclear, isWaiting || model.inForceAt(before[place]) == nil {
             model.announcements[place].withdrawnAt = before[place].withdrawnAt ?? milliseconds
         }
         do {

@@ -29,25 +29,25 @@ extension World {
             let app = settings.apps.first(where: { settings.key($0).app == name })
         else { return }
         let place = PushPlace(app: app, isSandbox: isSandbox)
-        guard let weather = services[place]?.weather, [.good, .someFail].contains(weather),
-            tick - (weatherSince[place] ?? tick) > .seconds(120)
+        guard let weather = services[place]?.weather, [.good, .someFail].contains(weather), lasts(place) > .seconds(120)
         else { return }
         model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
     }
 
-    /// Production's devices are sent to while the sandbox cannot be reached.
+    /// How long a place has had its weather.
+    private func lasts(_ place: PushPlace) -> Duration { weatherSince[place].map { tick - $0 } ?? .seconds(1 << 40) }
+
+    /// Production's devices are sent to while the sandbox cannot be reached: within minutes where nothing is to be tried again, which may
+    /// be put off by four hours and a quarter.
     private func judgeSandbox() {
-        for (id, known) in told.sorted(by: { $0.key < $1.key })
-        where known.campaign.state == "running" && known.campaign.waves == 0 {
-            let app = known.campaign.app
-            let (sandbox, production) = (
-                PushPlace(app: app, isSandbox: true), PushPlace(app: app, isSandbox: false)
-            )
-            func lasts(_ place: PushPlace, _ weather: Weather) -> Bool {
-                services[place]?.weather == weather && tick - (weatherSince[place] ?? tick) > .seconds(6 * 3600)
-            }
-            guard lasts(sandbox, .unreachable), lasts(production, .good), settings.hasApp[app],
-                tick - max(known.since, quietSince) > .seconds(5 * 3600), !wasClockSet,
+        for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
+            let (campaign, app) = (known.campaign, known.campaign.app)
+            let (sandbox, production) = (PushPlace(app: app, isSandbox: true), PushPlace(app: app, isSandbox: false))
+            let isRetried = campaign.counts["retrying"] != 0
+            let stands = tick - max(known.since, quietSince)
+            guard services[sandbox]?.weather == .unreachable, lasts(sandbox) > .seconds(2400),
+                services[production]?.weather == .good, lasts(production) > .seconds(6 * 3600), campaign.waves == 0,
+                settings.hasApp[app], stands > (isRetried ? .seconds(5 * 3600) : .seconds(2400)), !wasClockSet,
                 let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
             else { continue }
             let required = model.announcements[facts.announcement]
@@ -134,7 +134,7 @@ extension World {
             let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
             guard stands > .seconds(6 * 3600), settings.hasApp[campaign.app],
                 places.allSatisfy({
-                    services[$0]?.weather == .good && tick - (weatherSince[$0] ?? tick) > .seconds(6 * 3600)
+                    services[$0]?.weather == .good && lasts($0) > .seconds(6 * 3600)
                 })
             else { continue }
             model.broke(
@@ -192,7 +192,7 @@ extension World {
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
-                if before != campaign.state { changed(campaign) }
+                if before != campaign.state, record.state == .completed { judgeRefusals(of: record) }
                 model.tells(
                     campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
             }
@@ -204,21 +204,29 @@ extension World {
             && model.campaigns[campaign.id].map { model.supersededAt($0.announcement) == nil } ?? true
     }
 
-    /// A campaign has ended that was taken up by a process, or by a person, when its push services were well, and they were since. What
-    /// they refused before that they have not refused for good: a campaign of which nothing was taken does not end so.
-    func judgeRefusals(of campaign: ToldCampaign, since: MonotonicTime) {
-        func count(_ state: String) -> Int64 { campaign.counts[state] ?? 0 }
-        let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
-        guard count("rejected") > 0, count("accepted") == 0, count("unregistered") == 0, !rowsWereDeleted,
-            places.allSatisfy({ services[$0]?.weather == .good && weatherSince[$0] ?? tick < since }),
-            let facts = model.campaigns[campaign.id]
+    /// A campaign is taken up, by a process or by a person. What a push service refused of it before any had taken a push, or called a
+    /// token dead, may have been the credential's fault, and is in line again.
+    func owe(_ campaign: CampaignRecord) {
+        guard [.running, .paused, .suspended].contains(campaign.state), campaign.counts.rejected > 0,
+            !campaign.counts.proveCredential
         else { return }
-        let announcement = model.announcements[facts.announcement]
-        guard announcement.isLive, let phone = untold(campaign.app, announcement).first else { return }
+        owed[campaign.id] = refused(campaign)
+    }
+
+    /// Those whose push was refused by a service, as the relay lists them.
+    private func refused(_ campaign: CampaignRecord) -> Set<String> {
+        let rows = try? relay?.store.deliveries(
+            of: campaign.key, state: .rejected, telephone: nil, after: 0, limit: 1000)
+        return Set((rows ?? []).filter { $0.attempts > 0 }.map(\.token))
+    }
+
+    /// A campaign has ended: nobody is refused still whom it owed another push.
+    private func judgeRefusals(of campaign: CampaignRecord) {
+        guard let owed = owed.removeValue(forKey: campaign.id), !rowsWereDeleted else { return }
+        guard let token = owed.intersection(refused(campaign)).min() else { return }
         model.broke(
             "campaign.refusals",
-            "campaign \(campaign.id) has ended with \(count("rejected")) refused and none taken, such as phone \(phone.number) of app \(campaign.app); its services are well since before it was taken up"
-        )
+            "campaign \(campaign.id) has ended, and \(token), refused when it was taken up, was not tried again")
     }
 
     private func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {

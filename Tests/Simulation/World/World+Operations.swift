@@ -166,12 +166,14 @@ extension World {
         (announcement.isOutside, announcement.isOfFile) = (isOutside, isOfFile)
         if isOutside {
             let isDoubted = model.doubts(app, version)
-            (announcement.isDoubted, announcement.isUnclear) = (isDoubted == true, isDoubted == nil)
+            announcement.wasTakenBack = model.wasTakenBack(app, version)
+            announcement.isDoubted = announcement.wasTakenBack || isDoubted == true
+            announcement.isUnclear = !announcement.wasTakenBack && isDoubted == nil
         }
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
         if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open {
-            announcement.offeredAt = milliseconds
+            (announcement.offeredAt, announcement.isOfferSure) = (milliseconds, isToldSure[app])
         }
         // What a file has said of it, and the relay has not read, says nothing more; nor does what waits for a person above it.
         for place in model.announcements.indices where !isOutside && model.announcements[place].app == app {

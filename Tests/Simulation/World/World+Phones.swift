@@ -119,7 +119,10 @@ extension World {
                 }
             }
             model.erased[user] = milliseconds
-            for place in model.announcements.indices { model.announcements[place].canary?.remove(user) }
+            for place in model.announcements.indices
+            where model.announcements[place].canary?.remove(user) != nil {
+                model.announcements[place].erased[user] = milliseconds
+            }
             return "user \(user) is erased"
         case .remove:
             guard try relay?.store.removeDevice(settings.key(phone.app), token: token(phone)) ?? false else {

@@ -50,6 +50,7 @@ extension World {
             isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
         judgePause(push, place)
+        owed[push.campaign]?.remove(push.token)
         let phone = phonesByToken["\(push.app)/\(push.token)"].map { place, installation in
             var phone = phones[place]
             // An installation that another one has taken the place of is gone.

@@ -12,7 +12,7 @@ extension World {
     /// A store has answered: the model may expect the relay to know.
     func tells(_ app: Int) {
         model.now = milliseconds
-        toldStores[app] = stores[app]
+        (toldStores[app], isToldSure[app]) = (stores[app], !isDiskFailing)
         let offered = stores[app].releases.filter { !$0.isHalted }.map(\.version).max() ?? 0
         let seen = stores[app].releases.map(\.version).max() ?? 0
         model.offered[app] = (offered, max(model.offered[app].perhaps, seen))
@@ -193,7 +193,8 @@ extension World {
             // A relay that starts asks its stores at once, and believes the clock, which one that runs does when it has stood for a
             // minute (`BelievedClock`) and its next look, which is up to ten minutes away here.
             let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(700) } ?? true
-            let isComparable = !isDiskFailing && !settings.hasAnySource && isClockBelieved
+            let isRested = diskFailedAt.map { tick - $0 > Relay.storeRest } ?? true
+            let isComparable = !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved
             let before = answers()
             die(downFor: downFor)
             if downFor == .zero, isComparable { compare(before) }

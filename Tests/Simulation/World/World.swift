@@ -28,6 +28,8 @@ final class World: @unchecked Sendable {
     var stores = [StoreTruth(), StoreTruth()]
     /// What they offered when they were asked last.
     var toldStores = [StoreTruth(), StoreTruth()]
+    /// Whether the relay could record what came of it.
+    var isToldSure = [true, true]
     /// Who has which push token.
     var phonesByToken: [String: (place: Int, installation: Int)] = [:]
     /// By app: what its LaunchGate file requires.
@@ -36,6 +38,7 @@ final class World: @unchecked Sendable {
     /// Whether files are watched, and each was read since it was edited last.
     var areFilesOld: Bool { settings.apps.contains(where: settings.watchesFile) && tick - fileEditedAt > .seconds(120) }
     var services: [PushPlace: PushServiceTruth] = [:]
+    /// Since when each place has its weather; nil: it never had another.
     var weatherSince: [PushPlace: MonotonicTime] = [:]
     var pushes = PushRecord()
     /// The last state that a receiver was told of each campaign.
@@ -50,14 +53,21 @@ final class World: @unchecked Sendable {
     /// Whether a phone was ever another user's.
     var wasMoved = false
     /// Whether the disk is made to fail until it works again.
-    var isDiskFailing = false { didSet { learnTrouble() } }
+    var isDiskFailing = false {
+        didSet {
+            if oldValue { diskFailedAt = tick }
+            learnTrouble()
+        }
+    }
+    /// When it last failed: the dispatcher rests after that for a while, and one that starts does not.
+    var diskFailedAt: MonotonicTime?
     /// Phones that logged in while the store took nothing: what they said comes later.
     var unstoredLogins: [UnstoredLogin] = []
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
-    /// When each campaign that is sending began to, or began to again.
-    private var takenUp: [String: MonotonicTime] = [:]
+    /// By campaign: tokens that were refused before a service had taken anything, when it was taken up.
+    var owed: [String: Set<String>] = [:]
     /// When each campaign that does not move said last why.
     var spokeAt: [String: MonotonicTime] = [:]
     /// Since when neither disk nor configuration have kept anything from moving.
@@ -87,7 +97,6 @@ final class World: @unchecked Sendable {
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         for app in 0..<2 {
             for isSandbox in [false, true] {
-                weatherSince[PushPlace(app: app, isSandbox: isSandbox)] = clock.tick
                 services[PushPlace(app: app, isSandbox: isSandbox)] = PushServiceTruth(
                     isAndroid: settings.isAndroid(app), chance: UInt64(script.setup["chance"]),
                     slowness: script.setup["slow"])
@@ -233,8 +242,9 @@ final class World: @unchecked Sendable {
         var turnsHere = 0
         while let relay {
             model.now = milliseconds
-            let did = inTurn { relay.turn() }
+            // Before the turn: what has just come back is a reason for one.
             relay.lane.proceed()
+            let did = inTurn { relay.turn() }
             if isDying || isLost {
                 isLost = false
                 die(downFor: .zero)
@@ -268,19 +278,14 @@ final class World: @unchecked Sendable {
         quietSince = tick
         // Another connection counts the changes anew.
         (seenChange, notifiedChange) = (nil, nil)
-        for (id, _) in takenUp { takenUp[id] = tick }
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
         } catch {
             model.broke("store.check", "the relay does not start: \(error)")
         }
-    }
-
-    /// A campaign's state is another one.
-    func changed(_ campaign: ToldCampaign) {
-        if campaign.state == "running" { takenUp[campaign.id] = tick }
-        if campaign.state == "completed", let since = takenUp[campaign.id] { judgeRefusals(of: campaign, since: since) }
+        // Nothing is on its way, and nothing has had a turn.
+        for campaign in campaigns() { owe(campaign) }
     }
 
     /// The process dies: what was written survives, everything else is gone.
