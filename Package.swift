@@ -276,7 +276,7 @@ let package = Package(
         tests(
             "ClientCommandsTests",
             [
-                "ClientCommands", "RelayDaemon", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
+                "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
             ], exclude: ["Transcripts"]),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandTranscript
+import Demo
 import Foundation
 import OwnThread
+import RelayDaemon
 import Testing
 
 @testable import ClientCommands
@@ -12,9 +14,11 @@ import Testing
 @Suite(.ownThread) struct CommandTextTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
 
-    /// The words of each command by its name; FILE is a file of devices, NEW a file that is not there yet. Quiet where
-    /// progress has a rate: that is the machine's.
+    /// The words of each command by its name; FILE is a file of devices, NEW a file that is not there yet, GOOD and BROKEN are
+    /// configurations. Quiet where progress has a rate: that is the machine's.
     private static let lines: [String: [String]] = [
+        "serve": [], "demo": [], "simulate-apns": [], "simulate-fcm": [],
+        "check-config": ["--config GOOD", "--config BROKEN"],
         "version set": ["com.example.app ios --required 2.0.0 --latest 2.1.0 --yes"],
         "version show": ["", "com.example.app"],
         "version release": ["com.example.app ios --yes"],
@@ -54,6 +58,18 @@ import Testing
         "reload": [""],
     ]
 
+    /// As the tool has them. What serve, demo and the simulators write while they work is their machine's and their time's.
+    private static let commands = [.serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + CommandTree.client
+
+    private static let good = """
+        { store: { sqlite: { path: "/tmp/relay.db" } }, apps: { "com.example.app": { ios: {
+          downloadUrl: "https://apps.apple.com/app/id1173193999", apns: null } } } }
+        """
+    private static let broken = """
+        { listen: { address: "127.0.0.1" }, store: { keep: "90" }, appz: {},
+          apps: { "com.example.app": { ios: { downloadUrl: "apps.apple.com", push: { priority: 7 } } } } }
+        """
+
     private static let chinese = [
         "name": "发布流水线令牌", "message": "请升级到最新版本，才能继续使用。", "reason": "凭证被拒绝：请检查密钥", "actor": "王小明",
     ]
@@ -71,26 +87,32 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let device = String(repeating: "0123456789abcdef", count: 4)
         try Data("token,telephone,version\n\(device),13800138000,1.9.0\n".utf8).write(to: URL(filePath: path))
+        try Data(good.utf8).write(to: URL(filePath: "\(path).good"))
+        try Data(broken.utf8).write(to: URL(filePath: "\(path).broken"))
+        defer { for end in ["good", "broken"] { try? FileManager.default.removeItem(atPath: "\(path).\(end)") } }
         let transcript = Transcript(
             isTerminal: columns != nil, isOutputTerminal: columns != nil, columns: columns ?? 80)
         let environment = columns == nil ? [:] : hasColour ? ["TERM": "xterm"] : ["TERM": "xterm", "NO_COLOR": "1"]
         let transport = DocumentedTransport(words: chinese)
-        let places = words.map { $0 == "FILE" ? path : $0 == "NEW" ? "\(path).new" : $0 }
+        let files = ["NEW": "\(path).new", "GOOD": "\(path).good", "BROKEN": "\(path).broken", "FILE": path]
+        let places = words.map { files[$0] ?? $0 }
         let code = await ConnectionOptions.$transport.withValue(transport) {
             await transcript.run(
                 places,
                 of: CommandTree(
-                    commands: CommandTree.client, leadingOptions: ConnectionOptions.specs, lookup: Proposals.of),
+                    commands: commands, leadingOptions: ConnectionOptions.specs, lookup: Proposals.of),
                 environment: environment)
         }
         func named(_ text: String) -> String {
-            shown(text.replacing("\(path).new", with: "NEW").replacing(path, with: "FILE"))
+            // The longest first: one path begins with the other.
+            shown(
+                files.sorted { $0.value.count > $1.value.count }.reduce(text) { $0.replacing($1.value, with: $1.key) })
         }
         let errors = transcript.err.isEmpty ? "" : "--- standard error\n\(named(transcript.err))"
         return named(transcript.out) + errors + (code == .done ? "" : "--- exit code \(code.rawValue)\n")
     }
 
-    @Test(arguments: CommandTree.client.map(\.spec.name))
+    @Test(arguments: commands.map(\.spec.name))
     func `Each command writes what its file holds`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         var text = "$ upgrade-relay \(command) --help\n" + (try await Self.run(words + ["--help"], columns: 80))
@@ -127,6 +149,6 @@ import Testing
 
     @Test func `No file is of a command that is gone`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-        #expect(Set(files) == Set(CommandTree.client.map { $0.spec.name.replacing(" ", with: "-") + ".txt" }))
+        #expect(Set(files) == Set(Self.commands.map { $0.spec.name.replacing(" ", with: "-") + ".txt" }))
     }
 }
