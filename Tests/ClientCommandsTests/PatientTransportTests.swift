@@ -35,7 +35,7 @@ import Testing
     @Test func `With --wait a daemon that starts is waited for, and then asked once`() async {
         let daemon = Starting(3)
         let transcript = Transcript()
-        #expect(await transcript.run(["tokens", "list", "--wait", "30s"], daemon) == .done)
+        #expect(await transcript.run(["tokens", "list", "--wait", "10m"], daemon) == .done)
         #expect(daemon.asked.withLock { $0 } == ["/healthz", "/healthz", "/healthz", "/healthz", "/v1/tokens"])
     }
 
