@@ -30,6 +30,12 @@ static inline int relay_sqlite3_keep_log_on_close(sqlite3 *_Nonnull database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
+/// As above. "This option is used to enable or disable the enforcement of foreign key constraints" (sqlite.org/c3ref/c_dbconfig_defensive.html).
+/// The pragma of that name makes SQLite compile every statement of the connection again, also where nothing changes.
+static inline int relay_sqlite3_enforce_foreign_keys(sqlite3 *_Nonnull database, int isOn) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FKEY, isOn, (int *)0);
+}
+
 /// sqlite3_config is variadic. "When memory allocation statistics are disabled, [...] sqlite3_memory_used()" and the like do
 /// not work (sqlite.org/c3ref/c_config_covering_index_scan.html); nobody here asks for them.
 static inline int relay_sqlite3_config_memory_statistics(int isOn) {

@@ -59,7 +59,7 @@ package final class SQLiteStore: RelayStore {
             try FreePages.prepare(writer)
             try Self.commitDurably(writer)
             var connections: [SQLiteConnection] = []
-            for _ in 0..<max(1, options.readers) { connections.append(try Self.reader(path: path)) }
+            for _ in 0..<options.readers { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
             checkpoints = options.copiesLogAside ? Checkpoints(try Self.reader(path: path)) : nil
             if let checkpoints { writer.copyLog(where: checkpoints.isForCommit) }
@@ -131,7 +131,6 @@ package final class SQLiteStore: RelayStore {
         try connection.execute(
             """
             PRAGMA synchronous = NORMAL;
-            PRAGMA foreign_keys = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -16384;
             PRAGMA journal_size_limit = 67108864;
@@ -192,6 +191,7 @@ package final class SQLiteStore: RelayStore {
 
     /// A reader without a transaction: each statement sees the newest state. For methods of one statement.
     func readOnce<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+        guard options.readers > 0 else { return try locked(doing, body) }
         options.onEnter?()
         return try readers.withConnection { connection in try use(connection, doing, body) }
     }

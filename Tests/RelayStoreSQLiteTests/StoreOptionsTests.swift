@@ -24,10 +24,13 @@ struct StoreOptionsTests {
     }
 
     @Test(
-        "With one reader, and no thread beside it, the rules of every driver hold", arguments: ConformanceCase.all)
-    func oneThread(_ rule: ConformanceCase) async throws {
+        "With one reader or none, and no thread beside it, the rules of every driver hold",
+        arguments: ConformanceCase.all, [0, 1])
+    func oneThread(_ rule: ConformanceCase, readers: Int) async throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStore(path: directory.file("relay.db"), options: Self.onOneThread)
+        var options = Self.onOneThread
+        options.readers = readers
+        let store = try SQLiteStore(path: directory.file("relay.db"), options: options)
         defer { withExtendedLifetime(directory) { store.close() } }
         try await rule.hold(for: store)
     }

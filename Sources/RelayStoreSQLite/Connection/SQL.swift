@@ -24,6 +24,9 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, Custom
 
     package var description: String { text }
 
+    /// By the length alone: texts are long, and nearly each has a length of its own.
+    package func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.count) }
+
     package struct Parts: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
 

@@ -77,6 +77,11 @@ import Threading
         _ = unsafe relay_sqlite3_keep_log_on_close(handle)
     }
 
+    /// Whether rows that refer to others are held to it; not to be changed within a transaction.
+    func enforceForeignKeys(_ areEnforced: Bool) {
+        _ = unsafe relay_sqlite3_enforce_foreign_keys(handle, areEnforced ? 1 : 0)
+    }
+
     /// Lets every statement of this connection report progress: each million of SQLite's instructions, some ten
     /// milliseconds, so that an index built over millions of rows is not taken for a thread that is stuck.
     func beat(_ pulse: Pulse) {

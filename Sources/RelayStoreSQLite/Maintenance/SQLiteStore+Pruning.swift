@@ -206,15 +206,11 @@ private struct Pruning {
     /// conditions of the statement are the same rule, asked where an index answers; former telephones went before.
     private mutating func deleteDevices(_ devices: [Int64]) throws -> Int64 {
         try turn("pruning devices") { [cutoff, youngest] connection in
-            // "This pragma is a no-op within a transaction" (sqlite.org/pragma.html#pragma_foreign_keys).
-            try connection.execute("PRAGMA foreign_keys = OFF")
-            let deleted = Result {
-                try connection.write { connection in
-                    try Self.delete(devices, goneBefore: cutoff, youngest: youngest, connection)
-                }
+            connection.enforceForeignKeys(false)
+            defer { connection.enforceForeignKeys(true) }
+            return try connection.write { connection in
+                try Self.delete(devices, goneBefore: cutoff, youngest: youngest, connection)
             }
-            try connection.execute("PRAGMA foreign_keys = ON")
-            return try deleted.get()
         }
     }
 

@@ -20,7 +20,8 @@ struct Migration {
 }
 
 extension Migration {
-    /// Brings the database to the newest version, one transaction for each step, and notes which release did it.
+    /// Brings the database to the newest version, one transaction for each step, and notes which release did it. From then on foreign
+    /// keys are enforced.
     ///
     /// - Parameters:
     ///   - release: the release that is running, as it calls itself.
@@ -35,9 +36,10 @@ extension Migration {
             MigrationOperation(step.name, toVersion: step.toVersion) { try storage.perform(step) }
         }
         try storage.noteEarlierRelease()
-        // A table that others refer to is made anew (sqlite.org/lang_altertable.html, 7); no-op within a transaction.
-        try connection.execute("PRAGMA foreign_keys = OFF")
-        defer { try? connection.execute("PRAGMA foreign_keys = ON") }
+        // A table that others refer to is made anew (sqlite.org/lang_altertable.html, 7).
+        let isOlder = try DatabaseMigrationStorage.version(of: connection) < newest(of: chain)
+        if isOlder { connection.enforceForeignKeys(false) }
+        defer { connection.enforceForeignKeys(true) }
         let report = try MigrationChain(component: "store", storage: storage)
             .run(operations, target: newest(of: chain))
         // A step that failed has rolled back: the store is as the step before left it.
