@@ -10,7 +10,7 @@
 typedef struct {
     char *prefix;
     int operations, code, system_error, is_alone;
-    long calls, first, count, failures;
+    long calls, first, count, failures, writes;
 } watch_t;
 
 /// A file that is watched; the real VFS's own file follows it in memory.
@@ -38,6 +38,7 @@ static int fault(int number, int operation) {
     injected_error = 0;
     pthread_mutex_lock(&lock);
     watch_t *watch = &watches[number];
+    if (operation == FAULTY_WRITE) watch->writes++;
     if (watch->operations & operation) {
         watch->calls++;
         if (watch->calls >= watch->first && watch->calls - watch->first < watch->count) {
@@ -215,7 +216,7 @@ void faulty_vfs_arm(int watch, int operations, long first, long count, int code,
     watch_t *armed = &watches[watch];
     *armed = (watch_t){
         .prefix = armed->prefix, .is_alone = armed->is_alone, .operations = operations, .code = code,
-        .system_error = system_error, .first = first, .count = count,
+        .system_error = system_error, .first = first, .count = count, .writes = armed->writes,
     };
     pthread_mutex_unlock(&lock);
 }
@@ -238,4 +239,11 @@ long faulty_vfs_calls(int watch) {
     long calls = watches[watch].calls;
     pthread_mutex_unlock(&lock);
     return calls;
+}
+
+long faulty_vfs_writes(int watch) {
+    pthread_mutex_lock(&lock);
+    long writes = watches[watch].writes;
+    pthread_mutex_unlock(&lock);
+    return writes;
 }

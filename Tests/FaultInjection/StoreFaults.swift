@@ -29,12 +29,14 @@ package final class StoreFaults: Sendable {
         package var description: String { rawValue }
     }
 
+    private let path: String
     private let watch: Int32
 
     /// - Parameters:
     ///   - path: the store's file; -wal and -shm beside it are watched too.
     ///   - isOneProcess: no other process opens it: then SQLite needs no lock of the system's.
     package init(path: String, isOneProcess: Bool = false) {
+        self.path = path
         watch = unsafe faulty_vfs_watch(path, isOneProcess ? 1 : 0)
         precondition(watch >= 0, "too many stores with faults in one process")
     }
@@ -63,6 +65,18 @@ package final class StoreFaults: Sendable {
 
     /// How many calls the kind of `arm` could have befallen since then.
     package var calls: Int { faulty_vfs_calls(watch) }
+
+    /// How often anything was written to the store's files, whatever came of it: where that is as before, so is the store.
+    package var writes: Int { faulty_vfs_writes(watch) }
+
+    /// Whether connections to the store that are closed stay open in secret, with their statements, for who opens it again: to them
+    /// they are new. False closes those that are left.
+    package func keepConnections(_ areKept: Bool) { unsafe faulty_vfs_keep(path, areKept ? 1 : 0) }
+
+    /// Has kept connections read the files anew, before their bytes are exchanged for those of another store with the same schema.
+    ///
+    /// - Returns: false: there are none, or one is in use.
+    package func exchange() -> Bool { unsafe faulty_vfs_exchange(path) != 0 }
 
     /// What SQLite's own `now` is on this thread from now on, in milliseconds since 1970; 0: the system's. After the first
     /// `StoreFaults` was made.

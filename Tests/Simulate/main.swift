@@ -49,8 +49,8 @@ func fail(_ text: String) -> Never {
     exit(2)
 }
 
-let arguments = Arguments(CommandLine.arguments.dropFirst())
-do {
+/// Returns whether a promise broke. What it made, such as the folder of the stores, is gone when it returns.
+func run(_ arguments: Arguments) throws -> Bool {
     let known = try arguments.known.map { try KeptScript.all(in: $0) } ?? []
     let simulation = try Simulation(known: Set(known.map(\.rule)))
     let report = Report(simulation, shrinks: arguments.shrinks, folder: arguments.folder)
@@ -67,7 +67,11 @@ do {
             seeds: arguments.base..<(arguments.base + UInt64(arguments.seeds)), length: arguments.length,
             most: arguments.most)
     }
-    exit(report.hasFound ? 1 : 0)
+    return report.hasFound
+}
+
+do {
+    exit(try run(Arguments(CommandLine.arguments.dropFirst())) ? 1 : 0)
 } catch {
     fail("\(error)")
 }

@@ -87,6 +87,16 @@ import Testing
         #expect(traces.count == 1, "\(traces.sorted())")
     }
 
+    /// Neither what SQLite keeps of the life before nor of the history before is seen in a history.
+    @Test(.ownThread) func keptConnectionsChangeNoHistory() throws {
+        let (kept, new) = (try Simulation(), try Simulation(keepsConnections: false))
+        for seed: UInt64 in 21...28 {
+            var drawing = Drawing(seed: seed)
+            let script = drawing.script(length: 60)
+            #expect(try kept.run(script).hash == new.run(script).hash, "seed \(seed)")
+        }
+    }
+
     // MARK: The simulation itself
 
     @Test func aScriptIsReadAsItIsWritten() throws {

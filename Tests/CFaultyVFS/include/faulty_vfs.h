@@ -37,3 +37,16 @@ long faulty_vfs_calls(int watch);
 
 /// What `julianday('now')` and its kin read on this thread from now on, in milliseconds since 1970; 0: the system's clock.
 void faulty_vfs_set_time(long long milliseconds);
+
+/// Connections to the file `path` that are closed from now on stay open in secret, with what SQLite has made of the schema and of
+/// the statements, and are what the next `sqlite3_open_v2` of it gets; with 0 those that are left are closed, and what is in the
+/// log stays there. For who opens one file again and again.
+void faulty_vfs_keep(const char *_Nonnull path, int is_kept);
+
+/// The bytes of a file whose connections are kept are about to be exchanged for others with the same schema, and its log to be
+/// emptied: no connection will believe what it knows of the pages, as after a writing by another process. Returns 0, and the
+/// connections must be closed first, where one is in use or none is kept.
+int faulty_vfs_exchange(const char *_Nonnull path);
+
+/// How often anything was written to the files of a watch, whatever came of it.
+long faulty_vfs_writes(int watch);

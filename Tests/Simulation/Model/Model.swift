@@ -58,12 +58,13 @@ struct Model {
     func doubts(_ app: Int, _ version: Int, askedBy place: Int? = nil) -> Bool? {
         let base = announcements[..<(place ?? announcements.endIndex)].filter { $0.app == app && $0.isAsked }
             .map(\.version).max()
+        let prefix = "\(app)/"
         let sure = devices.compactMap { key, states in
-            key.hasPrefix("\(app)/") && !calledDead.contains(key) && states.last?.isRegistered == true
+            key.hasPrefix(prefix) && !calledDead.contains(key) && states.last?.isRegistered == true
                 ? states.last?.version : nil
         }
         let dead = devices.compactMap { key, states in
-            key.hasPrefix("\(app)/") && calledDead.contains(key) ? states.last?.version : nil
+            key.hasPrefix(prefix) && calledDead.contains(key) ? states.last?.version : nil
         }
         func doubt(_ seen: [Int], _ offered: Int) -> Bool {
             let announced = max(announced[app], base ?? 0, offered)

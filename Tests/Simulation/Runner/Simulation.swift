@@ -22,8 +22,9 @@ package final class Simulation {
         package var reached: [String: Int]
     }
 
-    package init(known: Set<String> = []) throws {
-        folder = try StoreFolder()
+    /// - Parameter keepsConnections: whether SQLite keeps its connections from one life of a relay to the next, which changes no history.
+    package init(known: Set<String> = [], keepsConnections: Bool = true) throws {
+        folder = try StoreFolder(keepsConnections: keepsConnections)
         self.known = known
     }
 

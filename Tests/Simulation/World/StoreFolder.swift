@@ -8,12 +8,15 @@ import RelayStoreSQLite
 package final class StoreFolder {
     private let folder: URL
     let faults: StoreFaults
+    /// Whether SQLite keeps what it has made of the schema and the statements from one life of a relay to the next.
+    private let keepsConnections: Bool
     /// A store in which nothing is yet: making one takes longer than a short history.
     private let template: Data
 
     var path: String { folder.appending(path: "relay.db").path }
 
-    package init() throws {
+    package init(keepsConnections: Bool = true) throws {
+        self.keepsConnections = keepsConnections
         let memory = URL(filePath: "/dev/shm")
         let base =
             FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
@@ -26,15 +29,23 @@ package final class StoreFolder {
     }
 
     deinit {
+        faults.keepConnections(false)
         try? FileManager.default.removeItem(at: folder)
     }
 
     /// An empty store.
     func clear() throws {
         faults.disarm()
-        for name in ["relay.db-wal", "relay.db-shm", "relay.db.snapshot"] {
-            try? FileManager.default.removeItem(at: folder.appending(path: name))
+        let log = folder.appending(path: "relay.db-wal")
+        try? FileManager.default.removeItem(at: folder.appending(path: "relay.db.snapshot"))
+        if faults.exchange() {
+            // The same files: connections stay open to them.
+            try Data().write(to: log)
+        } else {
+            faults.keepConnections(false)
+            for file in [log, folder.appending(path: "relay.db-shm")] { try? FileManager.default.removeItem(at: file) }
         }
         try template.write(to: URL(filePath: path))
+        if keepsConnections { faults.keepConnections(true) }
     }
 }

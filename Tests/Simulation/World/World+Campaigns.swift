@@ -10,7 +10,10 @@ import UpgradeRules
 extension World {
     func campaigns(limit: Int = 60) -> [CampaignRecord] {
         guard let relay else { return [] }
-        return undisturbed { (try? relay.store.campaigns(before: nil, limit: limit)) ?? [] }
+        if let listed, listed.change == change, listed.limit >= limit { return Array(listed.campaigns.prefix(limit)) }
+        let campaigns = undisturbed { try? relay.store.campaigns(before: nil, limit: limit) }
+        listed = campaigns.map { (change, limit, $0) }
+        return campaigns ?? []
     }
 
     func withCampaign(_ number: Int, isOver: Bool, _ body: (CampaignRecord) throws -> String?) throws -> String? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FaultInjection
 import Foundation
 import HTTPServer
 import RelayAPI
@@ -146,13 +147,8 @@ extension World {
 
     // MARK: Campaigns
 
-    /// Another whenever anything was written; nil where the store cannot be read.
-    ///
-    /// "The integer values returned by two invocations of "PRAGMA data_version" from the same connection will be different if changes
-    /// were committed to the database by any other connection in the interim" (sqlite.org/pragma.html).
-    var change: Int? {
-        (try? relay?.store.inspect("PRAGMA data_version")).flatMap { $0.first?.first }.flatMap(Int.init)
-    }
+    /// Another whenever anything was written, by whomever.
+    var change: Int { folder.faults.writes }
 
     /// Tells the model of each campaign that is another than when it was seen last.
     ///
@@ -161,13 +157,14 @@ extension World {
         guard let relay else { return }
         undisturbed {
             let change = change
-            guard isSure || change == nil || change != seenChange else { return }
+            guard isSure || change != seenChange else { return }
             seenChange = change
             var open: [String: String] = [:]
             var records = campaigns(limit: isSure ? 60 : 12)
             // An old one that is open, or may be again: what superseded it was taken back.
             let oldest = records.last?.key
-            for id in told.keys.sorted() {
+            let listed = Set(records.map(\.id))
+            for id in told.keys.sorted() where !listed.contains(id) {
                 guard let known = told[id]?.campaign, !known.isOver || mayBeOpenAgain(known),
                     let record = try? relay.store.campaign(id: id), let oldest, record.key < oldest
                 else { continue }

@@ -8,9 +8,12 @@ import UpgradeRules
 /// What `users explain` says of each channel is what that channel answers itself.
 extension World {
     /// Of one user at a time, another each time, and in one history of eight: an explanation reads all that the store has of a
-    /// user, an eighth of a history's time, and half of that is what it compiles after each start.
+    /// user, an eighth of a history's time. Where nothing was written since, no configuration was read and no hour has passed, what is
+    /// said is what was said then.
     func judgeExplanation(_ app: Int) {
         guard settings.setup["chance"] % 8 == 0 else { return }
+        if let known = explained[app], known.change == change, tick - known.at < .seconds(3600) { return }
+        explained[app] = (change, tick)
         let users = phones.filter { $0.app == app }.compactMap(\.user)
         guard let relay, !users.isEmpty else { return }
         let telephone = Phone.telephone(users[Int(milliseconds.magnitude / 1000 % UInt64(users.count))])

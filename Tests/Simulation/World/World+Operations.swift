@@ -271,7 +271,7 @@ extension World {
     /// Another program writes to the store, as README allows.
     private func requireOutside(_ app: Int, _ version: Int) throws -> String? {
         let key = settings.key(app)
-        try otherProgram().require(World.text(version: version), of: key)
+        try otherProgram?.require(World.text(version: version), of: key)
         // The same again is nothing new, also where its campaign was cancelled.
         let asked = model.announcements.filter { $0.app == app && $0.isAsked }.map(\.version).max()
         if asked.map({ $0 < version }) ?? true { self.asked(app, version, isOutside: true) }

@@ -156,7 +156,7 @@ extension World {
             guard !choice.isEmpty else { return nil }
             let phone = choice[first % choice.count]
             guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
-            try otherProgram().deleteDevice(device.id)
+            try otherProgram?.deleteDevice(device.id)
             rowsWereDeleted = true
             pushes.deletedRows.insert(device.id)
             // Registered again it is another device, and what it had is nobody's.

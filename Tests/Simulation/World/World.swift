@@ -4,6 +4,7 @@ import HTTP2
 import PushProviders
 import RelayAPI
 import RelayEngine
+import RelayStore
 import RelayStoreSQLite
 import Telemetry
 
@@ -16,11 +17,16 @@ final class World: @unchecked Sendable {
     let folder: StoreFolder
     /// SQLite's own idea of now goes with it.
     var clock = VirtualClock() { didSet { StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds) } }
-    var settings: Settings { didSet { learnTrouble() } }
+    var settings: Settings {
+        didSet {
+            learnTrouble()
+            explained = [:]
+        }
+    }
     var model = Model()
     var relay: Relay?
-    /// The connection of another program, once it has written something.
-    private var otherConnection: OtherProgram?
+    /// Another program, which has the store open all the time.
+    private(set) var otherProgram: OtherProgram?
     var journal: Journal
 
     // What is so, whether the relay knows it or not.
@@ -76,6 +82,10 @@ final class World: @unchecked Sendable {
     var haltedSince: [Int: MonotonicTime] = [:]
     /// Pushes that left since the store has begun to refuse.
     var unrecorded = 0
+    /// By app: after which change of the store the channels were explained last, and when.
+    var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
+    /// The newest campaigns as they were after a change of the store.
+    var listed: (change: Int, limit: Int, campaigns: [CampaignRecord])?
     /// The change of the store that the campaigns were read at last, and the one after which nobody was left to notify.
     var seenChange: Int?
     private var notifiedChange: Int?
@@ -94,6 +104,7 @@ final class World: @unchecked Sendable {
         journal = Journal(isStoryWanted: isStoryWanted)
         dice = SeededGenerator(seed: UInt64(script.setup["chance"]))
         try folder.clear()
+        otherProgram = try OtherProgram(path: folder.path)
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         for app in 0..<2 {
             for isSandbox in [false, true] {
@@ -229,7 +240,7 @@ final class World: @unchecked Sendable {
             relay?.sightings.flush()
             learnLogins()
             // The receivers take all at once: where nothing was written since, nothing is due.
-            if let relay, notifiedChange == nil || change != notifiedChange {
+            if let relay, change != notifiedChange {
                 notifiedChange = relay.notify() ? change : nil
             }
             check()
@@ -276,8 +287,7 @@ final class World: @unchecked Sendable {
     func start() {
         journal.reach("turn: start")
         quietSince = tick
-        // Another connection counts the changes anew.
-        (seenChange, notifiedChange) = (nil, nil)
+        (seenChange, notifiedChange, explained) = (nil, nil, [:])
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
@@ -308,15 +318,9 @@ final class World: @unchecked Sendable {
     /// Nothing is left in memory.
     func end() {
         endRelay()
-        otherConnection = nil
+        otherProgram = nil
         // The thread may be somebody else's next.
         StoreFaults.setTime(milliseconds: 0)
-    }
-
-    func otherProgram() throws -> OtherProgram {
-        let program = try otherConnection ?? OtherProgram(path: folder.path)
-        otherConnection = program
-        return program
     }
 
     /// Nothing of the relay is left in memory; another program lives on.
