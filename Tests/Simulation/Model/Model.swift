@@ -56,8 +56,9 @@ struct Model {
     /// - Returns: nil where nobody outside can tell: devices whose rows another program has deleted are counted still, and again
     ///   when they come back; those that were called dead are, until they are forgotten; what a store offered may be forgotten.
     func doubts(_ app: Int, _ version: Int, askedBy place: Int? = nil) -> Bool? {
-        let base = announcements[..<(place ?? announcements.endIndex)].filter { $0.app == app && $0.isAsked }
-            .map(\.version).max()
+        // Also what was asked for after it was written, and before the relay looked.
+        let base = announcements.indices.filter { $0 != place }.map { announcements[$0] }
+            .filter { $0.app == app && $0.isAsked }.map(\.version).max()
         let prefix = "\(app)/"
         let sure = devices.compactMap { key, states in
             key.hasPrefix(prefix) && !calledDead.contains(key) && states.last?.isRegistered == true
