@@ -49,6 +49,6 @@ import WireFormat
     @Test func anotherPlatformIsWrongUsage() throws {
         let result = try CommandResult.of(["demo", "--platform", "symbian"])
         #expect(result.status == 2)
-        #expect(result.errors.contains("ios and android"))
+        #expect(result.errors.contains("ios, android"))
     }
 }

@@ -35,6 +35,17 @@ final class SmallDisk {
         try Data(count: max(0, free - bytes)).write(to: ballast)
     }
 
+    /// Leaves nothing, whoever else writes meanwhile.
+    func fill() throws {
+        try Data().write(to: ballast)
+        let file = try FileHandle(forWritingTo: ballast)
+        defer { try? file.close() }
+        for size in [65_536, 4_096] {
+            let block = Data(count: size)
+            while (try? file.write(contentsOf: block)) != nil {}
+        }
+    }
+
     func empty() throws {
         try FileManager.default.removeItem(at: ballast)
     }

@@ -299,7 +299,7 @@ import Testing
         try bench.readiness(200, isDegraded: true)
 
         if let disk = stand.disk {
-            try disk.fill(leaving: 0)
+            try disk.fill()
             try bench.readiness(503)
             try stand.reason(moving, "full")
             parts.append(try part("The disk is full", stand, app: nil, moving))
