@@ -6,16 +6,23 @@ import Threading
 package enum Interruption {
     /// Returns the first of the two signals that comes, or nil when the task is cancelled. A second signal ends the process as
     /// it does by default.
-    package static func wait() async -> CInt? {
+    package static func wait() async -> CInt? { await first(of: begin()) }
+
+    private typealias Signals = (stream: AsyncStream<CInt>, watch: SignalWatch?)
+
+    private static func begin() -> Signals {
         let (stream, continuation) = AsyncStream<CInt>.makeStream()
         // Without a thread for it the signals end the process, as they do by default.
-        let watch = try? SignalWatch([SIGINT, SIGTERM]) { continuation.yield($0) }
+        return (stream, try? SignalWatch([SIGINT, SIGTERM]) { continuation.yield($0) })
+    }
+
+    private static func first(of signals: Signals) async -> CInt? {
         var received: CInt?
-        for await number in stream {
+        for await number in signals.stream {
             received = number
             break
         }
-        watch?.cancel()
+        signals.watch?.cancel()
         return received
     }
 
@@ -24,8 +31,10 @@ package enum Interruption {
     package static func during<Result>(
         _ body: () async throws -> Result, farewell: @escaping @Sendable () -> Void
     ) async rethrows -> Result {
+        // Before the body begins: what it shows may be what somebody waits for.
+        let signals = begin()
         let watcher = Task {
-            guard let number = await wait() else { return }
+            guard let number = await first(of: signals) else { return }
             farewell()
             exit(128 + number)
         }
