@@ -173,9 +173,11 @@ final class LiveBench {
             try store.campaigns(before: nil, limit: 1).first { $0.state == state && $0.required == required }
         }
         let isThere = try until(deadline: deadline) {
-            guard let campaign = try newest(),
-                fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
+            guard let campaign = try newest(), let fanOut,
+                fanOut.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
             else { return false }
+            // Until the fan-out has looked, it sends one batch after the other: between two, nothing is on its way.
+            if state.isFinal, fanOut.campaigns.contains(campaign.key) { return false }
             // Once more: the last batch may have been recorded between the two.
             found = try newest()
             return found != nil
