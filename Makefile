@@ -82,7 +82,7 @@ test-crash: packages ## kills at random moments: a campaign of 100,000 and 24 ki
 	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests'
 
 lint: ## formatting and style, as strict as they come
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Packaging Tests
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual Tests
 
 # What the figures are is said where they are measured, in Tests/Benchmarks; "relay-bench --help" lists the sizes.
 bench: PACKAGES += nghttp2-client wrk

@@ -176,7 +176,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "manual",
-            dependencies: ["Configuration", "Terminal", "CTexts", "WireFormat"], path: "Packaging",
+            dependencies: ["Configuration", "Terminal", "CTexts", "WireFormat"], path: "etc/manual",
             swiftSettings: strictWithC),
         .executableTarget(
             name: "relay-bench",

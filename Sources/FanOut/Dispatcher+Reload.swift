@@ -46,7 +46,7 @@ extension Dispatcher {
             }
             takePace(of: app, at: now.tick)
             changeQuotas(at: now.tick)
-            if route == nil { _ = faults.clear("app:\(app.app)/\(app.platform.rawValue)") }
+            if route == nil { _ = faults.clear(app.faultPart) }
             // Another route may announce, remind or send what the old one did not.
             lookAtOnce()
         }

@@ -76,7 +76,7 @@ extension Dispatcher {
     /// One app's part of the store cannot be read or written: the look goes on with the others, and comes back to it.
     mutating func noteRefusal(for app: AppKey, _ error: any Error) {
         refusedApps.insert(app)
-        _ = faults.set(Self.part(app), "\(error)")
+        _ = faults.set(app.faultPart, "\(error)")
         guard !knownRefused.contains(app) else { return }
         log(
             .error, "the store refuses for one app: the others go on",
@@ -97,15 +97,13 @@ extension Dispatcher {
         return !knownRefused.isEmpty
     }
 
-    private static func part(_ app: AppKey) -> String { "app:\(app.app)/\(app.platform.rawValue)" }
-
     private mutating func announceRises(at now: Timestamp) throws {
         let records = try store.versions()
         onVersions(records)
         var hasBegun = false
         for record in records {
             guard let required = record.required else { continue }
-            let part = Self.part(record.app)
+            let part = record.app.faultPart
             guard let route = routes[record.app] else {
                 _ = faults.clear(part)
                 // Fine for an app that only asks at login; worth a line where somebody expected pushes.

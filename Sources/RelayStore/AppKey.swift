@@ -7,6 +7,9 @@ package struct AppKey: Hashable, Comparable, Sendable {
     package let app: String
     package let platform: Platform
 
+    /// The name of the fault that a part of the store is refused for this app, in `readyz`.
+    package var faultPart: String { "app:\(app)/\(platform.rawValue)" }
+
     package init(app: String, platform: Platform) {
         self.app = app
         self.platform = platform

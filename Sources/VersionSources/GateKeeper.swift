@@ -28,20 +28,19 @@ package struct GateKeeper {
         (mustLook, nextOpening) = (false, nil)
         do {
             var hasChanged = false
+            var refusals: [AppKey: any Error] = [:]
             // An app that is not configured (any more) has no gate that could open.
-            let records = try runner.store.versions().filter { runner.isConfigured($0.app) }
-            forgetRefused(except: records.map(\.app), runner)
-            for record in records {
+            for record in try runner.store.versions() where runner.isConfigured(record.app) {
                 do {
                     if try look(at: record, runner, callbacks, now) { hasChanged = true }
-                    noteRefusal(nil, of: record.app, runner)
                 } catch let error as StoreError where error.isOfWholeStore {
                     if hasChanged { callbacks.inForceChanged() }
                     throw error
                 } catch {
-                    noteRefusal(error, of: record.app, runner)
+                    refusals[record.app] = error
                 }
             }
+            note(refusals, runner)
             if hasChanged { callbacks.inForceChanged() }
             _ = runner.status.write { $0.faults.clear(Self.part) }
         } catch {
@@ -57,24 +56,19 @@ package struct GateKeeper {
         return now + .seconds(5)
     }
 
-    /// One app's part of the store refuses, or does not any more (`error` is nil): the others' versions go on.
-    private mutating func noteRefusal(_ error: (any Error)?, of app: AppKey, _ runner: SourceRunner) {
-        let part = "app:\(app.app)/\(app.platform.rawValue)"
-        guard let error else {
-            if refused.remove(app) != nil { _ = runner.status.write { $0.faults.clear(part) } }
-            return
+    /// Parts of the store refuse for some apps: the others' versions go on.
+    private mutating func note(_ refusals: [AppKey: any Error], _ runner: SourceRunner) {
+        for app in refused.subtracting(refusals.keys) {
+            _ = runner.status.write { $0.faults.clear(app.faultPart) }
         }
-        refused.insert(app)
-        guard runner.status.write({ $0.faults.set(part, "its waiting versions cannot be looked at: \(error)") }) else {
-            return
+        refused = Set(refusals.keys)
+        for (app, error) in refusals.sorted(by: { $0.key < $1.key }) {
+            let text = "its waiting versions cannot be looked at: \(error)"
+            guard runner.status.write({ $0.faults.set(app.faultPart, text) }) else { continue }
+            runner.log(
+                .error, "the store refuses an app's waiting versions: the other apps go on",
+                [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
         }
-        runner.log(
-            .error, "the store refuses an app's waiting versions: the other apps go on",
-            [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
-    }
-
-    private mutating func forgetRefused(except apps: [AppKey], _ runner: SourceRunner) {
-        for app in refused.subtracting(apps) { noteRefusal(nil, of: app, runner) }
     }
 
     /// Whether anything of the app changed.
