@@ -10,6 +10,8 @@
 typedef struct {
     char *prefix;
     int operations, code, system_error, is_alone;
+    /// Whoever made it, while that is so, and each of its files that is open.
+    int users;
     long calls, first, count, failures, writes;
 } watch_t;
 
@@ -55,7 +57,23 @@ static sqlite3_file *below(sqlite3_file *file) { return (sqlite3_file *)((faulty
 static const sqlite3_io_methods *methods(sqlite3_file *file) { return below(file)->pMethods; }
 static int file_fault(sqlite3_file *file, int operation) { return fault(((faulty_file *)file)->watch, operation); }
 
-static int faulty_close(sqlite3_file *file) { return methods(file)->xClose(below(file)); }
+/// Without users its slot is another's.
+static void leave(int number) {
+    pthread_mutex_lock(&lock);
+    watch_t *watch = &watches[number];
+    if (!--watch->users) {
+        free(watch->prefix);
+        *watch = (watch_t){0};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int faulty_close(sqlite3_file *file) {
+    int watch = ((faulty_file *)file)->watch;
+    int code = methods(file)->xClose(below(file));
+    leave(watch);
+    return code;
+}
 
 static int faulty_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     int code = file_fault(file, FAULTY_READ);
@@ -135,29 +153,37 @@ static const sqlite3_io_methods faulty_methods = {
     .xUnfetch = faulty_unfetch,
 };
 
-static int watch_of(const char *path) {
+/// The watch that the file `path` is one of, with one user more; -1: nobody watches it.
+static int enter(const char *path) {
     int found = -1;
     if (!path) return found;
     pthread_mutex_lock(&lock);
-    for (int number = watch_count - 1; number >= 0 && found < 0; number--)
-        if (!strncmp(path, watches[number].prefix, strlen(watches[number].prefix))) found = number;
+    for (int number = watch_count - 1; number >= 0 && found < 0; number--) {
+        const char *prefix = watches[number].prefix;
+        if (prefix && !strncmp(path, prefix, strlen(prefix))) found = number;
+    }
+    if (found >= 0) watches[found].users++;
     pthread_mutex_unlock(&lock);
     return found;
 }
 
 static int faulty_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out) {
-    int watch = watch_of(path);
+    int watch = enter(path);
     // Not ours: the real VFS's file lies where ours would.
     if (watch < 0) return real->xOpen(real, path, file, flags, out);
     // "If the xOpen method sets the sqlite3_file.pMethods element to a non-NULL pointer, then [...] xClose [...] may be
     // invoked even if the xOpen reported that it failed" (sqlite.org/c3ref/io_methods.html).
     file->pMethods = 0;
     int code = fault(watch, FAULTY_OPEN);
-    if (code) return code;
+    if (code) {
+        leave(watch);
+        return code;
+    }
     ((faulty_file *)file)->watch = watch;
     sqlite3_vfs *system = watches[watch].is_alone ? alone : real;
     code = system->xOpen(system, path, below(file), flags, out);
     if (below(file)->pMethods) file->pMethods = &faulty_methods;
+    else leave(watch);
     return code;
 }
 
@@ -205,17 +231,25 @@ void faulty_vfs_set_time(long long milliseconds) { thread_time = milliseconds; }
 int faulty_vfs_watch(const char *prefix, int is_alone) {
     pthread_once(&once, register_once);
     pthread_mutex_lock(&lock);
-    int number = watch_count < most_watches ? watch_count++ : -1;
-    if (number >= 0) watches[number] = (watch_t){.prefix = strdup(prefix), .is_alone = is_alone};
+    int number = 0;
+    while (number < watch_count && watches[number].users) number++;
+    if (number == most_watches) number = -1;
+    else if (number == watch_count) watch_count++;
+    if (number >= 0) watches[number] = (watch_t){.prefix = strdup(prefix), .is_alone = is_alone, .users = 1};
     pthread_mutex_unlock(&lock);
     return number;
+}
+
+void faulty_vfs_unwatch(int watch) {
+    faulty_vfs_disarm(watch);
+    leave(watch);
 }
 
 void faulty_vfs_arm(int watch, int operations, long first, long count, int code, int system_error) {
     pthread_mutex_lock(&lock);
     watch_t *armed = &watches[watch];
     *armed = (watch_t){
-        .prefix = armed->prefix, .is_alone = armed->is_alone, .operations = operations, .code = code,
+        .prefix = armed->prefix, .is_alone = armed->is_alone, .users = armed->users, .operations = operations, .code = code,
         .system_error = system_error, .first = first, .count = count, .writes = armed->writes,
     };
     pthread_mutex_unlock(&lock);

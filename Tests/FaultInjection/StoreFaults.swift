@@ -41,6 +41,8 @@ package final class StoreFaults: Sendable {
         precondition(watch >= 0, "too many stores with faults in one process")
     }
 
+    deinit { faulty_vfs_unwatch(watch) }
+
     /// Of the calls that `kind` can befall, those from the `first` on (1 is the next) fail, `count` of them.
     package func arm(_ kind: Kind, first: Int, count: Int = .max) {
         // Result codes of sqlite3.h, which this target does not show to Swift.

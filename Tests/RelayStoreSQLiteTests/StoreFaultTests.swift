@@ -202,6 +202,16 @@ struct StoreFaultTests {
         }
     }
 
+    @Test("Stores with faults end with who made them: a process may have any number, one after the other")
+    func oneAfterTheOther() throws {
+        for _ in 0..<5000 { _ = StoreFaults(path: directory.file("passing.db")) }
+        try copyOfTemplate { store, faults in
+            faults.arm(.full, first: 1)
+            #expect(throws: StoreError.self) { try store.register([try Self.device(99, of: Self.app)], at: Self.now) }
+            #expect(faults.failures > 0)
+        }
+    }
+
     /// Puts a store of that schema version where one is wanted; none for version 0.
     private func prepare(_ path: String, _ version: Int) throws {
         guard version > 0 else { return }

@@ -22,6 +22,9 @@ enum {
 /// Returns a number for the other functions, or -1 when there is no room for another.
 int faulty_vfs_watch(const char *_Nonnull prefix, int is_alone);
 
+/// Nothing of these files fails any more, and the number is another's once they are closed.
+void faulty_vfs_unwatch(int watch);
+
 /// Of the calls of `operations`, those from the `first` (1 is the next one) fail, `count` of them, with the SQLite result
 /// `code` and, as xGetLastError tells it, `system_error`.
 void faulty_vfs_arm(int watch, int operations, long first, long count, int code, int system_error);
