@@ -109,7 +109,7 @@ extension VersionChange {
 
 /// A webhook's id and the answer that it got, kept so that a replay answers alike and changes nothing.
 package struct WebhookReceipt: Hashable, Sendable {
-    /// The sender's id for the event (`webhook-id`, `X-GitHub-Delivery`, a digest of the body where there is none).
+    /// The sender's id for the event (`webhook-id`; `sha256:` and the body's digest where none is signed or sent).
     package var id: String
     /// Which hook received it, for example "version": ids of different hooks do not collide.
     package var hook: String
@@ -198,7 +198,8 @@ package protocol VersionStore: Sendable {
     /// - Returns: the answer that counts: the one stored before, where there is one.
     func keep(_ answer: StoredAnswer, to receipt: WebhookReceipt, at now: Timestamp) throws -> StoredAnswer
 
-    /// Forgets webhook ids received before `time`; returns how many.
+    /// Forgets webhook ids received before `time`; returns how many. A body that is its own id (`sha256:`) is kept: its signature
+    /// never ends, so neither may the memory of it.
     @discardableResult
     func forgetWebhooks(before time: Timestamp) throws -> Int
 

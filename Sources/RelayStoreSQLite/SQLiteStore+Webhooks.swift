@@ -11,7 +11,8 @@ extension SQLiteStore {
     @discardableResult
     package func forgetWebhooks(before time: Timestamp) throws -> Int {
         try write("forgetting old webhooks") { connection in
-            try connection.run("DELETE FROM webhook WHERE received_at < ?", .time(time))
+            try connection.run(
+                "DELETE FROM webhook WHERE \(WebhookTable.isForgotten)", .time(time))
         }
     }
 
@@ -28,6 +29,9 @@ extension SQLiteStore {
 
 /// Webhooks that were answered.
 enum WebhookTable {
+    /// Which rows a time (the parameter) ends.
+    static let isForgotten: SQL = "received_at < ? AND id NOT GLOB 'sha256:*'"
+
     static func answer(to receipt: WebhookReceipt, _ connection: SQLiteConnection) throws -> StoredAnswer? {
         let known = try connection.first(
             "SELECT status, body, digest FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)

@@ -104,13 +104,27 @@ struct ReleaseWebhookLiveTests {
         bench.control.rules.withLock { $0.prereleases = true }
         #expect(try Self.sendGitHub(bench, Self.release("2.0", prerelease: true), id: "d-1").bytes == ignored.bytes)
         #expect(try bench.store.version(of: Bench.app) == nil)
+        // Another event: GitHub writes its time into it.
         #expect(
-            try Self.sendGitHub(bench, Self.release("2.0", prerelease: true), id: "d-2").text("version", "latest")
+            try Self.sendGitHub(bench, Self.release("2.0", prerelease: true) + " ", id: "d-2").text("version", "latest")
                 == "2.0")
 
         #expect(try Self.sendGitHub(bench, "{}", id: "d-3", event: "push").text("status") == "ignored")
         #expect(try Self.sendGitHub(bench, #"{"zen":"z"}"#, id: "d-4", event: "ping").text("status") == "pong")
         #expect(try Self.sendGitHub(bench, Self.release("x"), id: "d-5").text("reason")?.contains("\"x\"") == true)
+    }
+
+    @Test("GitHub: a captured body is the same event under any delivery id, also when what it raised was withdrawn")
+    func gitHubCaptured() throws {
+        let bench = try Bench()
+        bench.control.rules.withLock { $0.sets = .required }
+        let first = try Self.sendGitHub(bench, Self.release("3.0"), id: "d-1")
+        #expect(first.status == 202)
+        _ = try bench.store.withdraw(Version("3.0"), of: Bench.app, by: "test", reason: nil, at: Bench.now)
+        try bench.store.forgetWebhooks(before: Timestamp(seconds: 9_000_000_000))
+        let captured = try Self.sendGitHub(bench, Self.release("3.0"), id: "another")
+        #expect(captured.bytes == first.bytes)
+        #expect(try bench.store.version(of: Bench.app)?.required == nil)
     }
 
     @Test("GitHub: signature first, then app and body")

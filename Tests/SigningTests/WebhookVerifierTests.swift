@@ -112,17 +112,17 @@ struct WebhookVerifierTests {
     static let hubSignature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     static let hubBody = Array("Hello, World!".utf8)
 
-    @Test("GitHub's published vector verifies, with the delivery's id or the body's digest")
+    @Test("GitHub's published vector verifies; its id is the body's digest, whatever the unsigned header says")
     func hub() throws {
         let signed = ["x-hub-signature-256": Self.hubSignature]
-        let digest = Hex.encode(SHA256.digest(Self.hubBody))
+        let digest = "sha256:" + Hex.encode(SHA256.digest(Self.hubBody))
         #expect(
             try Self.verify(WebhookHeaders(signed), secrets: [Self.hubSecret], body: Self.hubBody)
                 == .verified(receiptID: digest))
         let delivered = signed.merging(["x-github-delivery": "72d3162e"]) { $1 }
         #expect(
             try Self.verify(WebhookHeaders(delivered), secrets: ["other", Self.hubSecret], body: Self.hubBody)
-                == .verified(receiptID: "72d3162e"))
+                == .verified(receiptID: digest))
         #expect(
             try Self.verify(WebhookHeaders(signed), secrets: [Self.hubSecret], body: Self.body)
                 == .refused(.noMatch("X-Hub-Signature-256")))
@@ -147,7 +147,7 @@ struct WebhookVerifierTests {
         let hub = WebhookHeaders(["x-hub-signature-256": "sha256=\(Hex.encode(HMACSHA256.code(Self.body, key: key)))"])
         #expect(
             verifier.verify(hub, body: Self.body, at: Timestamp(seconds: Self.time))
-                == .verified(receiptID: Hex.encode(SHA256.digest(Self.body))))
+                == .verified(receiptID: "sha256:" + Hex.encode(SHA256.digest(Self.body))))
         let code = HMACSHA256.code(Array("\(Self.id).\(Self.time).".utf8) + Self.body, key: key)
         let standard = Self.headers(signature: "v1,\(Base64.encode(code))")
         #expect(

@@ -249,6 +249,14 @@ extension ConformanceCase {
             try same(try subject.store.forgetWebhooks(before: subject.now + .seconds(1)), 2)
             try same(try subject.store.answer(to: receipt), nil)
         },
+        ConformanceCase("a body that is its own id is never forgotten") { subject in
+            let receipt = WebhookReceipt(id: "sha256:00ff", hook: "github", body: [7])
+            let answer = try subject.store.keep(StoredAnswer(status: 200, body: [1]), to: receipt, at: subject.now)
+            let later = subject.now + .seconds(400 * 86_400)
+            try same(try subject.store.forgetWebhooks(before: later), 0)
+            try same(try subject.store.prune(before: later, at: later) { _ in true }.webhooks, 0)
+            try same(try subject.store.answer(to: receipt), answer)
+        },
         ConformanceCase("an answer to a webhook that changes nothing is kept, and the first one counts") { subject in
             let receipt = WebhookReceipt(id: "msg_1", hook: "github", body: [])
             let first = StoredAnswer(status: 200, body: [1])

@@ -251,7 +251,7 @@ private struct Pruning {
                 try connection.run(
                     """
                     DELETE FROM webhook WHERE (hook, id) IN
-                        (SELECT hook, id FROM webhook WHERE received_at < ? LIMIT ?)
+                        (SELECT hook, id FROM webhook WHERE \(WebhookTable.isForgotten) LIMIT ?)
                     """, .time(cutoff), .integer(size))
             }
             report.webhooks += Int64(deleted)

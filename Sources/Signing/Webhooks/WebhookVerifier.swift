@@ -8,14 +8,13 @@ package struct WebhookHeaders: Sendable {
     package static let timestamp = "webhook-timestamp"
     package static let signature = "webhook-signature"
     package static let hubSignature = "x-hub-signature-256"
-    package static let hubDelivery = "x-github-delivery"
     package static let hubEvent = "x-github-event"
     package static let appleSignature = "x-apple-signature"
     package static let gitLabToken = "x-gitlab-token"
     package static let gitLabEventID = "x-gitlab-event-uuid"
     package static let idempotencyKey = "idempotency-key"
     package static let all = [
-        id, timestamp, signature, hubSignature, hubDelivery, hubEvent, appleSignature, gitLabToken, gitLabEventID,
+        id, timestamp, signature, hubSignature, hubEvent, appleSignature, gitLabToken, gitLabEventID,
         idempotencyKey,
     ]
 
@@ -95,16 +94,13 @@ package struct WebhookVerifier: Sendable {
         guard !secrets.isEmpty else { return .refused(.noSecrets) }
         if headers[WebhookHeaders.signature] == nil {
             if let digest = headers[WebhookHeaders.appleSignature] {
-                // No id outside the body.
-                return verifyDigest("x-apple-signature", "hmacsha256=", digest, id: nil, body: body)
+                return verifyDigest("x-apple-signature", "hmacsha256=", digest, body: body)
             }
             if takesToken, let token = headers[WebhookHeaders.gitLabToken] {
                 return verifyToken(token, headers, body: body)
             }
             if let digest = headers[WebhookHeaders.hubSignature] {
-                // A replay is found by its delivery id, which "a manual redelivery keeps".
-                let delivery = headers[WebhookHeaders.hubDelivery].map { ("X-GitHub-Delivery", $0) }
-                return verifyDigest("X-Hub-Signature-256", "sha256=", digest, id: delivery, body: body)
+                return verifyDigest("X-Hub-Signature-256", "sha256=", digest, body: body)
             }
         }
         let names = [WebhookHeaders.id, WebhookHeaders.timestamp, WebhookHeaders.signature]
@@ -166,9 +162,10 @@ package struct WebhookVerifier: Sendable {
     // MARK: Release tools
 
     /// `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(secret, raw body)>` (GitHub, PROTOCOLS 3.1) and
-    /// `x-apple-signature: hmacsha256=<the same>` (App Store Connect, PROTOCOLS 3.3). They have no timestamp.
+    /// `x-apple-signature: hmacsha256=<the same>` (App Store Connect, PROTOCOLS 3.3). No time is signed and no id: who has once
+    /// seen a body and its signature could send it under another `X-GitHub-Delivery`. So the body itself is the id.
     private func verifyDigest(
-        _ name: String, _ prefix: String, _ digest: String, id: (name: String, value: String)?, body: [UInt8]
+        _ name: String, _ prefix: String, _ digest: String, body: [UInt8]
     ) -> WebhookVerdict {
         guard digest.lowercased().hasPrefix(prefix), let claimed = Hex.decode(String(digest.dropFirst(prefix.count))),
             claimed.count == 32
@@ -178,8 +175,11 @@ package struct WebhookVerifier: Sendable {
         guard let signer = signer(where: { constantTimeEqual(claimed, HMACSHA256.code(body, key: $0.textKey)) }) else {
             return .refused(.noMatch(name))
         }
-        return verified(id, body: body, by: signer)
+        return .verified(receiptID: Self.bodyID(body), by: signer)
     }
+
+    /// What stands for an event's id where none is signed or sent.
+    private static func bodyID(_ body: [UInt8]) -> String { "sha256:" + Hex.encode(SHA256.digest(body)) }
 
     /// `X-Gitlab-Token: <secret in clear>` (PROTOCOLS 3.4). Digests are compared, so that not even the length is told.
     private func verifyToken(_ token: String, _ headers: WebhookHeaders, body: [UInt8]) -> WebhookVerdict {
@@ -189,19 +189,15 @@ package struct WebhookVerifier: Sendable {
         }
         // The same on a retry; the event's id where GitLab is older than 17.4.
         let names = [WebhookHeaders.idempotencyKey, WebhookHeaders.gitLabEventID]
-        return verified(
-            names.lazy.compactMap { name in headers[name].map { (name, $0) } }.first, body: body, by: signer)
+        guard let name = names.first(where: { headers[$0] != nil }), let id = headers[name] else {
+            return .verified(receiptID: Self.bodyID(body), by: signer)
+        }
+        guard !id.isEmpty, id.utf8.count <= Self.maximumID else {
+            return .refused(.malformedHeader(name, need: "1 to \(Self.maximumID) characters are needed"))
+        }
+        return .verified(receiptID: id, by: signer)
     }
 
     /// The name of the secret that matches. Every secret is tried, whatever the first came to: the time tells nothing.
     private func signer(where matches: (WebhookSecret) -> Bool) -> String? { secrets.filter(matches).first?.name }
-
-    /// - Parameter id: the header with the event's id; nil: the body's digest stands for one.
-    private func verified(_ id: (name: String, value: String)?, body: [UInt8], by signer: String) -> WebhookVerdict {
-        guard let id else { return .verified(receiptID: Hex.encode(SHA256.digest(body)), by: signer) }
-        guard !id.value.isEmpty, id.value.utf8.count <= Self.maximumID else {
-            return .refused(.malformedHeader(id.name, need: "1 to \(Self.maximumID) characters are needed"))
-        }
-        return .verified(receiptID: id.value, by: signer)
-    }
 }
