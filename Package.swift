@@ -291,7 +291,7 @@ let package = Package(
             "CommandTests",
             [
                 "upgrade-relay", "manual", "ClientCommands", "Configuration", "RelayAPI", "Terminal",
-                "CommandTranscript", "WireFormat", "RelayEngine",
+                "CommandTranscript", "VersionSources", "WireFormat", "RelayEngine",
             ]),
         tests(
             "EndToEndTests",

@@ -46,6 +46,14 @@ extension RelayConfiguration {
         rules.sets = reader.choice(
             "sets", default: rules.sets, among: ReleaseRules.Target.allCases.map { ($0.rawValue, $0) },
             "what a release raises")
+        if reader.raw("canary") != nil {
+            let telephones = reader.list("canary")
+            rules.canary = telephones.compactMap(\.value.string)
+            for (value, path) in telephones where value.string?.isEmpty ?? true {
+                reader.fault(at: path, "\(value.held) is no telephone as devices send it, such as \"13800138000\"")
+            }
+            if telephones.isEmpty { reader.fault("canary", "names nobody; leave it out for everybody at once") }
+        }
         reader.finish()
         return rules
     }

@@ -3,6 +3,7 @@ import Foundation
 import RelayAPI
 import RelayEngine
 import Testing
+import VersionSources
 import WireFormat
 
 @testable import ClientCommands
@@ -118,6 +119,8 @@ import WireFormat
         same.pace = PaceConfiguration()
         #expect(same.push.reminders.times.count == 2)
         same.push.reminders = ReminderSchedule([])
+        #expect(same.webhooks.canary?.count == 1)
+        same.webhooks.canary = nil
         #expect(same == app)
     }
 

@@ -25,10 +25,12 @@ import VersionSources
     }
 
     @Test func `All of it can be set`() throws {
-        let rules = try Self.rules(#"{ tagPattern: "^ios-(.+)$", prereleases: true, sets: "required" }"#)
+        let rules = try Self.rules(
+            #"{ tagPattern: "^ios-(.+)$", prereleases: true, sets: "required", canary: ["13800138000", "+1"] }"#)
         #expect(rules?.tagPattern.text == "^ios-(.+)$")
         #expect(rules?.prereleases == true)
         #expect(rules?.sets == .required)
+        #expect(rules?.canary == ["13800138000", "+1"])
     }
 
     @Test(arguments: [
@@ -46,7 +48,12 @@ import VersionSources
         (#"{ tagPattern: "" }"#, #"tagPattern: "" is empty or has more than 255 characters"#),
         (#"{ prereleases: "yes" }"#, #"prereleases: "yes" is not true or false"#),
         (#"{ sets: "all" }"#, #"sets: "all" is not what a release raises; "latest" or "required""#),
-        (#"{ tags: "x" }"#, "tags: unknown key; known here: prereleases, sets, tagPattern"),
+        (#"{ tags: "x" }"#, "tags: unknown key; known here: canary, prereleases, sets, tagPattern"),
+        (#"{ canary: [] }"#, "canary: names nobody; leave it out for everybody at once"),
+        (
+            #"{ canary: [13800138000] }"#,
+            #"canary[0]: 13800138000 is no telephone as devices send it, such as "13800138000""#
+        ),
     ])
     func `A fault names its field`(webhooks: String, fault: String) {
         do {

@@ -21,7 +21,7 @@ extension RequirementControl {
         let applied = try oneByOne.withLock { _ in
             let now = clock()
             let known = try known(of: bump)
-            let (bump, planned) = try asked(bump, app, known, isMachine: isMachine(source), at: now)
+            let (bump, planned) = try asked(bump, app, known, via: source, at: now)
             if bump.required != nil, let route = routes()[bump.app], let row = planned.required {
                 _ = try payload(row, route)
             }
@@ -37,9 +37,6 @@ extension RequirementControl {
         if StoreKind(rawValue: source) == nil { sources.askNow(bump.app) }
         return applied
     }
-
-    /// Whether nobody is there to be asked: what came by a webhook, or what a source found out.
-    private func isMachine(_ source: String) -> Bool { source != "api" && source != "cli" }
 
     /// What a source found out: as any other bump, but for a URL that the configuration knows better.
     ///
@@ -80,8 +77,10 @@ extension RequirementControl {
     /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
     /// named users alone, its own begins with them, too.
     private func asked(
-        _ bump: VersionBump, _ app: AppConfiguration, _ known: KnownVersions, isMachine: Bool, at now: Timestamp
+        _ bump: VersionBump, _ app: AppConfiguration, _ known: KnownVersions, via source: String, at now: Timestamp
     ) throws -> (bump: VersionBump, planned: Requirements) {
+        // Nobody is there to be asked.
+        let isMachine = source != "api" && source != "cli"
         let stored = try store.version(of: bump.app)
         let requirements = stored?.requirements ?? Requirements()
         let takenUp = requirements.takenUp
@@ -105,7 +104,11 @@ extension RequirementControl {
         if isMachine, rises(bump.required), bump.telephones == nil {
             let newest = [requirements.staged, requirements.waiting.first].compactMap(\.self)
                 .max { $0.version < $1.version }
-            if let newest, newest.reach == 0 { bump.telephones = newest.canary }
+            if let newest, newest.reach == 0 {
+                bump.telephones = newest.canary
+            } else if ReleaseRules.tools.contains(source) {
+                bump.telephones = app.webhooks.canary
+            }
         }
         if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
         var machine = RequirementMachine(requirements, campaigns: [])
@@ -179,7 +182,7 @@ extension RequirementControl {
         // The dry run says what the bump itself would say, once it is confirmed.
         var confirmed = bump
         confirmed.isConfirmed = true
-        let (bump, planned) = try asked(confirmed, app, known, isMachine: false, at: clock())
+        let (bump, planned) = try asked(confirmed, app, known, via: "api", at: clock())
         guard let row = planned.required else {
             throw ControlError(
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",

@@ -16,6 +16,11 @@ package struct ReleaseRules: Hashable, Sendable {
     package var prereleases = false
     /// Default latest.
     package var sets = Target.latest
+    /// The telephones that a release is required of first, until a person releases it; nil: of everybody at once.
+    package var canary: [String]?
+
+    /// The tools whose events cannot name telephones themselves, as the history calls them.
+    package static let tools: Set = ["github", "gitlab", "app-store-connect"]
 
     package init() {}
 }
