@@ -12,6 +12,7 @@ import Signing
 import Systemd
 import Telemetry
 import Terminal
+import UpgradeRules
 import VersionSources
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
@@ -296,18 +297,26 @@ struct Daemon {
             parts.sources.reload(sources)
             parts.maintenance.reload(keep: configuration.store.keep)
             parts.versionCache.refresh()
+            log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             let needRestart = configuration.needRestart(from: parts.configuration)
-            if needRestart.isEmpty {
-                log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
-            } else {
-                log(
-                    .warning, "reloaded; what changed in some parts needs a restart",
-                    [("parts", needRestart.joined(separator: ", "))])
-            }
-            return .taken(ReloadReport(apps: configuration.apps.count, needRestart: needRestart))
+            let warnings = needRestart.map { "what changed in \($0) needs a restart" } + lostStores(parts)
+            for warning in warnings { log(.warning, "a reload does not do all", [("rest", warning)]) }
+            return .taken(ReloadReport(apps: configuration.apps.count, warnings: warnings))
         } catch {
             log(.error, "not reloaded: the configuration stays as it was", [("error", "\(error)")])
             return .refused("\(error)")
+        }
+    }
+
+    /// What waits for a store whose source is gone goes on waiting: nobody but a person may say that it is offered.
+    private func lostStores(_ parts: Parts) -> [String] {
+        ((try? parts.store.versions()) ?? []).flatMap { record -> [String] in
+            guard parts.sources.decidingStore(of: record.app) == nil else { return [] }
+            let name = "\(record.app.app) \(record.app.platform.rawValue)"
+            return record.requirements.waiting.filter { $0.isGated && $0.kind == .required }.map {
+                "\($0.version) of \(name) waits for a store that is not in the configuration any more; put the source back, or "
+                    + "\"upgrade-relay version release \(name)\""
+            }
         }
     }
 

@@ -70,6 +70,31 @@ import Testing
         #expect(try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/version").json["latest"] as? String == "2.0.0")
     }
 
+    /// FAULTS 1.13: it forced at once what the store did not offer, and said nothing.
+    @Test func aReloadWithoutTheStoreSaysWhatGoesOnWaiting() throws {
+        let lookup = try LookupStand()
+        defer { lookup.stop() }
+        lookup.list("1.9.0")
+        let bench = try Workbench(iosKeys: keys(lookup))
+        try bench.start()
+        try bench.register(Fleet(count: 20))
+        try lookup.wait(forQuestions: 3)
+        let campaign = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.edit { $0.replacing(keys(lookup), with: "") }
+        let reload = try bench.command("reload")
+        #expect(reload.status == 0)
+        #expect(
+            reload.errors.contains(
+                "warning: 2.0.0 of \(Workbench.app) ios waits for a store that is not in the configuration any more; put the "
+                    + "source back, or \"upgrade-relay version release \(Workbench.app) ios\""), "\(reload)")
+        let waiting = try json(bench, campaign)
+        #expect(waiting["state"] as? String == "waiting")
+        #expect((waiting["reason"] as? String)?.hasPrefix("the store that it waited for is not") == true, "\(waiting)")
+        #expect(try forces(bench) == [false, false, false])
+        #expect(try bench.command("version", "release", Workbench.app, "ios", "--yes").status == 0)
+        #expect(try bench.follow(campaign) { $0.isFinal }.counts["accepted"] == 20)
+    }
+
     @Test func theHoldIsShownAndAnOperatorMayOverrideIt() throws {
         let lookup = try LookupStand()
         defer { lookup.stop() }

@@ -156,7 +156,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func reload(by actor: String) throws -> ReloadReport {
         if let reason = reloadRefusal.withLock(\.self) { throw ControlError(.notReloaded, context: reason) }
-        return ReloadReport(apps: 2, needRestart: ["listen"])
+        return ReloadReport(apps: 2, warnings: ["what changed in listen needs a restart"])
     }
 
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {

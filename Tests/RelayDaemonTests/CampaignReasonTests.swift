@@ -84,6 +84,14 @@ import UpgradeRules
         #expect(canary.reason.standsStill, "no time left is told while nothing moves")
     }
 
+    @Test func whatWaitsForAStoreThatIsGoneSaysSo() throws {
+        let lost = try Case(.waiting)
+        #expect(
+            lost.reason.text?.hasPrefix("the store that it waited for is not in the configuration any more") == true)
+        #expect(lost.reason.text?.hasSuffix("put the version in force by \"campaigns release\"") == true)
+        #expect(lost.reason.standsStill)
+    }
+
     @Test func anAppWithoutAPushServiceSaysSoWhateverElseIsWrong() throws {
         var gone = try Case(.running)
         (gone.hasRoute, gone.trouble) = (false, "cannot reach the push service")

@@ -7,12 +7,12 @@ import WireFormat
 /// A configuration that was taken.
 package struct ReloadReport: Sendable, Hashable {
     package var apps: Int
-    /// What changed and is only read at the start, as the configuration names it: "listen".
-    package var needRestart: [String]
+    /// What the new configuration does not do by itself: what needs a restart, and what waits for a store that it does not name.
+    package var warnings: [String]
 
-    package init(apps: Int, needRestart: [String] = []) {
+    package init(apps: Int, warnings: [String] = []) {
         self.apps = apps
-        self.needRestart = needRestart
+        self.warnings = warnings
     }
 }
 
@@ -23,8 +23,7 @@ extension API {
             writer.object { writer in
                 writer.member(.status, "reloaded")
                 writer.member(.apps, Int64(report.apps))
-                writer.member(
-                    .warnings, strings: report.needRestart.map { "what changed in \($0) needs a restart" })
+                writer.member(.warnings, strings: report.warnings)
             }
         }
     }
