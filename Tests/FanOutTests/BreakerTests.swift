@@ -111,6 +111,30 @@ import Testing
         #expect(try bench.bench.retired() == 500)
     }
 
+    /// What is kept back until it is judged is kept back over a restart, too (FAULTS 1.14).
+    @Test func aRestartWhileAllAreCalledDeadCostsNoToken() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        var sent = 0
+        func serve(turns: Int = 1_000) {
+            bench.serve("production", turns: turns) { _, _ in
+                sent += 1
+                return sent <= 500
+                    ? Reply() : Reply(status: 410, reason: "Unregistered", timestamp: bench.now)
+            }
+        }
+        for _ in 0..<40 {
+            serve(turns: 1)
+            try bench.restart()
+        }
+        serve()
+        let suspended = try bench.bench.campaign()
+        #expect(suspended.state == .suspended && suspended.counts.accepted == 500 && suspended.counts.addsUp)
+        #expect(suspended.counts.unregistered < 20, "those whose batch had good answers, too")
+        #expect(try bench.bench.retired() == 0)
+    }
+
     /// One in twenty was dead last time: one in four is far above that, and one in eight is not.
     @Test(arguments: [(2, CampaignState.suspended), (8, .completed)])
     func earlierCampaignsSayWhatIsUsual(every: Int, state: CampaignState) throws {

@@ -18,13 +18,15 @@ final class DispatcherBench {
     static let app = FanOutBench.app
 
     let bench: FanOutBench
-    let lane = TestLane()
-    let route: AppRoute
+    private(set) var lane = TestLane()
+    private let routes: [AppRoute]
+    var route: AppRoute { routes[0] }
     var dispatcher: Dispatcher
     /// How long the loop would sleep.
     private(set) var pause = Duration.zero
 
-    init(change: (inout AppRoute) -> Void = { _ in }) throws {
+    /// - Parameter others: apps beside the bench's own, by the same push service.
+    init(others: [AppKey] = [], change: (inout AppRoute) -> Void = { _ in }) throws {
         bench = try FanOutBench()
         let start = Moment(wall: bench.clock.now, tick: MonotonicTime(nanoseconds: 1_000_000_000))
         let time = Box(start)
@@ -33,16 +35,35 @@ final class DispatcherBench {
             PoolConfiguration(origin: Origin(host: "production")),
             sandbox: PoolConfiguration(origin: Origin(host: "sandbox")), timeToLive: .seconds(86_400))
         change(&route)
-        self.route = route
         bench.draft.set(route)
+        routes =
+            [route]
+            + others.map { app in
+                var other = route
+                other.app = app
+                return other
+            }
+        dispatcher = try Self.dispatcher(bench, routes, lane, time)
+    }
+
+    private static func dispatcher(
+        _ bench: FanOutBench, _ routes: [AppRoute], _ lane: TestLane, _ time: Box
+    ) throws -> Dispatcher {
         let lines = bench.lines
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = 500
-        dispatcher = Dispatcher(
-            store: bench.store, routes: [route], lanes: LaneSet([lane], mailbox: try Mailbox()),
+        return Dispatcher(
+            store: bench.store, routes: routes, lanes: LaneSet([lane], mailbox: try Mailbox()),
             configuration: configuration, board: FanOut.Board.Shared(), pulse: Pulse("test"),
             log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { time.now },
             onVersions: { _ in })
+    }
+
+    /// Dies and starts again: what was on its way and what was remembered is gone, the store is as it was.
+    func restart() throws {
+        lane = TestLane()
+        dispatcher = try Self.dispatcher(bench, routes, lane, box)
+        turn([.poke])
     }
 
     private let box: Box
@@ -64,20 +85,21 @@ final class DispatcherBench {
 
     func pass(_ time: Duration) { box.pass(time) }
 
-    func register(_ numbers: ClosedRange<Int>, telephone: Bool = true, environment: PushEnvironment = .production)
-        throws
-    {
+    func register(
+        _ numbers: ClosedRange<Int>, of app: AppKey = app, telephone: Bool = true,
+        environment: PushEnvironment = .production
+    ) throws {
         let version = try Version("1.0")
         try bench.store.register(
             numbers.map {
                 DeviceRegistration(
-                    app: Self.app, token: LiveBench.token($0), telephone: telephone ? LiveBench.telephone($0) : nil,
+                    app: app, token: LiveBench.token($0), telephone: telephone ? LiveBench.telephone($0) : nil,
                     version: version, environment: environment)
             }, at: box.now.wall)
     }
 
-    func raise(_ version: String = "2.0") throws {
-        try bench.raise(version)
+    func raise(_ version: String = "2.0", of app: AppKey = app, canary: [String]? = nil) throws {
+        try bench.raise(version, of: app, canary: canary)
         turn([.poke])
     }
 

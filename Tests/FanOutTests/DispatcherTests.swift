@@ -105,6 +105,38 @@ import UpgradeRules
         #expect(try bench.bench.deliveries().count == 2_000)
     }
 
+    /// FAULTS 2.22: what the store refuses of one app ended the look at all others.
+    @Test(arguments: ["campaign", "shard"])
+    func anAppWhoseRowsTheStoreRefusesStopsNoOther(table: String) throws {
+        let refused = AppKey(app: "a.first.app", platform: .ios)
+        let bench = try DispatcherBench(others: [refused])
+        try bench.register(1...100)
+        try bench.register(101...200, of: refused)
+        let app = table == "campaign" ? "NEW.app_id" : "(SELECT app_id FROM campaign WHERE id = NEW.campaign_id)"
+        try bench.bench.store.administer(
+            """
+            CREATE TRIGGER refuses BEFORE INSERT ON \(table)
+                WHEN (SELECT name FROM app WHERE id = \(app)) = '\(refused.app)'
+                BEGIN SELECT RAISE(ABORT, 'this app is refused'); END;
+            """)
+        // Stored without a campaign, as by a relay that does not push for the app: the look begins them.
+        try bench.bench.raise("2.0", of: refused)
+        try bench.raise()
+        #expect(bench.dispatcher.faults.texts.keys.sorted() == [refused.faultPart])
+        bench.serve("production")
+        let campaigns = { try bench.bench.store.campaigns(before: nil, limit: 9) }
+        let other = try #require(campaigns().first { $0.app == FanOutBench.app })
+        #expect(other.state == .completed && other.counts.accepted == 100)
+        #expect(try campaigns().first { $0.app == refused }?.counts.accepted ?? 0 == 0)
+        // It comes back to the app by itself.
+        try bench.bench.store.administer("DROP TRIGGER refuses")
+        bench.pass(.seconds(1))
+        bench.turn()
+        bench.serve("production")
+        #expect(try campaigns().first { $0.app == refused }?.counts.accepted == 100)
+        #expect(bench.dispatcher.faults.texts.isEmpty)
+    }
+
     // MARK: The first pushes
 
     @Test func theProbeIsNotPassedByBatchesInWhichNobodyIsPushedTo() throws {

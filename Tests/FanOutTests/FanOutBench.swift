@@ -135,9 +135,9 @@ struct FanOutBench {
             }, at: clock.now)
     }
 
-    func raise(_ version: String, canary: [String]? = nil) throws {
+    func raise(_ version: String, of app: AppKey = app, canary: [String]? = nil) throws {
         _ = try store.apply(
-            VersionBump(app: Self.app, required: try Version(version), telephones: canary), actor: "test",
+            VersionBump(app: app, required: try Version(version), telephones: canary), actor: "test",
             source: "test", at: clock.now,
             draft: draft.now, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
     }

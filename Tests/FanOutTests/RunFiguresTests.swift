@@ -45,6 +45,17 @@ import Testing
         #expect(counts.inFlight == 5)
     }
 
+    /// FAULTS 3.1: 48,000 a second at the start of a wave, beside "at most 872".
+    @Test func theRateIsNeverMoreThanThePace() {
+        var figures = paced()
+        let now = Timestamp(seconds: 1_000)
+        figures.pushes.add(4_800, at: now)
+        #expect(figures.pushes.perSecond(at: now) == 48_000)
+        #expect(figures.rate(at: now) == 10)
+        figures.pacer = nil
+        #expect(figures.rate(at: now) == 48_000)
+    }
+
     // MARK: Time left
 
     private static let start = MonotonicTime(nanoseconds: 0)

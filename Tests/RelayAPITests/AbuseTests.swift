@@ -15,8 +15,10 @@ import VersionSources
 /// All that can hold a relay up at once, and beside it those who ask how it is, and its operator.
 @Suite("Everything that waits at once, live", .serialized, .ownThread)
 struct AbuseTests {
-    /// 100 ms are promised (CONTRIBUTING, "What a request may cost"); the rest is for a machine that does other things, too.
-    private static let prompt = Duration.milliseconds(900)
+    /// What is promised (CONTRIBUTING, "What a request may cost"): of twenty answers half must keep it, for a machine does other things,
+    /// too; none may wait for what keeps the others.
+    private static let prompt = Duration.milliseconds(100)
+    private static let patience = Duration.milliseconds(900)
 
     /// Clients whose requests stand still until they go.
     private final class Crowd {
@@ -108,20 +110,22 @@ struct AbuseTests {
             ("control", "/v1/campaigns"), ("control", "/v1/campaigns/\(id)"), ("control", "/v1/apps"),
             ("control", "/v1/apps/com.example.app/ios/version"), ("control", "/v1/log"),
         ]
-        var slowest: [String: Duration] = [:]
+        var durations: [String: [Duration]] = [:]
         for _ in 0..<20 {
             for (door, path) in questions {
                 let start = ContinuousClock.now
                 let answer = try door == "control" ? bench.ask("GET", path) : bench.askNetwork("GET", path)
                 let duration = ContinuousClock.now - start
-                slowest["\(door) \(path)"] = max(duration, slowest["\(door) \(path)"] ?? .zero)
+                durations["\(door) \(path)", default: []].append(duration)
                 #expect(
-                    (answer.status == 200 || path == "/readyz") && duration < Self.prompt,
+                    (answer.status == 200 || path == "/readyz") && duration < Self.patience,
                     "\(door) \(path): \(answer.status) after \(duration)")
             }
         }
-        for (question, duration) in slowest.sorted(by: { $0.key < $1.key }) {
-            print("slowest: \(question) \(duration)")
+        for (question, all) in durations.sorted(by: { $0.key < $1.key }) {
+            let sorted = all.sorted()
+            #expect(sorted[10] < Self.prompt, "\(question): \(sorted)")
+            print("\(question): median \(sorted[10]), slowest \(sorted[19])")
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OwnThread
+import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -64,6 +65,36 @@ import UpgradeRules
         thread.reload(keep: nil)
         thread.stop()
         #expect(lines.now == ["how campaigns are obeyed could not be kept"])
+    }
+
+    /// FAULTS 3.7: receivers heard of campaigns alone.
+    @Test func `Receivers hear of what is in trouble for a minute, the store too, and when it is over`() throws {
+        let troubles = Watched<[ReadinessFault]>([])
+        let events = Watched<[RelayEvent]>([])
+        let maintenance = Maintenance(
+            store: store, log: Log(minimum: .error) { _, _, _ in }, certificates: nil, clock: { now },
+            troubles: { troubles.now }, notify: { event in events.change { $0.append(event) } })
+        func told() -> [String] {
+            defer { events.change { $0 = [] } }
+            return events.now.map { event in
+                guard case .part(let part, let reason) = event.subject else { return "\(event.type)" }
+                return "\(event.type.rawValue) \(part) \(reason)"
+            }
+        }
+        troubles.change { $0 = [ReadinessFault(part: "outage:a/ios", reason: "it answers 503")] }
+        _ = maintenance.turn(isMinuteOver: false)
+        #expect(told() == [], "what ends by itself within a minute calls nobody")
+        _ = maintenance.turn(isMinuteOver: true)
+        #expect(told() == ["relay.degraded outage:a/ios it answers 503"])
+        troubles.change { $0 = [ReadinessFault(part: CertificateWatch.part + "a", reason: "it ends in 9 days")] }
+        _ = maintenance.turn(isMinuteOver: true)
+        #expect(told() == ["relay.recovered outage:a/ios "])
+        store.close()
+        _ = maintenance.turn(isMinuteOver: true)
+        #expect(told() == ["certificate.endsSoon \(CertificateWatch.part)a it ends in 9 days"])
+        _ = maintenance.turn(isMinuteOver: true)
+        let last = told()
+        #expect(last.count == 1 && last.first?.hasPrefix("relay.degraded store ") == true, "\(last)")
     }
 
     @Test func `Without a thread each turn is a minute, and the sixtieth after a pruning prunes`() throws {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The same app on Android, as far as it hears about upgrades: SEEDS S2 in the shape that FCM carries, `data.page` a JSON text.
 ///
-/// Written as the Kotlin receiver of etc/ANDROID.md was before a push said which version it requires, and shares no code with `UpgradeRules`.
+/// Written as the Kotlin of etc/ANDROID.md, and shares no code with `UpgradeRules`.
 package struct SeedAndroidClient: Sendable {
     /// What became of a push. The app itself stays silent; the reason is for the tests.
     package enum Reaction: Hashable, Sendable {
@@ -20,6 +20,8 @@ package struct SeedAndroidClient: Sendable {
         case otherUser
         case otherType
         case noDownloadURL
+        /// The app is what the push requires, or newer.
+        case current
         /// The push of this id was taken before.
         case repeated
     }
@@ -27,11 +29,35 @@ package struct SeedAndroidClient: Sendable {
     /// The phone number of the logged-in user; nil when nobody is logged in.
     package var userTelephone: String?
     package var pushType = "mddy_needUpgrade"
+    /// The app's own version; nil: it was built before a push said which version it requires.
+    package var versionName: String?
+    /// What is kept over a restart of the app.
+    package private(set) var upgradeURL: String?
+    private var upgradeRequired = ""
     private var seen: Set<String> = []
 
-    package init(userTelephone: String?, pushType: String = "mddy_needUpgrade") {
+    package init(userTelephone: String?, pushType: String = "mddy_needUpgrade", versionName: String? = nil) {
         self.userTelephone = userTelephone
         self.pushType = pushType
+        self.versionName = versionName
+    }
+
+    /// `App.onCreate`.
+    package mutating func start(versionName: String) {
+        self.versionName = versionName
+        if meets(upgradeRequired) { upgradeURL = nil }
+    }
+
+    /// The guide's `meets`.
+    private func meets(_ required: String) -> Bool {
+        guard let versionName, !required.isEmpty else { return false }
+        let has = versionName.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+        let needs = required.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+        for place in 0..<max(has.count, needs.count) {
+            let difference = (place < has.count ? has[place] : 0) - (place < needs.count ? needs[place] : 0)
+            if difference != 0 { return difference > 0 }
+        }
+        return true
     }
 
     /// What FCM was given for this device.
@@ -56,7 +82,10 @@ package struct SeedAndroidClient: Sendable {
             return .dropped(.otherType)
         }
         guard let url = SeedClient.string(page["downloadUrl"]), !url.isEmpty else { return .dropped(.noDownloadURL) }
+        let required = SeedClient.string(page["required"]) ?? ""
+        if meets(required) { return .dropped(.current) }
         if let id = data["pushId"], !seen.insert(id).inserted { return .dropped(.repeated) }
+        (upgradeRequired, upgradeURL) = (required, url)
         return .accepted(downloadURL: url)
     }
 }

@@ -6,6 +6,33 @@ import UpgradeRules
 extension ConformanceCase {
     /// What answers of the push service change in the registry, and what a suspended campaign holds.
     static let hygiene: [ConformanceCase] = [
+        ConformanceCase("what is usual of an app comes from its own campaigns") { subject in
+            let other = AppKey(app: "com.example.other", platform: .ios)
+            func finish(_ app: AppKey, _ state: DeliveryState) throws {
+                try subject.registerDevices(10, app: app)
+                let campaign = try subject.announce("1.5", app: app)
+                let shard = try subject.onlyShard(campaign)
+                var devices = DeviceRows()
+                try subject.store.readDevices(
+                    app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 100,
+                    into: &devices)
+                let rows = devices.rows.map { LedgerRow(device: $0.id, state: state, attempts: 1) }
+                try subject.store.commit(
+                    [
+                        LedgerCommit(
+                            campaign: campaign.key, shard: shard.number, cursor: shard.last, shardDone: true,
+                            rows: rows,
+                            devices: devices, retirements: [])
+                    ], at: subject.now)
+            }
+            try finish(subject.app, .accepted)
+            try finish(other, .unregistered)
+            let next = try subject.announce("1.6")
+            let own = try subject.store.answers(of: subject.app, before: next.key, campaigns: 100)
+            try same([own.accepted, own.unregistered], [10, 0])
+            let theirs = try subject.store.answers(of: other, before: next.key, campaigns: 100)
+            try same([theirs.accepted, theirs.unregistered], [0, 10])
+        },
         ConformanceCase("a dead token is retired unless it was registered later than it died") { subject in
             try subject.registerDevices(3)
             let campaign = try subject.announce()

@@ -98,6 +98,42 @@ import UpgradeRules
         #expect(android.receive(data: ["page": page]) == .accepted(downloadURL: "u"))
     }
 
+    /// FAULTS 1.9: a phone that is current was forced, and stayed so. The Kotlin of the guide, line by line.
+    @Test func theGuidesAppOnAndroidDropsWhatItMeets() throws {
+        func app(_ version: String, required: String) -> (SeedAndroidClient, SeedAndroidClient.Reaction) {
+            var app = SeedAndroidClient(userTelephone: "1", pushType: "t", versionName: version)
+            let page = #"{"type":"t","userTel":"1","downloadUrl":"u","required":"\#(required)"}"#
+            let reaction = app.receive(data: ["page": page])
+            return (app, reaction)
+        }
+        for (version, required) in [("2.0", "2.0.0"), ("2.0.0", "2.0"), ("2.10", "2.9"), ("3", "2.9.9")] {
+            #expect(app(version, required: required).1 == .dropped(.current), "\(version), \(required)")
+        }
+        for (version, required) in [("1.9.9", "2.0"), ("2.9", "2.10"), ("2.0", "2.0.1"), ("9.0", "")] {
+            #expect(app(version, required: required).1 == .accepted(downloadURL: "u"), "\(version), \(required)")
+        }
+        // What it has met by its next start is forgotten.
+        var (updated, _) = app("1.9", required: "2.0")
+        updated.start(versionName: "1.9.9")
+        #expect(updated.upgradeURL == "u")
+        updated.start(versionName: "2.0.1")
+        #expect(updated.upgradeURL == nil)
+
+        let guide = try String(
+            contentsOf: URL(filePath: #filePath).appending(path: "../../../etc/ANDROID.md").standardized,
+            encoding: .utf8)
+        let lines = [
+            "if (meets(required)) return ", "if (!prefs.rememberPush(", "prefs.upgradeRequired = required",
+            "if (meets(prefs.upgradeRequired)) prefs.upgradeUrl = null",
+            "if (required.isEmpty()) return false", "if (difference != 0) return difference > 0",
+        ]
+        var rest = guide[...]
+        for line in lines {
+            let found = try #require(rest.range(of: line), "\(line)")
+            rest = rest[found.upperBound...]
+        }
+    }
+
     private func check(_ verdict: UpgradePush.Verdict, _ expected: SeedClient.Reaction, _ payload: Data) {
         let expectedVerdict: UpgradePush.Verdict? =
             switch expected {
@@ -211,7 +247,7 @@ extension SeedAndroidClient.Reaction {
         case .dropped(.otherUser): .dropped(.otherUser)
         case .dropped(.otherType): .dropped(.otherType)
         case .dropped(.noDownloadURL): .dropped(.noDownloadURL)
-        case .dropped(.notAMessage), .dropped(.noPage), .dropped(.repeated): .dropped(.noPage)
+        case .dropped(.notAMessage), .dropped(.noPage), .dropped(.repeated), .dropped(.current): .dropped(.noPage)
         }
     }
 }

@@ -6,6 +6,7 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import StorePeers
+import TestPeers
 import Testing
 import UpgradeRules
 import VersionSources
@@ -113,6 +114,28 @@ struct PlayLiveTests {
         #expect(google.counts[.token] == 1, "one token serves all of them")
         #expect(google.complaints == [])
         #expect(play.fault == nil)
+    }
+
+    @Test("a halt is heard within two seconds beside fifty sources that hang")
+    func besideSilence() throws {
+        // The kernel takes connections into the backlog (listen(2)); nobody reads them.
+        let (silence, port) = try Loopback.listen()
+        defer { close(silence) }
+        let play = try PlayBench()
+        defer { play.stop() }
+        try play.require("2.0.0", build: 200)
+        play.roll("inProgress", 0.5)
+        var plan = play.plan(0.5, try play.google.source())
+        plan.sources += (0..<50).map {
+            VersionSource(
+                app: SourceBench.app, kind: .launchGateURL(.init(url: "http://127.0.0.1:\(port)/\($0)")))
+        }
+        try play.bench.start(plan)
+        play.bench.wait("50 %") { _ in play.inForce == "2.0.0" }
+        let halt = ContinuousClock.now
+        play.roll("halted", 0.5)
+        play.bench.wait("halted") { _ in play.inForce == nil }
+        #expect(ContinuousClock.now - halt < .seconds(2))
     }
 
     @Test("a staged rollout puts the requirement in force at its fraction, and a halt takes it out until it goes on")
