@@ -36,7 +36,8 @@ package enum Interruption {
         let watcher = Task {
             guard let number = await first(of: signals) else { return }
             farewell()
-            exit(128 + number)
+            // The body goes on beside this: handlers of exit(3) would take its ground away.
+            _exit(128 + number)
         }
         defer { watcher.cancel() }
         return try await body()
