@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayEngine
 import RelayStore
 import Signing
@@ -213,6 +214,24 @@ import Testing
         #expect(try check(text + #", topic: "com.example.one.voip""#).faults.count == 1)
         let right = try check(text + #", topic: "com.example.two""#)
         #expect(right.faults == [] && right.certificates.first?.topic == "com.example.two")
+    }
+
+    /// FAULTS 2.18.
+    @Test func `A key that everybody may read is pointed at`() throws {
+        let files = try PushCertificateFiles()
+        let path = try files.write(try ES256PrivateKey.generate().pem, to: "key.p8")
+        let text = #"teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "\#(path)" }"#
+        chmod(path, 0o644)
+        // In a folder that nobody else may enter it is not.
+        #expect(try check(text).warnings.isEmpty)
+        for folder in [files.folder, "\(files.folder)/.."] { chmod(folder, 0o755) }
+        let open = try check(text)
+        #expect(
+            open.warnings.map(\.description) == [
+                "\(Self.field).key: file \(path) is readable for everybody (mode 0644); chmod 640 or less"
+            ], "\(open.warnings)")
+        chmod(path, 0o640)
+        #expect(try check(text).warnings.isEmpty)
     }
 
     @Test func `Both keys of an app are read`() throws {

@@ -125,6 +125,17 @@ import Testing
         #expect(named.subtracting(known) == [])
     }
 
+    /// FAULTS part 4: what an operator asks in a release night was on no panel.
+    @Test func theDashboardShowsWhoMustUpgradeAndWhatIsWaitedFor() throws {
+        let text = try Self.file("etc/grafana/upgrade-relay.json")
+        for metric: Metric in [
+            .devicesUpgraded, .devicesToUpgrade, .devicesTold, .versionInfo, .requirementWaiting, .enforced,
+            .certificateLeft, .waits,
+        ] {
+            #expect(text.contains("\(metric.name){"), "\(metric.name)")
+        }
+    }
+
     @Test func theDashboardIsJSON() throws {
         let json = try JSONSerialization.jsonObject(with: Data(Self.file("etc/grafana/upgrade-relay.json").utf8))
         let panels = try #require((json as? [String: Any])?["panels"] as? [[String: Any]])
