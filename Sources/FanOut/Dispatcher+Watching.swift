@@ -200,10 +200,14 @@ extension Dispatcher {
         // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
         // it was.
         let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.isStaged))
+        let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
+        let answered = earlier.accepted + earlier.unregistered
+        let limit = CredentialBreaker.unregisteredLimit(
+            seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
         let run = CampaignRun(
             record: record, lifecycle: lifecycle, route: route,
             isStaged: record.isStaged ? !taken.contains(true) : taken.contains(false),
-            unregisteredLimit: try unregisteredLimit(of: record))
+            unregisteredLimit: record.acceptsDeadTokens ? nil : limit)
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
         if !keepsRamp { beginRamp(of: run, at: now.tick) }
@@ -211,6 +215,8 @@ extension Dispatcher {
         for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, keepsRamp: keepsRamp, now)
         }
+        // Nobody has said since that they are dead: a restart or a reload speaks no more for the service than a newer campaign does.
+        if earlier.areDeadDoubted { run.services.first?.tokens.unregistered.suspect() }
         rerouted.remove(record.key)
         runs[record.key] = run
         log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
@@ -242,16 +248,6 @@ extension Dispatcher {
             opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall))
         run.add(service)
         takeUpPause(service, run, at: now.wall)
-    }
-
-    /// The share of tokens called dead that suspends the campaign; nil where it did so before, and a person
-    /// resumed it.
-    private func unregisteredLimit(of record: CampaignRecord) throws -> Double? {
-        if record.acceptsDeadTokens { return nil }
-        let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
-        let answered = earlier.accepted + earlier.unregistered
-        return CredentialBreaker.unregisteredLimit(
-            seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
     }
 
     private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {

@@ -4,7 +4,7 @@
 /// campaigns, and keeps back what that means for each token until enough answers that came after it have been looked at.
 ///
 /// One window watches one push service. Nothing of it is stored: a token whose retirement is lost with the process is pushed to
-/// again and called dead again.
+/// again and called dead again; that it has tripped is why a campaign is suspended.
 ///
 /// `Retirement` is what is kept back: a token's retirement.
 package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
@@ -33,6 +33,9 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     package init() {}
 
     package mutating func forget() { self = UnregisteredWindow() }
+
+    /// It tripped in a life of the process that knows nothing of it any more.
+    package mutating func suspect() { isSuspect = true }
 
     /// Takes what one batch came to.
     ///

@@ -76,6 +76,16 @@ import Testing
         #expect(window.end() == [22])
     }
 
+    @Test func whatTrippedInAnEarlierLifeOfTheProcessIsSuspectStill() {
+        var window = run([], limit: 0.8).window
+        window.suspect()
+        _ = window.take(answers: 19, unregistered: 19, retirements: Array(0..<19), limit: 0.8)
+        #expect(window.end().isEmpty, "too few to be judged")
+        _ = window.take(answers: 20, unregistered: 1, retirements: [19], limit: 0.8)
+        _ = window.take(answers: 20, unregistered: 1, retirements: [20], limit: 0.8)
+        #expect(window.end() == [20])
+    }
+
     @Test func whoResumedItAccepts() {
         let end = run([(0, 0..<500), (0, 500..<510)], limit: nil)
         #expect(end.trip == nil && end.retired == Array(0..<510))

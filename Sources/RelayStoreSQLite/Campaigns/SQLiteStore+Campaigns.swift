@@ -24,15 +24,18 @@ extension SQLiteStore {
 
     package func answers(
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
-    ) throws -> (accepted: Int64, unregistered: Int64) {
+    ) throws -> (accepted: Int64, unregistered: Int64, areDeadDoubted: Bool) {
         try read("adding up earlier answers") { connection in
-            try connection.all(
+            let rows = try connection.all(
                 """
-                SELECT c.accepted, c.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                SELECT c.accepted, c.unregistered, c.cause IS 'deadTokens' FROM campaign AS c JOIN app AS a ON a.id = c.app_id
                 WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
                 """, .text(app.app), .text(app.platform.rawValue), .integer(campaign.row), .integer(count)
-            ) { (accepted: $0.integer(0), unregistered: $0.integer(1)) }
-            .reduce((accepted: 0, unregistered: 0)) { ($0.accepted + $1.accepted, $0.unregistered + $1.unregistered) }
+            ) { (accepted: $0.integer(0), unregistered: $0.integer(1), isDoubted: $0.integer(2) == 1) }
+            return (
+                rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered },
+                rows.first?.isDoubted ?? false
+            )
         }
     }
 
