@@ -45,6 +45,8 @@ struct Announcement {
     var releasedAt: Int64?
     /// Since when the relay was told that the store offers it.
     var offeredAt: Int64?
+    /// Until when a newer one in force kept the relay from deciding anything of it.
+    var hiddenUntil: Int64 = 0
     /// How long after that it waits still.
     var hold: Int64 = 0
     /// Whether it was in force before the relay could decide nothing, or a person put it in force then; and until when that lasted.
@@ -52,6 +54,8 @@ struct Announcement {
     var stuckUntil: Int64 = 0
     /// Since when the relay was told that its rollout is halted.
     var haltedAt: Int64?
+    /// Whether it heard so while it could record nothing: it takes it back when the disk works, or has been told otherwise before.
+    var isHaltPending = false
     /// Whether it ever was.
     var wasHalted = false
     /// When a person took it back, or cancelled its campaign before it was in force for everybody.
@@ -82,7 +86,7 @@ struct Announcement {
             return nil
         }
         return max(
-            noticedAt ?? 0, askedAt, isGated ? releasedAt ?? (offeredAt ?? askedAt) + hold : askedAt,
+            noticedAt ?? 0, askedAt, hiddenUntil, isGated ? releasedAt ?? (offeredAt ?? askedAt) + hold : askedAt,
             max(canaryReleasedAt ?? 0, lastWaveAt ?? 0))
     }
 }

@@ -64,9 +64,13 @@ struct Model {
             key.hasPrefix(prefix) && !calledDead.contains(key) && states.last?.isRegistered == true
                 ? states.last?.version : nil
         }
-        let dead = devices.compactMap { key, states in
-            key.hasPrefix(prefix) && calledDead.contains(key) ? states.last?.version : nil
-        }
+        // Any of them may be counted, and the middle one of some of them may be another than that of all, or of none: the highest or
+        // the lowest of each number of them say what it may be.
+        let perhapsSeen =
+            (devices.compactMap { key, states in
+                key.hasPrefix(prefix) && calledDead.contains(key) && states.last?.isRegistered == true
+                    ? states.last?.version : nil
+            } + deletedRows[app]).sorted(by: >)
         func doubt(_ seen: [Int], _ offered: Int) -> Bool {
             let announced = max(announced[app], base ?? 0, offered)
             let falling = seen.sorted(by: >)
@@ -77,19 +81,24 @@ struct Model {
             return known > 0 && version > known + max(8, (100 + known) / 10)
         }
         let (surely, perhaps) = offered[app]
-        let answers = Set([sure, sure + dead + deletedRows[app]].flatMap { [doubt($0, surely), doubt($0, perhaps)] })
+        let answers = Set(
+            (0...perhapsSeen.count).flatMap { [sure + perhapsSeen.prefix($0), sure + perhapsSeen.suffix($0)] }
+                .flatMap { [doubt($0, surely), doubt($0, perhaps)] })
         return answers.count == 1 ? answers.first : nil
     }
 
-    /// What another program wrote is judged when the relay looks at it, and what a file says each time: where that has another answer
-    /// than when it was written, nobody outside sees which of them was given.
+    /// What another program wrote is judged once, when the relay looks at it: where that has another answer than when it was written, nobody
+    /// outside sees which of them was given. What a file says is judged at each look, and what is taken up of it is seen at once.
     mutating func doubtAgain() {
         for place in announcements.indices where announcements[place].isLive && announcements[place].isUnnoticed {
             let one = announcements[place]
-            guard !one.wasTakenBack, one.isDoubted || !one.isUnclear,
-                doubts(one.app, one.version, askedBy: place) != one.isDoubted
-            else { continue }
-            (announcements[place].isDoubted, announcements[place].isUnclear) = (false, true)
+            guard !one.wasTakenBack else { continue }
+            let doubt = doubts(one.app, one.version, askedBy: place)
+            if one.isOfFile {
+                (announcements[place].isDoubted, announcements[place].isUnclear) = (doubt == true, doubt == nil)
+            } else if one.isDoubted || !one.isUnclear, doubt != one.isDoubted {
+                (announcements[place].isDoubted, announcements[place].isUnclear) = (false, true)
+            }
         }
     }
 
@@ -105,12 +114,12 @@ struct Model {
     }
 
     /// Since when a newer requirement is in force for everybody. One whose store has left the configuration may be, or may not; nor can one
-    /// be counted on of which the store was heard only while nothing could be recorded.
+    /// be counted on of which the store, or its halt, was heard only while nothing could be recorded.
     func supersededAt(_ place: Int) -> Int64? {
         let old = announcements[place]
         return announcements.filter {
             $0.app == old.app && $0.version > old.version && !$0.lostItsGate && (isClockRight || $0.hold == 0)
-                && (!$0.isGated || $0.isReleased || $0.isOfferSure)
+                && (!$0.isGated || $0.isReleased || $0.isOfferSure && !$0.isHaltPending)
         }
         .compactMap(inForceAt).filter { $0 <= now }.min()
     }
@@ -140,9 +149,23 @@ struct Model {
         isStuck[app] = isStuckNow
     }
 
+    /// A newer one gives way: what waits below it for its store, and was not let through before that one was in force, was not decided
+    /// meanwhile, whatever the store has told.
+    mutating func uncover(below place: Int) {
+        let newer = announcements[place]
+        guard let since = newer.inForceAt else { return }
+        for lower in announcements.indices
+        where announcements[lower].app == newer.app && announcements[lower].version < newer.version
+            && announcements[lower].isGated && !announcements[lower].isReleased
+        {
+            if let own = announcements[lower].inForceAt, own >= since { announcements[lower].hiddenUntil = now }
+        }
+    }
+
     mutating func withdraw(_ app: Int, _ version: Int) {
         for index in announcements.indices
         where announcements[index].app == app && announcements[index].version == version {
+            uncover(below: index)
             announcements[index].withdrawnAt = announcements[index].withdrawnAt ?? now
         }
     }
@@ -192,13 +215,17 @@ struct Model {
         for index in announcements.indices where announcements[index].app == app {
             let verdict = verdict(announcements[index].version)
             if verdict == .halted { announcements[index].wasHalted = true }
+            let isPending = verdict == .halted || announcements[index].isHaltPending
+            announcements[index].isHaltPending = !isRecordable && isPending
             switch verdict {
             case .open:
                 announcements[index].isOfferSure =
                     isRecordable || announcements[index].isOfferSure && announcements[index].offeredAt != nil
                 announcements[index].offeredAt = announcements[index].offeredAt ?? now
                 announcements[index].haltedAt = nil
-            case .halted where isRecordable: announcements[index].haltedAt = announcements[index].haltedAt ?? now
+            case .halted where isRecordable:
+                if announcements[index].haltedAt == nil, !announcements[index].isReleased { uncover(below: index) }
+                announcements[index].haltedAt = announcements[index].haltedAt ?? now
             case .halted: break
             case .closed: announcements[index].haltedAt = nil
             }

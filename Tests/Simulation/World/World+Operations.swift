@@ -295,8 +295,11 @@ extension World {
         }
         relay.cache.refresh()
         quietSince = tick
-        let released = (after.inForce?.version != before?.inForce?.version ? after.inForce : after.staged)?.version
-        guard let released else { return "app \(app) is released" }
+        // The one that it has let through, or widened: that may be one below what is in force for some.
+        let changed = after.rows.first { row in
+            before?[row.id].map { $0.isReleased != row.isReleased || $0.reach != row.reach } ?? false
+        }
+        guard let released = changed?.version else { return "app \(app) is released" }
         model.release(
             app, Self.number(of: released.text),
             isWaiting: before?.live(released).map { $0.state != .inForce } ?? false)

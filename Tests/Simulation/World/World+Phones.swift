@@ -86,6 +86,7 @@ extension World {
                 phones[place].user = phone.user
                 throw error
             }
+            wasMoved = true
             return "\(name) logs out"
         case .upgrade:
             guard phone.isInstalled else { return nil }

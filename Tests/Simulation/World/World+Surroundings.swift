@@ -37,6 +37,8 @@ extension World {
             stores[app].publish(version, percent: 100, at: now)
             return "the store of app \(app) offers \(World.text(version: version)) to everybody"
         case .rollOut:
+            // Apple takes back from nobody what everybody is offered, and an answer that says so is taken for a fault of it.
+            guard settings.isAndroid(app) || stores[app].verdict(on: wanted, minimum: 100) != .open else { return nil }
             stores[app].publish(wanted, percent: 5 + number % 60, at: now)
             return "the store of app \(app) rolls \(World.text(version: wanted)) out to \(5 + number % 60) %"
         case .haltRollout, .goOnRollout:
@@ -194,7 +196,11 @@ extension World {
             // minute (`BelievedClock`) and its next look, which is up to ten minutes away here.
             let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(700) } ?? true
             let isRested = diskFailedAt.map { tick - $0 > Relay.storeRest } ?? true
-            let isComparable = !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved
+            // Nor does an empty bucket outlive the process: a wave that waits for its turn has it at once, and may be the last.
+            let isSpared = settings.apps.contains { settings.setup["quota", $0] > 0 || settings.pace[$0] > 0 }
+            let isStaged = told.values.contains { !$0.campaign.isOver && $0.campaign.wavesBegun < $0.campaign.waves }
+            let isComparable =
+                !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved && !(isSpared && isStaged)
             let before = answers()
             die(downFor: downFor)
             if downFor == .zero, isComparable { compare(before) }

@@ -56,7 +56,7 @@ final class World: @unchecked Sendable {
     /// When it was last.
     var clockSetAt: MonotonicTime?
     var rowsWereDeleted = false
-    /// Whether a phone was ever another user's.
+    /// Whether a phone was ever another user's, or nobody's.
     var wasMoved = false
     /// Whether the disk is made to fail until it works again.
     var isDiskFailing = false {
