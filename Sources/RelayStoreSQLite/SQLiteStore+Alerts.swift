@@ -7,35 +7,32 @@ extension SQLiteStore {
     package func alert(of app: AppKey, at now: Timestamp) throws -> AlertRecord? {
         try readOnce("reading an alert") { connection in
             try connection.first(
-                "\(Self.alertSelection) AND app = ? AND platform = ?", .time(now), .text(app.app),
-                .text(app.platform.rawValue), row: Self.alert)
+                "\(Self.alertSelection) AND app = ? AND platform = ?", now, app.app, app.platform, row: Self.alert)
         }
     }
 
     package func alerts(at now: Timestamp) throws -> [AlertRecord] {
         try readOnce("reading the alerts") { connection in
-            try connection.all("\(Self.alertSelection) ORDER BY app, platform", .time(now), row: Self.alert)
+            try connection.all("\(Self.alertSelection) ORDER BY app, platform", now, row: Self.alert)
         }
     }
 
     package func setAlert(_ alert: AlertRecord) throws {
         try write("storing an alert") { connection in
-            try connection.run("DELETE FROM alert WHERE ends_at <= ?", .time(alert.createdAt))
+            try connection.run("DELETE FROM alert WHERE ends_at <= ?", alert.createdAt)
             try connection.run(
                 """
                 INSERT OR REPLACE INTO alert (app, platform, message, blocking, ends_at, created_at, created_by)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
-                """, .text(alert.app.app), .text(alert.app.platform.rawValue), .text(alert.message),
-                .integer(alert.isBlocking ? 1 : 0), alert.endsAt.map { .time($0) } ?? .null, .time(alert.createdAt),
-                .text(alert.createdBy))
+                """, alert.app.app, alert.app.platform, alert.message, alert.isBlocking, alert.endsAt, alert.createdAt,
+                alert.createdBy)
         }
     }
 
     package func clearAlert(of app: AppKey, at now: Timestamp) throws -> Bool {
         try write("clearing an alert") { connection in
-            try connection.run("DELETE FROM alert WHERE ends_at <= ?", .time(now))
-            return try connection.run(
-                "DELETE FROM alert WHERE app = ? AND platform = ?", .text(app.app), .text(app.platform.rawValue)) > 0
+            try connection.run("DELETE FROM alert WHERE ends_at <= ?", now)
+            return try connection.run("DELETE FROM alert WHERE app = ? AND platform = ?", app.app, app.platform) > 0
         }
     }
 

@@ -13,8 +13,8 @@ extension SQLiteStore {
         try write("taking over who is notified") { connection in
             let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
-                try NotificationTable.drop("receiver_id = ?3", [.integer(id)], at: now, connection)
-                try connection.run("DELETE FROM receiver WHERE id = ?", .integer(id))
+                try NotificationTable.drop("receiver_id = ?3", [id], at: now, connection)
+                try connection.run("DELETE FROM receiver WHERE id = ?", id)
             }
             for receiver in receivers {
                 try connection.run(
@@ -22,7 +22,7 @@ extension SQLiteStore {
                     INSERT INTO receiver (url, states, cursor)
                     VALUES (?1, ?2, (SELECT coalesce(max(id), 0) FROM campaign_event))
                     ON CONFLICT (url) DO UPDATE SET states = ?2
-                    """, .text(receiver.url), .text(Self.text(receiver.events)))
+                    """, receiver.url, Self.text(receiver.events))
             }
         }
     }
@@ -33,9 +33,7 @@ extension SQLiteStore {
 
     package func addressEvents(limit: Int, at now: Timestamp) throws {
         let isBehind = try readOnce("looking for events") { connection in
-            try connection.first(
-                "SELECT 1 FROM receiver WHERE cursor < (SELECT max(id) FROM campaign_event)"
-            ) { _ in true } ?? false
+            try connection.exists("SELECT 1 FROM receiver WHERE cursor < (SELECT max(id) FROM campaign_event)")
         }
         guard isBehind else { return }
         try write("addressing events") { connection in
@@ -45,14 +43,14 @@ extension SQLiteStore {
                 SELECT e.id, r.id, r.url, 'pending', ?1, ?1 FROM campaign_event AS e JOIN receiver AS r ON r.cursor < e.id
                 WHERE r.gone_at IS NULL AND substr(e.state, instr(e.state, ' ') + 1) IN (SELECT value FROM json_each(r.states))
                 ORDER BY e.id
-                """, .time(now))
+                """, now)
             try connection.run("UPDATE receiver SET cursor = (SELECT max(id) FROM campaign_event)")
             for receiver in try connection.all("SELECT id FROM receiver", row: { $0.integer(0) }) {
                 try NotificationTable.drop(
                     """
                     receiver_id = ?3 AND id IN (SELECT id FROM notification WHERE receiver_id = ?3 AND state = 'pending'
                                                 ORDER BY event_id DESC LIMIT -1 OFFSET ?4)
-                    """, [.integer(receiver), .integer(limit)], at: now, connection)
+                    """, [receiver, limit], at: now, connection)
             }
         }
     }
@@ -65,7 +63,7 @@ extension SQLiteStore {
                     JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending' AND n.next_attempt_at <= ?2
                 WHERE r.url = ?1 AND r.gone_at IS NULL AND coalesce(r.held_until <= ?2, 1)
                 ORDER BY n.next_attempt_at, n.event_id LIMIT 1
-                """, .text(url), .time(now)
+                """, url, now
             ) { (row: $0.integer(0), attempts: Int($0.integer(1)), event: $0.integer(2)) }
             guard let due, let event = try NotificationTable.event(due.event, connection) else { return nil }
             return DueNotification(row: due.row, attempts: due.attempts, event: event)
@@ -81,7 +79,7 @@ extension SQLiteStore {
                         AND (e.state = 'waiting waitsLong' OR e.state = 'waiting' AND e.at > ?1)
                         AND e.id >= coalesce((SELECT max(b.id) FROM campaign_event AS b
                                               WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
-                """, .time(time)
+                """, time
             ) { CampaignKey(row: $0.integer(0)) }
         }
         guard !late.isEmpty else { return }
@@ -99,8 +97,7 @@ extension SQLiteStore {
                 """
                 INSERT OR REPLACE INTO notification_attempt (notification_id, number, at, milliseconds, status, error)
                 SELECT id, ?, ?, ?, ?, ? FROM notification WHERE id = ?
-                """, .integer(attempt.number), .time(attempt.at), .integer(attempt.milliseconds),
-                attempt.status.map { .integer($0) } ?? .null, .text(attempt.error), .integer(row))
+                """, attempt.number, attempt.at, attempt.milliseconds, attempt.status, attempt.error, row)
             var (state, next) = (NotificationRecord.State.delivered, Timestamp?.none)
             switch verdict {
             case .delivered: break
@@ -111,7 +108,7 @@ extension SQLiteStore {
                         """
                         UPDATE receiver SET held_until = ?
                         WHERE id = (SELECT receiver_id FROM notification WHERE id = ?)
-                        """, .time(holdUntil), .integer(row))
+                        """, holdUntil, row)
                 }
             case .giveUp: state = .failed
             case .disable: state = .dropped
@@ -121,14 +118,13 @@ extension SQLiteStore {
                 UPDATE notification SET attempts = ?, state = ?2, next_attempt_at = ?3,
                     ended_at = CASE WHEN ?2 <> 'pending' THEN ?4 END
                 WHERE id = ?5 AND state = 'pending'
-                """, .integer(attempt.number), .text(state.rawValue), next.map { .time($0) } ?? .null, .time(now),
-                .integer(row))
+                """, attempt.number, state.rawValue, next, now, row)
             guard verdict == .disable else { return }
             try connection.run(
                 "UPDATE receiver SET gone_at = ? WHERE id = (SELECT receiver_id FROM notification WHERE id = ?)",
-                .time(now), .integer(row))
+                now, row)
             try NotificationTable.drop(
-                "receiver_id = (SELECT receiver_id FROM notification WHERE id = ?3)", [.integer(row)], at: now,
+                "receiver_id = (SELECT receiver_id FROM notification WHERE id = ?3)", [row], at: now,
                 connection)
         }
     }
@@ -144,7 +140,7 @@ extension SQLiteStore {
                     JOIN campaign AS c ON c.id = e.campaign_id
                 WHERE n.id < ?1 AND coalesce(c.public_id = ?2, 1) AND coalesce(n.state = ?3, 1)
                 ORDER BY n.id DESC LIMIT ?4
-                """, .integer(before ?? .max), .text(campaign), .text(state?.rawValue), .integer(max(limit, 0))
+                """, before ?? .max, campaign, state?.rawValue, max(limit, 0)
             ) { row in
                 NotificationRecord(
                     row: row.integer(0), id: row.text(1),
@@ -164,13 +160,13 @@ extension SQLiteStore {
     @discardableResult
     package func forgetNotifications(before time: Timestamp) throws -> Int64 {
         try write("forgetting old notifications") { connection in
-            let ended = try connection.run("DELETE FROM notification WHERE ended_at < ?", .time(time))
+            let ended = try connection.run("DELETE FROM notification WHERE ended_at < ?", time)
             // Events are few: some for each campaign.
             let events = try connection.run(
                 """
                 DELETE FROM campaign_event WHERE at < ? AND id <= coalesce((SELECT min(cursor) FROM receiver), id)
                     AND NOT EXISTS (SELECT 1 FROM notification WHERE event_id = campaign_event.id)
-                """, .time(time))
+                """, time)
             return Int64(ended + events)
         }
     }
@@ -199,7 +195,7 @@ enum NotificationTable {
                  WHERE a.id = c.app_id AND r.kind = 'required' AND r.state = 'in_force' AND r.reach = 10000
                  ORDER BY r.version_key DESC LIMIT 1)
             FROM campaign AS c WHERE c.id = ?1
-            """, .integer(campaign.row), .time(now), .text(type.name))
+            """, campaign.row, now, type.name)
     }
 
     static func type(_ text: String) -> EventType? {
@@ -207,12 +203,14 @@ enum NotificationTable {
     }
 
     /// Ends what is pending and meets `condition`, whose values count from ?3.
-    static func drop(_ condition: SQL, _ values: [SQLValue], at now: Timestamp, _ connection: SQLiteConnection) throws {
+    static func drop(_ condition: SQL, _ values: [(any SQLValue)?], at now: Timestamp, _ connection: SQLiteConnection)
+        throws
+    {
         _ = try connection.all(
             """
             UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1
             WHERE state = ?2 AND \(condition)
-            """, values: [.time(now), .text("pending")] + values
+            """, values: [now, "pending"] + values
         ) { _ in () }
     }
 
@@ -221,7 +219,7 @@ enum NotificationTable {
             """
             SELECT number, at, milliseconds, status, error FROM notification_attempt WHERE notification_id = ?
             ORDER BY number
-            """, .integer(row)
+            """, row
         ) { row in
             NotificationRecord.Attempt(
                 number: Int(row.integer(0)), at: row.time(1), milliseconds: row.integer(2),
@@ -237,7 +235,7 @@ enum NotificationTable {
                 accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded, reasons,
                 in_force
             FROM campaign_event WHERE id = ?
-            """, .integer(id)
+            """, id
         ) { row in
             (
                 id: row.text(0), campaign: CampaignKey(row: row.integer(1)), at: row.time(2),
@@ -257,7 +255,7 @@ enum NotificationTable {
         (campaign.expiresAt, campaign.isPlanned, campaign.upgraded) = (row.expiresAt, row.isPlanned, row.upgraded)
         (campaign.filteredBy, campaign.rejectedBy) = ([:], [:])
         let reasons = try connection.all(
-            "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", .text(row.reasons)
+            "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", row.reasons
         ) { ($0.text(0), $0.text(1), $0.integer(2)) }
         for (kind, reason, devices) in reasons { campaign.note(kind, reason, devices) }
         return RelayEvent(id: row.id, type: type, at: row.at, subject: .campaign(campaign))

@@ -5,7 +5,7 @@ package import RelayStore
 extension SQLiteStore {
     package func addToken(_ token: AccessToken, hash: [UInt8]) throws {
         try write("storing an API token") { connection in
-            let taken = try connection.first("SELECT 1 FROM access_token WHERE name = ?", .text(token.name)) { _ in true
+            let taken = try connection.first("SELECT 1 FROM access_token WHERE name = ?", token.name) { _ in true
             }
             guard taken == nil else {
                 throw StoreError(
@@ -15,10 +15,8 @@ extension SQLiteStore {
             try connection.run(
                 """
                 INSERT INTO access_token (name, hash, scopes, apps, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
-                """,
-                .text(token.name), .blob(hash), .text(token.scopes.map(\.rawValue).sorted().joined(separator: " ")),
-                .text(token.apps?.sorted().joined(separator: "\n")), .time(token.createdAt),
-                token.revokedAt.map { .time($0) } ?? .null)
+                """, token.name, hash, token.scopes.map(\.rawValue).sorted().joined(separator: " "),
+                token.apps?.sorted().joined(separator: "\n"), token.createdAt, token.revokedAt)
         }
     }
 
@@ -28,7 +26,7 @@ extension SQLiteStore {
                 """
                 SELECT name, scopes, apps, created_at, revoked_at FROM access_token
                 WHERE hash = ? AND revoked_at IS NULL
-                """, .blob(hash), row: Self.accessToken)
+                """, hash, row: Self.accessToken)
         }
     }
 
@@ -43,7 +41,7 @@ extension SQLiteStore {
     package func revokeToken(name: String, at now: Timestamp) throws -> Bool {
         try write("revoking an API token") { connection in
             try connection.run(
-                "UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL", .time(now), .text(name)
+                "UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL", now, name
             ) > 0
         }
     }
@@ -59,7 +57,7 @@ extension SQLiteStore {
     package func providerToken(key: String) throws -> StoredProviderToken? {
         try readOnce("reading a provider token") { connection in
             try connection.first(
-                "SELECT key, token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?", .text(key)
+                "SELECT key, token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?", key
             ) {
                 StoredProviderToken(
                     key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2), pausedUntil: $0.optionalTime(3),
@@ -74,8 +72,7 @@ extension SQLiteStore {
                 """
                 INSERT INTO provider_token (key, token, issued_at, paused_until, paused_by) VALUES (?1, ?2, ?3, ?4, ?5)
                 ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4, paused_by = ?5
-                """, .text(token.key), .text(token.token), .time(token.issuedAt),
-                token.pausedUntil.map { .time($0) } ?? .null, .text(token.pausedBy))
+                """, token.key, token.token, token.issuedAt, token.pausedUntil, token.pausedBy)
         }
     }
 }

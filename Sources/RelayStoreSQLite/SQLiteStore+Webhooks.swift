@@ -11,8 +11,7 @@ extension SQLiteStore {
     @discardableResult
     package func forgetWebhooks(before time: Timestamp) throws -> Int {
         try write("forgetting old webhooks") { connection in
-            try connection.run(
-                "DELETE FROM webhook WHERE \(WebhookTable.isForgotten)", .time(time))
+            try connection.run("DELETE FROM webhook WHERE \(WebhookTable.isForgotten)", time)
         }
     }
 
@@ -34,7 +33,7 @@ enum WebhookTable {
 
     static func answer(to receipt: WebhookReceipt, _ connection: SQLiteConnection) throws -> StoredAnswer? {
         let known = try connection.first(
-            "SELECT status, body, digest FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)
+            "SELECT status, body, digest FROM webhook WHERE hook = ? AND id = ?", receipt.hook, receipt.id
         ) { (StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)), $0.optionalInteger(2)) }
         guard let (answer, digest) = known else { return nil }
         guard digest.map({ $0 == Self.digest(of: receipt) }) ?? true else {
@@ -47,9 +46,8 @@ enum WebhookTable {
         _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         try connection.run(
-            "INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)",
-            .text(receipt.hook), .text(receipt.id), .time(now), .integer(answer.status), .blob(answer.body),
-            .integer(Self.digest(of: receipt)))
+            "INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)", receipt.hook,
+            receipt.id, now, answer.status, answer.body, Self.digest(of: receipt))
     }
 
     /// Both bodies were signed with one of our secrets: this finds mistakes, not attacks.

@@ -89,7 +89,7 @@ package final class SQLiteStore: RelayStore {
     package func changeMark() throws -> Int64 {
         // On the writer: its own commits do not count there, those of every other connection do.
         try locked("asking for changes by others") { connection in
-            try connection.first("PRAGMA data_version") { $0.integer(0) } ?? 0
+            try connection.integer("PRAGMA data_version") ?? 0
         }
     }
 

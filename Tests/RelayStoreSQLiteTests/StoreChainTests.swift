@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayStoreSQLite
 
-/// The store's growth on the chain of `UpgradeRules`.
+/// The store's growth from release to release.
 @Suite("The store's chain", .ownThread)
 struct StoreChainTests {
     private let directory: TemporaryDirectory

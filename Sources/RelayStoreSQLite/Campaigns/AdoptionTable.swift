@@ -21,8 +21,7 @@ enum AdoptionTable {
     /// Whether a device that was told counts as upgraded by that already; nil: it was not told.
     static func told(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool? {
         try connection.first(
-            "SELECT upgraded FROM campaign_told WHERE campaign_id = ? AND device_id = ?", .integer(campaign),
-            .integer(device)
+            "SELECT upgraded FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device
         ) { $0.integer(0) != 0 }
     }
 
@@ -37,7 +36,7 @@ enum AdoptionTable {
                             AND (c.planned_at IS NULL
                                  OR EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = ?1 AND s.done = 0
                                             AND s.cursor < ?2 AND s.last >= ?2)))
-            """, .integer(campaign), .integer(device)) > 0
+            """, campaign, device) > 0
     }
 
     /// Forgets a device of the app for good.
@@ -46,7 +45,7 @@ enum AdoptionTable {
             """
             DELETE FROM campaign_told
             WHERE device_id = ?1 AND campaign_id IN (SELECT id FROM campaign WHERE app_id = ?2 AND pruned_at IS NULL)
-            """, .integer(device), .integer(app))
+            """, device, app)
     }
 
     // MARK: The curve
@@ -56,14 +55,13 @@ enum AdoptionTable {
     {
         try connection.all(
             "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? AND at < ? ORDER BY at",
-            .integer(campaign), .integer(end?.milliseconds ?? .max)
+            campaign, end?.milliseconds ?? .max
         ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
     }
 
     static func lastPoint(of campaign: Int64, _ connection: SQLiteConnection) throws -> AdoptionPoint? {
         try connection.first(
-            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? ORDER BY at DESC LIMIT 1",
-            .integer(campaign)
+            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? ORDER BY at DESC LIMIT 1", campaign
         ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
     }
 }
@@ -84,12 +82,11 @@ struct ToldTally {
     ) throws -> Int64? {
         let requirement = Requirement(app: app, key: required.sortKey)
         if let known = campaigns[requirement] { return known }
-        let campaign = try connection.first(
+        let campaign = try connection.integer(
             """
             SELECT c.id FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
             WHERE c.app_id = ? AND r.version_key = ? AND r.state <> 'withdrawn' AND c.pruned_at IS NULL
-            """, .integer(app), .text(requirement.key)
-        ) { $0.integer(0) }
+            """, app, requirement.key)
         campaigns.updateValue(campaign, forKey: requirement)
         return campaign
     }
@@ -101,14 +98,12 @@ struct ToldTally {
         guard let campaign = try campaign(of: required, app: app, connection) else { return }
         told[campaign, default: 0] += Int64(
             try connection.run(
-                "INSERT OR IGNORE INTO campaign_told (campaign_id, device_id) VALUES (?, ?)", .integer(campaign),
-                .integer(device)))
+                "INSERT OR IGNORE INTO campaign_told (campaign_id, device_id) VALUES (?, ?)", campaign, device))
     }
 
     func store(_ connection: SQLiteConnection) throws {
         for (campaign, devices) in told.sorted(by: { $0.key < $1.key }) where devices > 0 {
-            try connection.run(
-                "UPDATE campaign SET told = told + ? WHERE id = ?", .integer(devices), .integer(campaign))
+            try connection.run("UPDATE campaign SET told = told + ? WHERE id = ?", devices, campaign)
         }
     }
 }

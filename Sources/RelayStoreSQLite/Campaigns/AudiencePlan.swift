@@ -97,15 +97,14 @@ struct AudiencePlan: Sendable {
     ) throws -> [PlannedShard] {
         var shards: [PlannedShard] = []
         var after: Int64 = 0
-        while let last = try connection.first(
-            "SELECT id \(devices) AND id > ? ORDER BY id LIMIT 1 OFFSET ?", .integer(app), .integer(after),
-            .integer(size - 1), row: { $0.integer(0) })
+        while let last = try connection.integer(
+            "SELECT id \(devices) AND id > ? ORDER BY id LIMIT 1 OFFSET ?", app, after, size - 1)
         {
             shards.append(PlannedShard(after: after, last: last, devices: Int64(size)))
             after = last
         }
         let rest = try connection.first(
-            "SELECT count(*), max(id) \(devices) AND id > ?", .integer(app), .integer(after)
+            "SELECT count(*), max(id) \(devices) AND id > ?", app, after
         ) { PlannedShard(after: after, last: $0.integer(1), devices: $0.integer(0)) }
         if let rest, rest.devices > 0 { shards.append(rest) }
         return shards
@@ -114,9 +113,7 @@ struct AudiencePlan: Sendable {
     private static func sandboxDevices(
         in shard: PlannedShard, of app: Int64, _ connection: SQLiteConnection
     ) throws -> Int64 {
-        try connection.first(
-            "SELECT count(*) \(DeviceTable.sandbox) AND id > ? AND id <= ?", .integer(app), .integer(shard.after),
-            .integer(shard.last)
-        ) { $0.integer(0) } ?? 0
+        try connection.integer(
+            "SELECT count(*) \(DeviceTable.sandbox) AND id > ? AND id <= ?", app, shard.after, shard.last) ?? 0
     }
 }

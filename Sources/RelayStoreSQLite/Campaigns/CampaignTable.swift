@@ -47,7 +47,7 @@ enum CampaignTable {
     }
 
     static func records(
-        _ condition: SQL, _ values: [SQLValue], _ connection: SQLiteConnection
+        _ condition: SQL, _ values: [(any SQLValue)?], _ connection: SQLiteConnection
     ) throws -> [CampaignRecord] {
         let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
         return try rows.compactMap { record, names in
@@ -55,7 +55,7 @@ enum CampaignTable {
             if names { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
             let reasons = try connection.all(
                 "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
-                .integer(record.key.row)
+                record.key.row
             ) { ($0.text(0), $0.text(1), $0.integer(2)) }
             for (kind, reason, devices) in reasons { record.note(kind, reason, devices) }
             record.waves = try WaveTable.waves(of: record.key, connection)
@@ -65,7 +65,7 @@ enum CampaignTable {
     }
 
     static func record(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignRecord? {
-        try records("c.id = ?", [.integer(campaign.row)], connection).first
+        try records("c.id = ?", [campaign.row], connection).first
     }
 
     /// nil where a column holds what the schema's CHECKs do not allow.
@@ -97,7 +97,7 @@ enum CampaignTable {
     }
 
     static func state(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignState? {
-        let name = try connection.first("SELECT state FROM campaign WHERE id = ?", .integer(campaign.row)) {
+        let name = try connection.first("SELECT state FROM campaign WHERE id = ?", campaign.row) {
             $0.text(0)
         }
         return name.flatMap(CampaignState.init)
@@ -106,7 +106,7 @@ enum CampaignTable {
     // MARK: Deciding
 
     static func key(ofRequirement id: Int64, _ connection: SQLiteConnection) throws -> CampaignKey? {
-        try connection.first("SELECT id FROM campaign WHERE requirement_id = ?", .integer(id)) {
+        try connection.first("SELECT id FROM campaign WHERE requirement_id = ?", id) {
             CampaignKey(row: $0.integer(0))
         }
     }
@@ -119,7 +119,7 @@ enum CampaignTable {
                 c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at,
                 c.accepts_dead
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id
-            """, .text(app.app), .text(app.platform.rawValue)
+            """, app.app, app.platform
         ) { row in
             var facts = CampaignFacts(
                 key: CampaignKey(row: row.integer(0)), requirement: row.integer(1),
@@ -153,10 +153,9 @@ enum CampaignTable {
             INSERT INTO campaign (public_id, app_id, requirement_id, required, latest, download_url, message, state, reason,
                 created_at, started_at, expires_at, time_left, time_to_live)
             SELECT ?1, ?2, id, version, ?4, ?5, message, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM requirement WHERE id = ?3
-            """, .text(PushID.newCampaign(random)), .integer(app), .integer(requirement), .version(latest),
-            .text(first.downloadURL), .text(first.state.rawValue), .text(first.reason), .time(first.createdAt),
-            .time(first.startedAt), .time(first.expiresAt), .optional(first.timeLeft?.milliseconds),
-            .integer(first.timeToLive.milliseconds))
+            """, PushID.newCampaign(random), app, requirement, latest, first.downloadURL, first.state, first.reason,
+            first.createdAt, first.startedAt, first.expiresAt, first.timeLeft?.milliseconds,
+            first.timeToLive.milliseconds)
         let made = CampaignKey(row: connection.lastInsertedRow)
         if facts.state.isFinal {
             var final = facts
@@ -171,7 +170,7 @@ enum CampaignTable {
     static func write(
         _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
-        let row = SQLValue.integer(new.key.row)
+        let row = new.key.row
         let leavesOut = new.state == .cancelled || new.state == .superseded
         if leavesOut, !old.state.isFinal { try RoundTable.giveBackReminders(of: new.key, at: now, connection) }
         try connection.run(
@@ -182,10 +181,9 @@ enum CampaignTable {
                 left_last = iif(?13 AND planned_at IS NULL,
                     coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)), NULL)
             WHERE id = ?1
-            """, row, .text(new.state.rawValue), .text(new.reason), .time(new.pausedAt), .text(new.pausedBy),
-            .text(new.cause?.rawValue), .text(new.causeText), .text(new.end?.rawValue), .time(new.startedAt),
-            .time(new.finishedAt), .time(new.expiresAt), .optional(new.timeLeft?.milliseconds),
-            .integer(leavesOut ? 1 : 0), .integer(new.acceptsDeadTokens ? 1 : 0))
+            """, row, new.state, new.reason, new.pausedAt, new.pausedBy, new.cause?.rawValue, new.causeText,
+            new.end?.rawValue, new.startedAt, new.finishedAt, new.expiresAt, new.timeLeft?.milliseconds, leavesOut,
+            new.acceptsDeadTokens)
         if new.state == .running, old.state != .running {
             _ = try WaveTable.release(new.key, onlyHeld: true, at: now, connection)
         }
@@ -199,7 +197,7 @@ enum CampaignTable {
     static func settleRest(
         of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
-        let row = SQLValue.integer(campaign.row)
+        let row = campaign.row
         // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for: one
         // for each environment, with the count of both in the first.
         try connection.run(
@@ -218,17 +216,17 @@ enum CampaignTable {
                     + (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?1 AND done = 0),
                 retrying = 0, planned_at = coalesce(planned_at, ?2), left_devices = NULL, left_last = NULL
             WHERE id = ?1
-            """, row, .time(now))
+            """, row, now)
         try connection.run(
             """
             UPDATE shard SET done = 1, rest = ?, lease_owner = NULL, lease_until = NULL
             WHERE campaign_id = ? AND done = 0
-            """, .integer(Int(rest.rawValue)), row)
+            """, rest, row)
         try connection.run(
             """
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
             WHERE campaign_id = ? AND state = 3
-            """, .integer(Int(rest.rawValue)), .time(now), row)
+            """, rest, now, row)
     }
 }
 

@@ -29,15 +29,15 @@ enum CanaryTable {
     /// Those whose user had changed before their push left are among everybody else again, and all of it begins.
     static func goOn(_ requirement: Int64, _ connection: SQLiteConnection) throws {
         guard let campaign = try CampaignTable.key(ofRequirement: requirement, connection) else { return }
-        let row = SQLValue.integer(campaign.row)
+        let row = campaign.row
         let again = try connection.run(
             "DELETE FROM delivery WHERE campaign_id = ? AND state = 7 AND reason = ? AND upgraded = 0", row,
-            .text(FilterReason.notInAudience.rawValue))
+            FilterReason.notInAudience.rawValue)
         guard again > 0 else { return }
         try connection.run(
             "UPDATE campaign_reason SET devices = devices - ? WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",
-            .integer(again), row, .text(FilterReason.notInAudience.rawValue))
-        try connection.run("UPDATE campaign SET filtered = filtered - ? WHERE id = ?", .integer(again), row)
+            again, row, FilterReason.notInAudience.rawValue)
+        try connection.run("UPDATE campaign SET filtered = filtered - ? WHERE id = ?", again, row)
     }
 
     /// Devices that have rows before the audience is cut into shards, with what decides which shard would have them.
@@ -49,7 +49,7 @@ enum CanaryTable {
             SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment)
             FROM delivery AS r CROSS JOIN device AS d ON d.id = r.device_id
             WHERE r.campaign_id = ? AND d.removed_at IS NULL
-            """, .integer(campaign.row)
+            """, campaign.row
         ) { ($0.integer(0), $0.optionalText(1), $0.environment(2)) }
     }
 }
@@ -57,7 +57,7 @@ enum CanaryTable {
 extension SQLiteStore {
     package func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("putting a canary in line") { connection in
-            let again = SQLValue.integer(Int(SentAgain.untried.rawValue))
+            let again = SentAgain.untried.rawValue
             var devices = 0
             // It may have ended, or be paused, since it was read.
             guard let record = try CampaignTable.record(campaign, connection), record.isCanary,
@@ -72,13 +72,13 @@ extension SQLiteStore {
                     SELECT ?1, d.id, 3, 0, ?2, d.environment, ?2, ?3
                     FROM device AS d INDEXED BY device_telephone JOIN app AS a ON a.id = d.app_id
                     WHERE d.telephone = ?4 AND d.removed_at IS NULL AND a.name = ?5 AND a.platform = ?6
-                    """, .integer(campaign.row), .time(now), again, .text(String(decoding: telephone, as: UTF8.self)),
-                    .text(record.app.app), .text(record.app.platform.rawValue))
+                    """, campaign.row, now, again, String(decoding: telephone, as: UTF8.self),
+                    record.app.app, record.app.platform)
             }
             guard devices > 0 else { return }
             try connection.run(
-                "UPDATE campaign SET retrying = retrying + ?, canary_ended_at = NULL WHERE id = ?", .integer(devices),
-                .integer(campaign.row))
+                "UPDATE campaign SET retrying = retrying + ?, canary_ended_at = NULL WHERE id = ?", devices,
+                campaign.row)
         }
     }
 
@@ -88,7 +88,7 @@ extension SQLiteStore {
                 """
                 UPDATE campaign SET canary_ended_at = ? WHERE id = ? AND canary_ended_at IS NULL
                     AND 0 = (SELECT reach FROM requirement WHERE id = requirement_id)
-                """, .time(now), .integer(campaign.row))
+                """, now, campaign.row)
             if ended > 0 { try NotificationTable.note(.canaryDone, of: campaign, at: now, connection) }
         }
     }

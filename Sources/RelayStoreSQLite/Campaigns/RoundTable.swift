@@ -9,7 +9,7 @@ enum RoundTable {
             """
             SELECT number, kind, states, due_at, begun_at, devices, gathered_at FROM campaign_round
             WHERE campaign_id = ? ORDER BY number
-            """, .integer(campaign.row)
+            """, campaign.row
         ) { row in
             CampaignRound(
                 number: Int(row.integer(0)), kind: CampaignRound.Kind(rawValue: row.text(1)) ?? .retry,
@@ -32,9 +32,8 @@ enum RoundTable {
             """
             INSERT INTO campaign_round (campaign_id, number, kind, states, due_at, begun_at, devices)
             SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3, ?4, ?5, ?6 FROM campaign_round WHERE campaign_id = ?1
-            """, .integer(campaign.row), .text(kind.rawValue),
-            .text(CampaignRound.names(of: states).joined(separator: " ")), dueAt.map { .time($0) } ?? .null, .time(now),
-            .integer(devices))
+            """, campaign.row, kind.rawValue, CampaignRound.names(of: states).joined(separator: " "), dueAt, now,
+            devices)
     }
 
     /// A round whose devices are not all in line.
@@ -58,7 +57,7 @@ enum RoundTable {
             SELECT r.number, r.kind, r.states, r.at_batches, r.cursor, c.app_id, c.retrying
             FROM campaign_round AS r JOIN campaign AS c ON c.id = r.campaign_id
             WHERE r.campaign_id = ? AND r.gathered_at IS NULL AND c.state = 'running'
-            """, .integer(campaign.row)
+            """, campaign.row
         ) { row in
             Open(
                 number: row.integer(0), kind: CampaignRound.Kind(rawValue: row.text(1)) ?? .retry,
@@ -75,8 +74,7 @@ enum RoundTable {
             """
             UPDATE campaign_round SET cursor = ?, at_batches = ?, devices = devices + ?
             WHERE campaign_id = ? AND number = ?
-            """, .integer(cursor), .integer(atBatches ? 1 : 0), .integer(devices), .integer(campaign.row),
-            .integer(round.number))
+            """, cursor, atBatches, devices, campaign.row, round.number)
     }
 
     /// Nobody else is put in line.
@@ -87,7 +85,7 @@ enum RoundTable {
             """
             UPDATE campaign_round SET gathered_at = ?, devices = devices + ?
             WHERE campaign_id = ? AND gathered_at IS NULL
-            """, .time(now), .integer(devices), .integer(campaign.row))
+            """, now, devices, campaign.row)
     }
 
     /// Reminders that were not sent after all.
@@ -97,7 +95,7 @@ enum RoundTable {
             """
             UPDATE campaign_round SET devices = max(devices - ?1, 0)
             WHERE campaign_id = ?2 AND number = (SELECT max(number) FROM campaign_round WHERE campaign_id = ?2)
-            """, .integer(devices), .integer(campaign.row))
+            """, devices, campaign.row)
     }
 
     /// Within a campaign's end.
@@ -111,17 +109,17 @@ enum RoundTable {
         try connection.run(
             """
             UPDATE campaign_round SET gathered_at = ? WHERE campaign_id = ? AND gathered_at IS NULL AND kind = 'reminder'
-            """, .time(now), .integer(campaign.row))
+            """, now, campaign.row)
         let devices = try connection.run(
             """
             UPDATE delivery INDEXED BY delivery_retry SET state = 2, reason = NULL, next_attempt_at = NULL, again = 0,
                 updated_at = ?2
             WHERE campaign_id = ?1 AND environment IN (0, 1) AND state = 3 AND again >= \(SentAgain.reminder.rawValue)
-            """, .integer(campaign.row), .time(now))
+            """, campaign.row, now)
         guard devices > 0 else { return }
         try connection.run(
             "UPDATE campaign SET accepted = accepted + ?1, retrying = retrying - ?1 WHERE id = ?2",
-            .integer(devices), .integer(campaign.row))
+            devices, campaign.row)
         try giveBack(Int64(devices), of: campaign, connection)
     }
 

@@ -20,7 +20,7 @@ extension SQLiteStore {
                     SELECT c.required FROM device AS d CROSS JOIN campaign AS c ON c.app_id = d.app_id
                     CROSS JOIN campaign_told AS t ON t.campaign_id = c.id AND t.device_id = d.id
                     WHERE d.id = ? ORDER BY c.id
-                    """, .integer(device)
+                    """, device
                 ) { $0.version(0) }
                 told[device] = versions.compactMap(\.self)
             }
@@ -64,14 +64,13 @@ extension SQLiteStore {
                     """
                     INSERT OR IGNORE INTO campaign_adoption (campaign_id, at, upgraded)
                     SELECT id, ?, ? FROM campaign WHERE id = ? AND pruned_at IS NULL
-                    """, .time(now), .integer(point.upgraded), .integer(point.campaign))
+                    """, now, point.upgraded, point.campaign)
                 noted += inserted
                 guard inserted > 0, point.thins else { continue }
                 let first = try AdoptionTable.points(of: point.campaign, before: point.series.firstEnd, connection)
                 for surplus in point.series.surplus(of: first) {
                     try connection.run(
-                        "DELETE FROM campaign_adoption WHERE campaign_id = ? AND at = ?", .integer(point.campaign),
-                        .time(surplus.at))
+                        "DELETE FROM campaign_adoption WHERE campaign_id = ? AND at = ?", point.campaign, surplus.at)
                 }
             }
             return noted

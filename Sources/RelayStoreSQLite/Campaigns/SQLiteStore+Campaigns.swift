@@ -10,14 +10,14 @@ extension SQLiteStore {
 
     package func campaign(id: String) throws -> CampaignRecord? {
         try read("reading a campaign") { connection in
-            try CampaignTable.records("c.public_id = ?", [.text(id)], connection).first
+            try CampaignTable.records("c.public_id = ?", [id], connection).first
         }
     }
 
     package func campaigns(before: CampaignKey?, limit: Int) throws -> [CampaignRecord] {
         try read("listing campaigns") { connection in
             try CampaignTable.records(
-                "c.id < ? ORDER BY c.id DESC LIMIT ?", [.integer(before?.row ?? .max), .integer(max(limit, 0))],
+                "c.id < ? ORDER BY c.id DESC LIMIT ?", [before?.row ?? .max, max(limit, 0)],
                 connection)
         }
     }
@@ -30,7 +30,7 @@ extension SQLiteStore {
                 """
                 SELECT c.accepted, c.unregistered, c.cause IS 'deadTokens' FROM campaign AS c JOIN app AS a ON a.id = c.app_id
                 WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
-                """, .text(app.app), .text(app.platform.rawValue), .integer(campaign.row), .integer(count)
+                """, app.app, app.platform, campaign.row, count
             ) { (accepted: $0.integer(0), unregistered: $0.integer(1), isDoubted: $0.integer(2) == 1) }
             return (
                 rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered },
@@ -56,14 +56,13 @@ extension SQLiteStore {
 
     package func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
         try write("completing a campaign") { connection in
-            let isDone = try connection.first(
+            let isDone = try connection.exists(
                 """
                 SELECT 1 FROM campaign WHERE id = ?1 AND state = 'running' AND planned_at IS NOT NULL AND retrying = 0
                     AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND done = 0)
                     AND NOT EXISTS (SELECT 1 FROM campaign_round WHERE campaign_id = ?1 AND gathered_at IS NULL)
-                """, .integer(campaign.row)
-            ) { _ in true }
-            guard isDone == true, let record = try CampaignTable.record(campaign, connection) else { return false }
+                """, campaign.row)
+            guard isDone, let record = try CampaignTable.record(campaign, connection) else { return false }
             return try decide(record, .drained, at: now, connection).hasChanged
         }
     }

@@ -23,9 +23,7 @@ extension SQLiteStore {
             var leftOut: Int64 = 0
             if case .retry(let states) = draft.cause, record.state == .cancelled {
                 if states.contains(.cancelled) {
-                    let settled = try connection.first(
-                        "SELECT cancelled FROM campaign WHERE id = ?", .integer(campaign.row)
-                    ) { $0.integer(0) }
+                    let settled = try connection.integer("SELECT cancelled FROM campaign WHERE id = ?", campaign.row)
                     leftOut = record.counts.cancelled - (settled ?? 0)
                 } else {
                     try CampaignTable.settleRest(of: campaign, as: .cancelled, at: now, connection)
@@ -45,7 +43,7 @@ extension SQLiteStore {
         guard let row = requirements.rows.first(where: { $0.id == record.requirement }), row.isLive else {
             return .withdrawn
         }
-        let isPruned = try connection.first("SELECT pruned_at FROM campaign WHERE id = ?", .integer(record.key.row)) {
+        let isPruned = try connection.first("SELECT pruned_at FROM campaign WHERE id = ?", record.key.row) {
             !$0.isNull(0)
         }
         if isPruned ?? false { return .pruned }
@@ -135,7 +133,7 @@ private struct RoundStep {
                     CROSS JOIN device AS v ON v.id = d.device_id
                 WHERE d.campaign_id = ? AND d.state = ? AND d.state > 2 AND d.state <> 7 AND d.device_id > ?
                 ORDER BY d.device_id LIMIT ?
-                """, .integer(campaign.row), .integer(Int(state.rawValue)), .integer(round.cursor), .integer(limit)
+                """, campaign.row, state, round.cursor, limit
             ) { ($0.integer(0), $0.environment(1)) }
         }
         found.sort { $0.device < $1.device }
@@ -184,7 +182,7 @@ private struct RoundStep {
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last > ? AND accepted > 0
                 ORDER BY last LIMIT 1
-                """, .integer(campaign.row), .integer(cursor), row: DeliveryBatch.init)
+                """, campaign.row, cursor, row: DeliveryBatch.init)
             guard let next else {
                 isLast = true
                 return
@@ -218,7 +216,7 @@ private struct RoundStep {
                 devices, ofBatchUpTo: batch, of: campaign, at: now, connection)
             try connection.run(
                 "UPDATE campaign SET accepted = accepted - ?1, retrying = retrying + ?1 WHERE id = ?2",
-                .integer(gathered.devices), .integer(campaign.row))
+                gathered.devices, campaign.row)
         } else {
             gathered.devices = try putRowsInLine(of: campaign, at: now, connection)
         }
@@ -246,17 +244,15 @@ private struct RoundStep {
         var reasons: [String: Int64] = [:]
         for (device, environment) in devices.sorted(by: { $0.key < $1.key }) {
             let old = try connection.first(
-                "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
-                .integer(device)
-            ) { (state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0.integer(0))), reason: $0.optionalText(1)) }
+                "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", campaign.row, device
+            ) { (state: $0.state(0), reason: $0.optionalText(1)) }
             guard let old, let state = old.state, round.states.contains(state) else { continue }
             try connection.run(
                 """
                 UPDATE delivery SET state = 3, reason = NULL, next_attempt_at = ?3, environment = ?4, updated_at = ?3,
                     again = ?5
                 WHERE campaign_id = ?1 AND device_id = ?2
-                """, .integer(campaign.row), .integer(device), .time(now), .environment(environment),
-                .integer(Int(again.rawValue)))
+                """, campaign.row, device, now, environment, again)
             counts[state, default: 0] += 1
             if state == .rejected { reasons[old.reason ?? "unknown", default: 0] += 1 }
         }
@@ -265,7 +261,7 @@ private struct RoundStep {
                 """
                 UPDATE campaign_reason SET devices = devices - ?
                 WHERE campaign_id = ? AND kind = 'rejected' AND reason = ?
-                """, .integer(devices), .integer(campaign.row), .text(reason))
+                """, devices, campaign.row, reason)
         }
         let all = counts.values.reduce(0, +)
         try connection.run(
@@ -273,8 +269,8 @@ private struct RoundStep {
             UPDATE campaign SET retrying = retrying + ?, accepted = accepted - ?, rejected = rejected - ?,
                 expired = expired - ?, cancelled = cancelled - ?
             WHERE id = ?
-            """, .integer(all), .integer(counts[.accepted] ?? 0), .integer(counts[.rejected] ?? 0),
-            .integer(counts[.expired] ?? 0), .integer(counts[.cancelled] ?? 0), .integer(campaign.row))
+            """, all, counts[.accepted] ?? 0, counts[.rejected] ?? 0,
+            counts[.expired] ?? 0, counts[.cancelled] ?? 0, campaign.row)
         return all
     }
 
@@ -286,31 +282,29 @@ private struct RoundStep {
         var opened: Int64?
         // As `CampaignTable.finish` makes them, and no plan does: two over everyone, all counted in the first.
         let isUnplanned =
-            try connection.first(
+            try connection.exists(
                 """
                 SELECT 1 FROM shard WHERE campaign_id = ?1 AND number = 1 AND environment = 1 AND cursor = 0 AND remaining = 0
                     AND rest IS NOT NULL AND 2 = (SELECT count(*) FROM shard WHERE campaign_id = ?1)
                     AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor > 0)
-                """, .integer(campaign.row)
-            ) { _ in true } ?? false
+                """, campaign.row)
         for state in round.states where state == .expired || state == .cancelled {
             let left =
-                try connection.first(
+                try connection.integer(
                     "SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ? AND done = 1 AND rest = ?",
-                    .integer(campaign.row), .integer(Int(state.rawValue))
-                ) { $0.integer(0) } ?? 0
+                    campaign.row, state) ?? 0
             let column: SQL = state == .expired ? "expired" : "cancelled"
             let shards: SQL =
                 isUnplanned
                 ? "DELETE FROM shard WHERE campaign_id = ? AND done = 1 AND rest = ?"
                 : "UPDATE shard SET done = 0, rest = NULL WHERE campaign_id = ? AND done = 1 AND rest = ?"
-            guard try connection.run(shards, .integer(campaign.row), .integer(Int(state.rawValue))) > 0 else {
+            guard try connection.run(shards, campaign.row, state) > 0 else {
                 continue
             }
             opened = (opened ?? 0) + left
             try connection.run(
                 "UPDATE campaign SET \(column) = \(column) - ?1, planned_at = iif(?2, NULL, planned_at) WHERE id = ?3",
-                .integer(left), .integer(isUnplanned ? 1 : 0), .integer(campaign.row))
+                left, isUnplanned, campaign.row)
         }
         return opened
     }

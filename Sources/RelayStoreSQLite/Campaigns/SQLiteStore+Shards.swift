@@ -32,17 +32,15 @@ extension SQLiteStore {
                     """
                     INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave, environment, packs)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """, .integer(campaign.row), .integer(number), .integer(shard.after), .integer(shard.last),
-                    .integer(shard.devices), .integer(shard.wave), .environment(shard.environment),
-                    .integer(shard.environment == plan.packed ? 1 : 0))
+                    """, campaign.row, number, shard.after, shard.last, shard.devices, shard.wave, shard.environment,
+                    shard.environment == plan.packed)
             }
             if let waves {
                 var devices = [Int64](repeating: 0, count: waves.count)
                 for shard in plan.shards { devices[shard.wave] += shard.devices }
                 try WaveTable.insert(campaign, plan: waves, devices: devices, at: now, connection)
             }
-            try connection.run(
-                "UPDATE campaign SET planned_at = ? WHERE id = ?", .time(now), .integer(campaign.row))
+            try connection.run("UPDATE campaign SET planned_at = ? WHERE id = ?", now, campaign.row)
         }
     }
 
@@ -51,7 +49,7 @@ extension SQLiteStore {
         _ campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws -> (app: Int64, requirement: Int64)? {
         try connection.first(
-            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", .integer(campaign.row)
+            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
         ) { ($0.integer(0), $0.integer(1)) }
     }
 
@@ -64,8 +62,7 @@ extension SQLiteStore {
             let page = try read("looking for devices that have moved") { connection -> (app: Int64, last: Int64?)? in
                 guard let (app, _) = try Self.unplanned(campaign, connection) else { return nil }
                 let last = try connection.first(
-                    "SELECT max(id) FROM (SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id LIMIT 1000)",
-                    .integer(app), .integer(after)
+                    "SELECT max(id) FROM (SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id LIMIT 1000)", app, after
                 ) { $0.isNull(0) ? nil : $0.integer(0) }
                 return (app, last ?? nil)
             }
@@ -76,7 +73,7 @@ extension SQLiteStore {
                     """
                     UPDATE device SET planned_environment = NULL
                     WHERE id IN (SELECT id \(DeviceTable.moved) AND id > ? AND id <= ?)
-                    """, .integer(app), .integer(after), .integer(last))
+                    """, app, after, last)
             }
             after = last
         }
@@ -88,9 +85,7 @@ extension SQLiteStore {
         try read("looking for what is left of a campaign") { connection in
             Set(
                 try PushEnvironment.allCases.filter { environment in
-                    try connection.first(
-                        LedgerSQL.hasRest, .integer(campaign.row), .environment(environment)
-                    ) { $0.integer(0) != 0 } ?? false
+                    try connection.first(LedgerSQL.hasRest, campaign.row, environment) { $0.integer(0) != 0 } ?? false
                 })
         }
     }
@@ -101,8 +96,7 @@ extension SQLiteStore {
     ) throws -> [Shard] {
         try write("leasing shards") { connection in
             let shards = try connection.all(
-                LedgerSQL.openShards, .integer(campaign.row), .text(owner), .time(now), .integer(max(limit, 0)),
-                .environment(environment)
+                LedgerSQL.openShards, campaign.row, owner, now, max(limit, 0), environment
             ) {
                 Shard(
                     campaign: campaign, number: Int($0.integer(0)), wave: Int($0.integer(3)), environment: environment,
@@ -111,7 +105,7 @@ extension SQLiteStore {
             for shard in shards {
                 try connection.run(
                     "UPDATE shard SET lease_owner = ?, lease_until = ? WHERE campaign_id = ? AND number = ?",
-                    .text(owner), .time(until), .integer(campaign.row), .integer(shard.number))
+                    owner, until, campaign.row, shard.number)
             }
             return shards
         }
@@ -124,7 +118,7 @@ extension SQLiteStore {
                 UPDATE shard SET lease_owner = NULL, lease_until = NULL
                 WHERE done = 0 AND lease_owner = ? AND campaign_id IN
                     (SELECT id FROM campaign WHERE state NOT IN \(CampaignTable.finalStates))
-                """, .text(owner))
+                """, owner)
         }
     }
 }

@@ -13,7 +13,7 @@ enum WaveTable {
                                     WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0),
                     EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0)
                 FROM campaign_wave AS w WHERE w.campaign_id = ? ORDER BY w.number
-                """, .integer(campaign.row)
+                """, campaign.row
             ) { row in
                 var wave = CampaignWave(
                     number: Int(row.integer(0)), end: Int(row.integer(1)), devices: row.integer(2),
@@ -28,7 +28,7 @@ enum WaveTable {
     /// nil where the campaign has no waves.
     static func draw(of campaign: CampaignKey, requirement: Int64, _ connection: SQLiteConnection) throws -> WaveDraw? {
         let ends = try connection.all(
-            "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", .integer(campaign.row)
+            "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", campaign.row
         ) { Int($0.integer(0)) }
         return WavePlan(ends: ends).map { WaveDraw($0, requirement: requirement) }
     }
@@ -41,8 +41,7 @@ enum WaveTable {
             try connection.run(
                 """
                 INSERT INTO campaign_wave (campaign_id, number, part_end, devices, begun_at) VALUES (?, ?, ?, ?, ?)
-                """, .integer(campaign.row), .integer(number), .integer(end), .integer(devices[number]),
-                number == 0 ? .time(now) : .null)
+                """, campaign.row, number, end, devices[number], number == 0 ? now : nil)
         }
     }
 
@@ -53,7 +52,7 @@ enum WaveTable {
                 """
                 UPDATE campaign_wave SET accepted = accepted + ?, failed = max(failed + ?, 0)
                 WHERE campaign_id = ? AND number = ?
-                """, .integer(tally.accepted), .integer(tally.failed), .integer(campaign.row), .integer(tally.wave))
+                """, tally.accepted, tally.failed, campaign.row, tally.wave)
         }
     }
 
@@ -71,7 +70,7 @@ enum WaveTable {
             UPDATE campaign_wave SET released_at = ?2 WHERE \(isCurrent) AND ended_at IS NOT NULL AND released_at IS NULL
                 AND (held_at IS NOT NULL OR NOT ?3)
                 AND number < (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1)
-            """, .integer(campaign.row), .time(now), .integer(onlyHeld ? 1 : 0)) > 0
+            """, campaign.row, now, onlyHeld) > 0
     }
 }
 
@@ -80,7 +79,7 @@ extension SQLiteStore {
         try write("ending a wave") { connection in
             let ended = try connection.run(
                 "UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL",
-                .integer(campaign.row), .time(now))
+                campaign.row, now)
             if ended > 0 { try NotificationTable.note(.waveDone, of: campaign, at: now, connection) }
         }
     }
@@ -93,7 +92,7 @@ extension SQLiteStore {
                     AND number = (SELECT max(number) + 1 FROM campaign_wave
                                   WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
                 RETURNING part_end
-                """, .integer(campaign.row), .time(now)
+                """, campaign.row, now
             ) { Int($0.integer(0)) }
             guard let reach, let record = try CampaignTable.record(campaign, connection) else { return nil }
             return (record.app, try decide(record, .stageBegan(reach: reach), at: now, connection))
@@ -109,9 +108,7 @@ extension SQLiteStore {
                 return false
             }
             _ = try decide(record, .suspended(cause, reason), at: now, connection)
-            try connection.run(
-                "UPDATE campaign_wave SET held_at = ?2 WHERE \(WaveTable.isCurrent)", .integer(campaign.row), .time(now)
-            )
+            try connection.run("UPDATE campaign_wave SET held_at = ?2 WHERE \(WaveTable.isCurrent)", campaign.row, now)
             return true
         }
     }

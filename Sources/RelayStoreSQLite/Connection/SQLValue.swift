@@ -3,40 +3,57 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// A value for a statement that is not on the hot path.
-enum SQLValue {
-    case integer(Int64)
-    case text(String)
-    case blob([UInt8])
-    case null
-
-    static func text(_ text: String?) -> SQLValue {
-        text.map { .text($0) } ?? .null
-    }
-
-    static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
-
-    static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
-
-    static func time(_ time: Timestamp) -> SQLValue { .integer(time.milliseconds) }
-
-    static func time(_ time: Timestamp?) -> SQLValue { .optional(time?.milliseconds) }
-
-    static func version(_ version: Version?) -> SQLValue { .text(version?.text) }
-
-    static func environment(_ environment: PushEnvironment) -> SQLValue { .integer(Int64(environment.rawValue)) }
+/// What can be bound to a parameter of a statement that is not on the hot path; nil is NULL.
+protocol SQLValue {
+    func bind(to statement: Statement, at index: Int32)
 }
 
+extension Int64: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, self) }
+}
+
+extension FixedWidthInteger where Self: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, Int64(self)) }
+}
+
+extension Int: SQLValue {}
+extension UInt8: SQLValue {}
+
+extension Bool: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, self ? 1 : 0) }
+}
+
+extension String: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, self) }
+}
+
+extension [UInt8]: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, blob: self) }
+}
+
+extension Timestamp: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, milliseconds) }
+}
+
+extension Version: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { statement.bind(index, text) }
+}
+
+extension RawRepresentable where Self: SQLValue, RawValue: SQLValue {
+    func bind(to statement: Statement, at index: Int32) { rawValue.bind(to: statement, at: index) }
+}
+
+extension Requirement.State: SQLValue {}
+extension SentAgain: SQLValue {}
+extension CampaignState: SQLValue {}
+extension DeliveryState: SQLValue {}
+extension Platform: SQLValue {}
+extension PushEnvironment: SQLValue {}
+
 extension Statement {
-    func bind(_ values: [SQLValue]) {
-        for (position, value) in values.enumerated() {
-            let index = Int32(position + 1)
-            switch value {
-            case .integer(let number): bind(index, number)
-            case .text(let text): bind(index, text)
-            case .blob(let bytes): bind(index, blob: bytes)
-            case .null: bindNull(index)
-            }
+    func bind(_ values: [(any SQLValue)?]) {
+        for (index, value) in zip(Int32(1)..., values) {
+            if let value { value.bind(to: self, at: index) } else { bindNull(index) }
         }
     }
 
@@ -51,6 +68,11 @@ extension Statement {
     /// A stored version. The schema refuses text that is none, so that a text that fails here was never written by it.
     func version(_ column: Int32) -> Version? {
         optionalText(column).flatMap { try? Version($0) }
+    }
+
+    /// nil for NULL.
+    func state(_ column: Int32) -> DeliveryState? {
+        optionalInteger(column).flatMap { DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0)) }
     }
 
     func environment(_ column: Int32) -> PushEnvironment {

@@ -154,7 +154,7 @@ import Threading
 
     /// Runs one statement; returns how many rows it changed, triggers not counted.
     @discardableResult
-    func run(_ sql: SQL, _ values: SQLValue...) throws(SQLiteFailure) -> Int {
+    func run(_ sql: SQL, _ values: (any SQLValue)?...) throws(SQLiteFailure) -> Int {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
@@ -163,25 +163,34 @@ import Threading
     }
 
     /// Every row that `sql` gives.
-    func all<R>(_ sql: SQL, _ values: SQLValue..., row: (Statement) throws -> R) throws -> [R] {
+    func all<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Statement) throws -> R) throws -> [R] {
         try all(sql, values: values, row: row)
     }
 
-    func all<R>(_ sql: SQL, values: [SQLValue], row: (Statement) throws -> R) throws -> [R] {
+    func all<R>(
+        _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (Statement) throws -> R
+    ) throws -> [R] {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
         var rows: [R] = []
-        while try statement.step() { rows.append(try row(statement)) }
+        while rows.count < limit, try statement.step() { rows.append(try row(statement)) }
         return rows
     }
 
     /// The first row that `sql` gives.
-    func first<R>(_ sql: SQL, _ values: SQLValue..., row: (Statement) throws -> R) throws -> R? {
-        let statement = try prepared(sql)
-        statement.bind(values)
-        defer { statement.clear() }
-        return try statement.step() ? try row(statement) : nil
+    func first<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Statement) throws -> R) throws -> R? {
+        try all(sql, values: values, atMost: 1, row: row).first
+    }
+
+    /// The number that the first row begins with.
+    func integer(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64? {
+        try all(sql, values: values, atMost: 1) { $0.integer(0) }.first
+    }
+
+    /// Whether `sql` gives a row.
+    func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
+        try !all(sql, values: values, atMost: 1) { _ in true }.isEmpty
     }
 
     /// SQLite opens a file that it may not write to for reading, without a word.

@@ -19,7 +19,7 @@ enum DeliveryBatchTable {
     static func batch(
         around device: Int64, of campaign: Int64, _ connection: SQLiteConnection
     ) throws -> DeliveryBatch? {
-        try connection.first(find, .integer(campaign), .integer(device), row: DeliveryBatch.init)
+        try connection.first(find, campaign, device, row: DeliveryBatch.init)
     }
 
     /// Without the telephones, which lie on pages of their own.
@@ -27,7 +27,7 @@ enum DeliveryBatchTable {
         of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
     ) throws -> PlainOutcome? {
         let batch = try connection.first(
-            "SELECT first, last, outcomes \(around)", .integer(campaign), .integer(device)
+            "SELECT first, last, outcomes \(around)", campaign, device
         ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
         guard let batch else { return nil }
         return try DeliveryBatch.outcome(of: device, in: batch.outcomes, first: batch.first, last: batch.last)
@@ -43,7 +43,7 @@ enum DeliveryBatchTable {
             let batch = try connection.first(
                 """
                 SELECT first, last, outcomes FROM delivery_batch WHERE campaign_id = ? AND last >= ? ORDER BY last LIMIT 1
-                """, .integer(campaign), .integer(from)
+                """, campaign, from
             ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
             guard let batch, batch.first <= last else { break }
             devices.formUnion(
@@ -65,8 +65,8 @@ enum DeliveryBatchTable {
             """
             INSERT INTO delivery_batch (campaign_id, last, first, updated_at, accepted, filtered, outcomes, telephones)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """, .integer(campaign.row), .integer(packer.last), .integer(packer.first), .time(now),
-            .integer(packer.accepted), .integer(packer.filtered), .blob(packer.outcomes), .blob(packer.telephones))
+            """, campaign.row, packer.last, packer.first, now,
+            packer.accepted, packer.filtered, packer.outcomes, packer.telephones)
         packer.removeAll()
     }
 
@@ -81,7 +81,7 @@ enum DeliveryBatchTable {
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last >= ?
                 ORDER BY last LIMIT 1
-                """, .integer(campaign.row), .integer(from), row: DeliveryBatch.init)
+                """, campaign.row, from, row: DeliveryBatch.init)
             guard let batch, batch.first <= last else { return }
             try unpack(batch, of: campaign, connection)
             from = batch.last + 1
@@ -97,16 +97,13 @@ enum DeliveryBatchTable {
                 INSERT INTO delivery (campaign_id, device_id, state, attempts, reason, telephone, updated_at, upgraded)
                 VALUES (?1, ?2, ?, ?, ?, ?, ?,
                     EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2))
-                """, .integer(campaign.row), .integer(entry.device), .integer(Int(entry.outcome.state.rawValue)),
-                .integer(entry.outcome.attempts), .text(entry.outcome.reason?.rawValue),
-                .text(batch.telephone(of: entry)), .time(batch.updatedAt))
+                """, campaign.row, entry.device, entry.outcome.state, entry.outcome.attempts,
+                entry.outcome.reason?.rawValue, batch.telephone(of: entry), batch.updatedAt)
         }
+        try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, batch.last)
         try connection.run(
-            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row),
-            .integer(batch.last))
-        try connection.run(
-            "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", .integer(campaign.row),
-            .integer(batch.first), .integer(batch.last))
+            "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign.row,
+            batch.first, batch.last)
     }
 
     /// What a batch that is about to be written anew says of devices that are still there. Another program may have deleted
@@ -117,18 +114,18 @@ enum DeliveryBatchTable {
         let entries = try batch.entries()
         let present = Set(
             try connection.all(
-                "SELECT id FROM device WHERE id BETWEEN ? AND ?", .integer(batch.first), .integer(batch.last)
+                "SELECT id FROM device WHERE id BETWEEN ? AND ?", batch.first, batch.last
             ) { $0.integer(0) })
         let gone = entries.filter { !present.contains($0.device) }
         guard !gone.isEmpty else { return entries }
         let accepted = Int64(gone.count { $0.outcome == .accepted })
         try connection.run(
-            "UPDATE campaign SET accepted = accepted - ?1, filtered = filtered - ?2 WHERE id = ?3", .integer(accepted),
-            .integer(Int64(gone.count) - accepted), .integer(campaign.row))
+            "UPDATE campaign SET accepted = accepted - ?1, filtered = filtered - ?2 WHERE id = ?3", accepted,
+            Int64(gone.count) - accepted, campaign.row)
         for reason in gone.compactMap(\.outcome.reason) {
             try connection.run(
                 "UPDATE campaign_reason SET devices = devices - 1 WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",
-                .integer(campaign.row), .text(reason.rawValue))
+                campaign.row, reason.rawValue)
         }
         return entries.filter { present.contains($0.device) }
     }
@@ -174,9 +171,7 @@ enum DeliveryBatchTable {
             }
         }
         // A batch is never changed in its place: the schema sees to it.
-        try connection.run(
-            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row),
-            .integer(batch.last))
+        try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, batch.last)
         try insert(&packer, of: campaign, at: batch.updatedAt, connection)
     }
 
@@ -189,10 +184,9 @@ enum DeliveryBatchTable {
     ) throws -> Int64 {
         let found = try connection.first(
             "SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last = ?",
-            .integer(campaign.row), .integer(last), row: DeliveryBatch.init)
+            campaign.row, last, row: DeliveryBatch.init)
         guard let batch = found else { return 0 }
-        try connection.run(
-            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row), .integer(last))
+        try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, last)
         var packer = DeliveryPacker()
         var taken: Int64 = 0
         for entry in try takeEntries(of: batch, campaign, connection) {
@@ -211,12 +205,10 @@ enum DeliveryBatchTable {
                     updated_at, again, upgraded)
                 VALUES (?1, ?2, 3, ?3, ?4, ?5, ?6, ?5, ?7,
                     EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2))
-                """, .integer(campaign.row), .integer(entry.device), .integer(entry.outcome.attempts),
-                .text(batch.telephone(of: entry)), .time(now), .environment(environment),
-                .integer(Int(SentAgain([.untried, .reminder]).rawValue)))
+                """, campaign.row, entry.device, entry.outcome.attempts, batch.telephone(of: entry), now, environment,
+                SentAgain([.untried, .reminder]))
             try connection.run(
-                "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
-                .integer(entry.device))
+                "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id = ?", campaign.row, entry.device)
         }
         try insert(&packer, of: campaign, at: batch.updatedAt, connection)
         return taken

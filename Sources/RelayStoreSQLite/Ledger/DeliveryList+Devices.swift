@@ -24,7 +24,7 @@ extension DeliveryList {
             SELECT \(deviceColumns) FROM device
             WHERE id IN (SELECT device_id FROM former_telephone WHERE telephone = ?1)
             ORDER BY id
-            """, .text(telephone), row: device)
+            """, telephone, row: device)
     }
 
     /// The device of this token in each app that has it, ascending by id.
@@ -34,7 +34,7 @@ extension DeliveryList {
             let token = DeviceTable.token(token, platform)
             return try connection.first(
                 "SELECT \(deviceColumns) FROM device \(DeviceTable.isToken)",
-                .integer(app), .text(token), .integer(DeviceTable.hash(token)), row: device)
+                app, token, DeviceTable.hash(token), row: device)
         }.sorted { $0.id < $1.id }
     }
 

@@ -38,7 +38,7 @@ struct DeliveryList {
             SELECT c.app_id, c.public_id, a.name, a.platform, c.created_at, c.finished_at, c.planned_at,
                 \(CampaignTable.isLeftOut("c")), c.left_last, c.requirement_id
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.pruned_at IS NULL
-            """, .integer(campaign.row)
+            """, campaign.row
         ) { row in
             (
                 app: row.integer(0), id: row.text(1), key: AppKey(app: row.text(2), platform: row.platform(3)),
@@ -87,7 +87,7 @@ struct DeliveryList {
     private func next(_ state: DeliveryState?, after position: Int64, _ rests: [Rest]) throws -> Int64? {
         var ids = rests.filter { $0.last > position }.map { max($0.after, position) + 1 }
         func add(_ sql: SQL) throws {
-            let id = try connection.first(sql, .integer(campaign.row), .integer(position)) { $0.integer(0) }
+            let id = try connection.integer(sql, campaign.row, position)
             if let id { ids.append(max(id, position + 1)) }
         }
         switch state {
@@ -157,8 +157,7 @@ struct DeliveryList {
             """
             SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id BETWEEN ?2 AND ?5
                 AND (?4 IS NULL OR d.reason = ?4) ORDER BY d.device_id LIMIT ?3
-            """, .integer(campaign.row), .integer(window.lowerBound), .integer(limit), .text(filter.reason),
-            .integer(window.upperBound), row: delivery)
+            """, campaign.row, window.lowerBound, limit, filter.reason, window.upperBound, row: delivery)
     }
 
     /// Batch by batch, until there are enough.
@@ -171,9 +170,7 @@ struct DeliveryList {
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
                     AND CASE ?3 WHEN 2 THEN accepted > 0 WHEN 7 THEN filtered > 0 ELSE 1 END
                 ORDER BY last LIMIT 1
-                """, .integer(campaign.row), .integer(after),
-                filter.state.map { .integer(Int($0.rawValue)) } ?? .null,
-                row: DeliveryBatch.init)
+                """, campaign.row, after, filter.state, row: DeliveryBatch.init)
             guard let batch, batch.first <= window.upperBound else { break }
             for entry in try batch.entries() where window.contains(entry.device) && found.count < limit {
                 guard filter.takes(entry.outcome.state, entry.outcome.reason?.rawValue) else { continue }
@@ -193,11 +190,6 @@ struct DeliveryList {
         var environment: PushEnvironment
         /// What a device without a row is: pending, or what the end of the campaign made of it.
         var state: DeliveryState
-
-        static func state(_ row: Statement, _ column: Int32) -> DeliveryState {
-            row.isNull(column)
-                ? .pending : DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(column))) ?? .pending
-        }
     }
 
     /// Where devices of the audience without an outcome are, as far as the filter wants them.
@@ -213,14 +205,14 @@ struct DeliveryList {
                 """
                 SELECT cursor, last, wave, environment, rest FROM shard
                 WHERE campaign_id = ? AND cursor < last AND last > ? ORDER BY number
-                """, .integer(campaign.row), .integer(after)
+                """, campaign.row, after
             ) {
                 Rest(
                     after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3),
-                    state: Rest.state($0, 4))
+                    state: $0.state(4) ?? .pending)
             }
         } else {
-            let last = try connection.first("SELECT max(id) FROM device") { $0.integer(0) } ?? 0
+            let last = try connection.integer("SELECT max(id) FROM device") ?? 0
             rests = PushEnvironment.allCases.map {
                 Rest(after: 0, last: min(leftLast ?? last, last), wave: 0, environment: $0, state: .pending)
             }
@@ -246,8 +238,7 @@ struct DeliveryList {
             let step = max(limit, 500)
             while found.count < limit {
                 let devices = try connection.all(
-                    Self.withoutRow(of: environment), .integer(position), .integer(min(last, window.upperBound)),
-                    .integer(app), .integer(campaign.row), .integer(step)
+                    Self.withoutRow(of: environment), position, min(last, window.upperBound), app, campaign.row, step
                 ) {
                     unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending)
                 }
@@ -311,9 +302,8 @@ struct DeliveryList {
                 """
                 SELECT rest FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave IN (?3, ?5)
                     AND environment = ?4 ORDER BY wave LIMIT 1
-                """, .integer(campaign.row), .integer(device.id), .integer(wave),
-                .environment(device.environment), .integer(draw.map { $0.plan.count - 1 } ?? 0)
-            ) { Rest.state($0, 0) }
+                """, campaign.row, device.id, wave, device.environment, draw.map { $0.plan.count - 1 } ?? 0
+            ) { $0.state(0) ?? .pending }
             guard let listed else { return nil }
             rest = listed
         }
@@ -326,7 +316,7 @@ struct DeliveryList {
             """
             SELECT \(Self.columns) FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id
             WHERE d.campaign_id = ? AND d.device_id = ?
-            """, .integer(campaign.row), .integer(device), row: delivery)
+            """, campaign.row, device, row: delivery)
     }
 
     private func packed(_ device: Int64) throws -> Delivery? {
@@ -352,7 +342,7 @@ struct DeliveryList {
     private func delivery(_ row: Statement) -> Delivery {
         var delivery = Delivery(
             campaign: id, app: appKey, device: row.integer(6), token: row.text(7), telephone: row.optionalText(3),
-            state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(0))) ?? .cancelled,
+            state: row.state(0) ?? .cancelled,
             reason: row.optionalText(2), attempts: Int(row.integer(1)), nextAttemptAt: row.optionalTime(4),
             updatedAt: row.time(5))
         if isLeftOut, delivery.state == .retrying { (delivery.state, delivery.nextAttemptAt) = (.cancelled, nil) }
@@ -360,7 +350,7 @@ struct DeliveryList {
     }
 
     private func delivery(_ entry: DeliveryBatch.Entry, in batch: DeliveryBatch) throws -> Delivery? {
-        let token = try connection.first("SELECT token FROM device WHERE id = ?", .integer(entry.device)) { $0.text(0) }
+        let token = try connection.first("SELECT token FROM device WHERE id = ?", entry.device) { $0.text(0) }
         return token.map { token in
             Delivery(
                 campaign: id, app: appKey, device: entry.device, token: token, telephone: batch.telephone(of: entry),

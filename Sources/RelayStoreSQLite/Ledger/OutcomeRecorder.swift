@@ -30,13 +30,10 @@ struct OutcomeRecorder {
         var givenBack: Int64 = 0
     }
 
-    private struct Reason: Hashable, Comparable {
-        var isRejection: Bool
+    private struct Reason: Hashable {
+        /// Rejected or filtered.
+        var kind: DeliveryState
         var text: String
-
-        static func < (left: Reason, right: Reason) -> Bool {
-            (left.isRejection ? 1 : 0, left.text) < (right.isRejection ? 1 : 0, right.text)
-        }
     }
 
     /// What the store has of a batch's shard.
@@ -107,12 +104,12 @@ struct OutcomeRecorder {
                 """
                 UPDATE device SET retired_at = ?1
                 WHERE id = ?2 AND registered_at = ?3 AND registered_at <= ?1 AND retired_at IS NULL
-                """, .time(retirement.deadSince), .integer(retirement.device), .time(retirement.registeredAt))
+                """, retirement.deadSince, retirement.device, retirement.registeredAt)
         }
         for correction in batch.corrections {
             try connection.run(
-                "\(DeviceTable.changeEnvironment) AND registered_at = ?3", .environment(correction.environment),
-                .integer(correction.device), .time(correction.registeredAt))
+                "\(DeviceTable.changeEnvironment) AND registered_at = ?3", correction.environment,
+                correction.device, correction.registeredAt)
         }
     }
 
@@ -126,16 +123,15 @@ struct OutcomeRecorder {
                     unregistered = unregistered + ?, expired = expired + ?, filtered = filtered + ?,
                     cancelled = cancelled + ?
                 WHERE id = ?
-                """, .integer(counts.accepted), .integer(counts.retrying), .integer(counts.rejected),
-                .integer(counts.unregistered), .integer(counts.expired), .integer(counts.filtered),
-                .integer(counts.cancelled), .integer(campaign.row))
-            for (reason, devices) in tally.reasons.sorted(by: { $0.key < $1.key }) where devices != 0 {
+                """, counts.accepted, counts.retrying, counts.rejected, counts.unregistered, counts.expired,
+                counts.filtered, counts.cancelled, campaign.row)
+            let reasons = tally.reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
+            for (reason, devices) in reasons where devices != 0 {
                 try connection.run(
                     """
                     INSERT INTO campaign_reason (campaign_id, kind, reason, devices) VALUES (?, ?, ?, max(?4, 0))
                     ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = devices + ?4
-                    """, .integer(campaign.row), .text(reason.isRejection ? "rejected" : "filtered"),
-                    .text(reason.text), .integer(devices))
+                    """, campaign.row, reason.kind.name, reason.text, devices)
             }
             try RoundTable.giveBack(tally.givenBack, of: campaign, connection)
         }
@@ -149,13 +145,12 @@ struct OutcomeRecorder {
         for index in batch.rows.indices where erased[batch.rows[index].device] != nil {
             let telephone = batch.rows[index].telephone
             guard !telephone.isAbsent else { continue }
-            let isKnown = try connection.first(
+            let isKnown = try connection.exists(
                 """
                 SELECT 1 WHERE EXISTS (SELECT 1 FROM device WHERE id = ?1 AND telephone = ?2)
                     OR EXISTS (SELECT 1 FROM former_telephone WHERE telephone = ?2 AND device_id = ?1)
-                """, .integer(batch.rows[index].device), .text(batch.devices.string(telephone))
-            ) { _ in true }
-            guard isKnown == nil else { continue }
+                """, batch.rows[index].device, batch.devices.string(telephone))
+            guard !isKnown else { continue }
             var erased = DeliveryList.erased
             batch.rows[index].telephone = erased.withUTF8 { text in
                 unsafe batch.devices.store(UnsafeRawBufferPointer(text))
@@ -252,7 +247,7 @@ struct OutcomeRecorder {
         tally.counts.filtered += packer.filtered
         for outcome in PlainOutcome.allCases {
             guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
-            tally.reasons[Reason(isRejection: false, text: reason.rawValue), default: 0] +=
+            tally.reasons[Reason(kind: .filtered, text: reason.rawValue), default: 0] +=
                 packer.tally[Int(outcome.rawValue)]
         }
         try DeliveryBatchTable.insert(&packer, of: campaign, at: now, connection)
@@ -315,7 +310,7 @@ struct OutcomeRecorder {
         }
         tally.counts[state] += devices
         if state == .rejected || state == .filtered {
-            tally.reasons[Reason(isRejection: state == .rejected, text: reason ?? "unknown"), default: 0] += devices
+            tally.reasons[Reason(kind: state, text: reason ?? "unknown"), default: 0] += devices
         }
     }
 
@@ -326,17 +321,15 @@ struct OutcomeRecorder {
             try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
         } else if shard == nil || (last - first) / Int64(batch.rows.count) > Self.sparse {
             // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
-            var rows: [Int64: OldRow] = [:]
-            for row in batch.rows {
+            return try batch.rows.reduce(into: [:]) { rows, row in
                 rows[row.device] = try oldRow(row.device, batch.campaign, mayBePacked: shard == nil)
             }
-            return rows
         }
         let rows = try connection.all(
             """
             SELECT device_id, state, reason, attempts, again FROM delivery
             WHERE campaign_id = ? AND device_id BETWEEN ? AND ?
-            """, .integer(batch.campaign.row), .integer(first), .integer(last)
+            """, batch.campaign.row, first, last
         ) { ($0.integer(0), Self.oldRow($0, from: 1)) }
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
@@ -347,7 +340,7 @@ struct OutcomeRecorder {
     private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> OldRow? {
         let old = try connection.first(
             "SELECT state, reason, attempts, again FROM delivery WHERE campaign_id = ? AND device_id = ?",
-            .integer(campaign.row), .integer(device)
+            campaign.row, device
         ) { Self.oldRow($0, from: 0) }
         // Another owner may have recorded it since the retry was read. A batch around it need not have it.
         guard old == nil, mayBePacked,
@@ -360,8 +353,8 @@ struct OutcomeRecorder {
     /// Reads four columns: state, reason, attempts, again.
     private static func oldRow(_ row: Statement, from column: Int32) -> OldRow {
         OldRow(
-            state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(column))) ?? .cancelled,
-            reason: row.optionalText(column + 1), attempts: row.integer(column + 2),
+            state: row.state(column) ?? .cancelled, reason: row.optionalText(column + 1),
+            attempts: row.integer(column + 2),
             again: SentAgain(rawValue: UInt8(truncatingIfNeeded: row.integer(column + 3))))
     }
 
@@ -369,13 +362,11 @@ struct OutcomeRecorder {
 
     private func shardRow(_ number: Int, of campaign: CampaignKey) throws -> ShardRow {
         let shard = try connection.first(
-            "SELECT remaining, done, rest, packs FROM shard WHERE campaign_id = ? AND number = ?",
-            .integer(campaign.row), .integer(number)
+            "SELECT remaining, done, rest, packs FROM shard WHERE campaign_id = ? AND number = ?", campaign.row, number
         ) {
             ShardRow(
                 number: number, remaining: $0.integer(0), isDone: $0.integer(1) != 0,
-                rest: $0.isNull(2) ? nil : DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0.integer(2))),
-                packs: $0.integer(3) != 0)
+                rest: $0.state(2), packs: $0.integer(3) != 0)
         }
         guard let shard else { throw SQLiteFailure.missing("shard \(number) of campaign \(campaign.row)") }
         return shard
@@ -388,20 +379,20 @@ struct OutcomeRecorder {
         try connection.run(
             """
             UPDATE shard SET remaining = ?1, cursor = min(last, max(cursor, ?2)) WHERE campaign_id = ?3 AND number = ?4
-            """, .integer(ends ? 0 : shard.remaining - taken), .integer(batch.shardDone ? .max : batch.cursor),
-            .integer(batch.campaign.row), .integer(shard.number))
+            """, ends ? 0 : shard.remaining - taken, batch.shardDone ? .max : batch.cursor,
+            batch.campaign.row, shard.number)
         if ends {
             try connection.run(
                 """
                 UPDATE shard SET done = 1, lease_owner = NULL, lease_until = NULL WHERE campaign_id = ? AND number = ?
-                """, .integer(batch.campaign.row), .integer(shard.number))
+                """, batch.campaign.row, shard.number)
         }
     }
 
     private func tally(of campaign: CampaignKey) throws -> Tally {
         if let tally = tallies[campaign] { return tally }
         let tally = try connection.first(
-            "SELECT state, pruned_at IS NOT NULL FROM campaign WHERE id = ?", .integer(campaign.row)
+            "SELECT state, pruned_at IS NOT NULL FROM campaign WHERE id = ?", campaign.row
         ) { row in
             let state = CampaignState(rawValue: row.text(0))
             return Tally(

@@ -34,7 +34,7 @@ extension SQLiteStore {
             guard let devices = try DeliveryList.devices(meantBy: filter, connection) else { return [] }
             var start = CampaignKey(row: .max)
             if let after {
-                let row = try connection.first("SELECT id FROM campaign WHERE public_id = ?", .text(after.campaign)) {
+                let row = try connection.first("SELECT id FROM campaign WHERE public_id = ?", after.campaign) {
                     $0.integer(0)
                 }
                 guard let row else { return [] }
@@ -43,7 +43,7 @@ extension SQLiteStore {
             let apps = Set(devices.map(\.app))
             let campaigns = try apps.flatMap { app in
                 try connection.all(
-                    "SELECT id FROM campaign WHERE app_id = ? AND id <= ?", .integer(app), .integer(start.row)
+                    "SELECT id FROM campaign WHERE app_id = ? AND id <= ?", app, start.row
                 ) { CampaignKey(row: $0.integer(0)) }
             }
             var found: [Delivery] = []

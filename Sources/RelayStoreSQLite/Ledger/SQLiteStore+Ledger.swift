@@ -57,9 +57,7 @@ extension SQLiteStore {
             campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
                 AND (next_attempt_at <= updated_at OR updated_at > ?3)
             """
-        let (now, row, ahead) = (
-            SQLValue.time(now), SQLValue.integer(campaign.row), SQLValue.time(now + BelievedClock.tolerance)
-        )
+        let (row, ahead) = (campaign.row, now + BelievedClock.tolerance)
         let wave: SQL = "campaign_id = ?2 AND ended_at > ?3"
         // There are none as a rule, and a campaign begins where nothing can be written, too.
         let isAny = try readOnce("looking for what a clock deferred") { connection in
@@ -81,7 +79,7 @@ extension SQLiteStore {
 
     package func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp? {
         try readOnce("looking for the next retry") { connection in
-            try connection.first(LedgerSQL.nextRetry, .integer(campaign.row), .environment(environment)) {
+            try connection.first(LedgerSQL.nextRetry, campaign.row, environment) {
                 $0.optionalTime(0)
             } ?? nil
         }
@@ -106,13 +104,12 @@ extension SQLiteStore {
         try read("looking for devices that are gone") { connection in
             var gone: Set<Int64> = []
             for row in batch.rows {
-                let isThere = try connection.first(
+                let isThere = try connection.exists(
                     """
                     SELECT 1 WHERE EXISTS (SELECT 1 FROM device WHERE id = ?1)
                         OR EXISTS (SELECT 1 FROM delivery WHERE campaign_id = ?2 AND device_id = ?1)
-                    """, .integer(row.device), .integer(batch.campaign.row)
-                ) { _ in true }
-                if isThere == nil { gone.insert(row.device) }
+                    """, row.device, batch.campaign.row)
+                if !isThere { gone.insert(row.device) }
             }
             return gone
         }

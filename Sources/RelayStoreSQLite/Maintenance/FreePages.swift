@@ -17,7 +17,7 @@ enum FreePages {
     /// file"); running it would make the file at once, in a transaction of its own with four times fdatasync. A SQLite that
     /// saw it otherwise would leave the new file to `prepare`.
     static func prepareNewFile(_ connection: SQLiteConnection) throws {
-        guard try connection.first("PRAGMA page_count", row: { $0.integer(0) }) == 0 else { return }
+        guard try connection.integer("PRAGMA page_count") == 0 else { return }
         _ = try connection.prepared("PRAGMA auto_vacuum = INCREMENTAL")
     }
 
@@ -29,19 +29,19 @@ enum FreePages {
 
     /// Whether `giveBack` can do anything with this file.
     static func areGivenBack(_ connection: SQLiteConnection) throws -> Bool {
-        try connection.first("PRAGMA auto_vacuum") { $0.integer(0) } == incremental
+        try connection.integer("PRAGMA auto_vacuum") == incremental
     }
 
     static func free(_ connection: SQLiteConnection) throws -> Int64 {
-        try connection.first("PRAGMA freelist_count") { $0.integer(0) } ?? 0
+        try connection.integer("PRAGMA freelist_count") ?? 0
     }
 
     static func pages(_ connection: SQLiteConnection) throws -> Int64 {
-        try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+        try connection.integer("PRAGMA page_count") ?? 0
     }
 
     static func pageSize(_ connection: SQLiteConnection) throws -> Int64 {
-        try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0
+        try connection.integer("PRAGMA page_size") ?? 0
     }
 
     /// Cuts up to `count` free pages off the end of the file.

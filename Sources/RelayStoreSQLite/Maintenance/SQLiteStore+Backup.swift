@@ -37,7 +37,7 @@ extension SQLiteStore {
         do {
             let pageSize = try FreePages.pageSize(source)
             try source.transaction("BEGIN") { source in
-                _ = try source.first("SELECT count(*) FROM sqlite_schema") { _ in true }
+                _ = try source.exists("SELECT count(*) FROM sqlite_schema")
                 let destination = try SQLiteConnection(path: path)
                 // Nothing of a copy that is not whole is ever used: it needs no journal, and one fsync at its end.
                 try destination.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")

@@ -23,7 +23,7 @@ extension SQLiteStore {
         // Nothing was written; and where pages are damaged, SQLite refuses even an empty COMMIT.
         defer { _ = try? connection.run("ROLLBACK") }
         var examination = StoreExamination(connection: connection)
-        let isNewest = try DatabaseMigrationStorage.version(of: connection) == Migration.newest
+        let isNewest = try Migration.version(of: connection) == Migration.newest
         for step in StoreExamination.steps where isNewest || !step.needsNewest {
             guard begins(step.name) else { throw StoreError(.failed, context: "the check was given up") }
             try examination.run(step)
@@ -31,7 +31,7 @@ extension SQLiteStore {
             if examination.isDamaged { break }
         }
         if !isNewest {
-            let version = try DatabaseMigrationStorage.version(of: connection)
+            let version = try Migration.version(of: connection)
             _ = begins(
                 "no further: schema version \(version) is older than this release's \(Migration.newest); start the daemon on it"
             )
@@ -125,8 +125,7 @@ private struct StoreExamination {
                 """
                 SELECT \(DeliveryBatch.columns), accepted, filtered FROM delivery_batch
                 WHERE campaign_id = ? AND last > ? ORDER BY last LIMIT 1
-                """, .integer(campaign.row), .integer(before),
-                row: { (DeliveryBatch($0), $0.integer(5), $0.integer(6)) })
+                """, campaign.row, before, row: { (DeliveryBatch($0), $0.integer(5), $0.integer(6)) })
             {
                 let name = "campaign \(campaign.id): the batch of devices \(batch.first) to \(batch.last)"
                 if batch.first <= before { note("\(name) overlaps the one before") }
@@ -145,9 +144,8 @@ private struct StoreExamination {
                 }
                 upgraded += try compare(Set(entries.map(\.device)), of: batch, campaign.row, campaign.app, name)
             }
-            let all = try connection.first(
-                "SELECT count(*) FROM delivery_upgrade WHERE campaign_id = ?", .integer(campaign.row)
-            ) { $0.integer(0) }
+            let all = try connection.integer(
+                "SELECT count(*) FROM delivery_upgrade WHERE campaign_id = ?", campaign.row)
             if all != upgraded {
                 note("campaign \(campaign.id): \(all ?? 0) devices of batches have upgraded, \(upgraded) are there")
             }
@@ -161,7 +159,7 @@ private struct StoreExamination {
         func ids(_ query: SQL, _ key: Int64) throws -> Int64 {
             var count: Int64 = 0
             let statement = try connection.prepared(query)
-            statement.bind([.integer(key), .integer(batch.first), .integer(batch.last)])
+            statement.bind([key, batch.first, batch.last])
             defer { statement.clear() }
             while try statement.step() { count += devices.contains(statement.integer(0)) ? 1 : 0 }
             return count
@@ -221,8 +219,7 @@ private struct StoreExamination {
             var rows: [DeliveryState: Int64] = [:]
             var upgraded: Int64 = 0
             let found = try connection.all(
-                "SELECT state, count(*), sum(upgraded) FROM delivery WHERE campaign_id = ? GROUP BY state",
-                .integer(campaign.row)
+                "SELECT state, count(*), sum(upgraded) FROM delivery WHERE campaign_id = ? GROUP BY state", campaign.row
             ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
             for (state, count, seen) in found {
                 upgraded += seen
@@ -233,7 +230,7 @@ private struct StoreExamination {
                 SELECT coalesce(sum(accepted), 0), coalesce(sum(filtered), 0),
                     (SELECT count(*) FROM delivery_upgrade WHERE campaign_id = ?1)
                 FROM delivery_batch WHERE campaign_id = ?1
-                """, .integer(campaign.row)
+                """, campaign.row
             ) { (accepted: $0.integer(0), filtered: $0.integer(1), upgraded: $0.integer(2)) }
             rows[.accepted, default: 0] += packed?.accepted ?? 0
             rows[.filtered, default: 0] += packed?.filtered ?? 0
@@ -289,7 +286,7 @@ private struct StoreExamination {
                 SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS total
                 FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
                 GROUP BY c.id HAVING c.\(column) <> total
-                """, .text(kind)
+                """, kind
             ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
             for (id, count, sum) in found { note("campaign \(id): \(kind) is \(count), its reasons add up to \(sum)") }
         }
@@ -364,7 +361,7 @@ extension SQLiteStore {
             connection.interrupt(after: .now + limit)
             do {
                 for table in tables {
-                    let found = try connection.all("SELECT * FROM pragma_quick_check(?)", .text(table)) { $0.text(0) }
+                    let found = try connection.all("SELECT * FROM pragma_quick_check(?)", table) { $0.text(0) }
                     guard let first = found.first(where: { $0 != "ok" }) else { continue }
                     throw SQLiteFailure(code: SQLITE_CORRUPT, message: "table \(table): \(first)")
                 }

@@ -31,7 +31,7 @@ private struct Pruning {
             try pruneWebhooks(pulse)
             report.notifications = try store.forgetNotifications(before: cutoff)
             report.alerts = try batch { [cutoff] connection in
-                Int64(try connection.run("DELETE FROM alert WHERE ends_at < ?", .time(cutoff)))
+                Int64(try connection.run("DELETE FROM alert WHERE ends_at < ?", cutoff))
             }
             try giveBack(pulse)
         } catch is Stopped {}
@@ -82,7 +82,7 @@ private struct Pruning {
                 SELECT id FROM campaign AS c WHERE finished_at IS NOT NULL
                     AND (finished_at < ? AND pruned_at IS NULL AND NOT \(Self.mayComeBack)
                          OR pruned_at IS NOT NULL AND EXISTS (SELECT 1 FROM shard WHERE campaign_id = c.id))
-                """, .time(cutoff)
+                """, cutoff
             ) { $0.integer(0) }
         }
         campaigns: for campaign in campaigns {
@@ -97,16 +97,15 @@ private struct Pruning {
                                 SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?2 AND done = 0),
                             retrying = 0, left_devices = NULL, left_last = NULL, planned_at = coalesce(planned_at, ?1)
                         WHERE id = ?2 AND pruned_at IS NULL AND finished_at < ?3 AND NOT \(Self.mayComeBack)
-                        """, .time(now), .integer(campaign), .time(cutoff))
+                        """, now, campaign, cutoff)
                     try connection.run(
                         """
                         UPDATE shard SET done = 1 WHERE campaign_id = ?1 AND done = 0
                             AND (SELECT pruned_at FROM campaign WHERE id = ?1) IS NOT NULL
-                        """, .integer(campaign))
-                    let isMarked = try connection.first(
-                        "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", .integer(campaign)
-                    ) { _ in true }
-                    guard isMarked != nil else { return nil }
+                        """, campaign)
+                    let isMarked = try connection.exists(
+                        "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign)
+                    guard isMarked else { return nil }
                     return try LedgerRemoval(campaign: campaign, size: size, connection: connection).run()
                 }
                 guard let deleted else { continue campaigns }
@@ -121,7 +120,7 @@ private struct Pruning {
     /// How long after a campaign's end what was in flight then may still come in.
     private static let inFlight = Duration.seconds(3600)
 
-    private var youngest: SQLValue { .time(now - Self.inFlight) }
+    private var youngest: Timestamp { now - Self.inFlight }
 
     /// No campaign of the device's app is open or has ended since `youngest`, for what it had in flight has yet to be recorded;
     /// and none that is still listed has a row for the device or a batch around it. The batch may not have the device
@@ -155,7 +154,7 @@ private struct Pruning {
                     SELECT telephone, device_id FROM former_telephone AS f
                     WHERE (telephone, device_id) > (?1, ?2) AND \(Self.isUnneededFormer)
                     ORDER BY telephone, device_id LIMIT ?4
-                    """, .text(telephone), .integer(device), youngest, .integer(size)
+                    """, telephone, device, youngest, size
                 ) { ($0.text(0), $0.integer(1)) }
             }
             guard let last = found.last else { return }
@@ -167,7 +166,7 @@ private struct Pruning {
                         """
                         DELETE FROM former_telephone AS f WHERE telephone = ?1 AND device_id = ?2
                             AND \(Self.isUnneededFormer)
-                        """, .text(telephone), .integer(device), youngest)
+                        """, telephone, device, youngest)
                 }
                 return Int64(deleted)
             }
@@ -191,7 +190,7 @@ private struct Pruning {
                     SELECT id FROM device AS v NOT INDEXED
                     WHERE id > ?1 AND \(Self.goneSince) < ?2 AND \(Self.isUnneededDevice)
                     ORDER BY id LIMIT ?4
-                    """, .integer(after), .time(cutoff), youngest, .integer(size)
+                    """, after, cutoff, youngest, size
                 ) { $0.integer(0) }
             }
             guard let last = found.last else { return }
@@ -215,7 +214,7 @@ private struct Pruning {
     }
 
     private static func delete(
-        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: SQLValue, _ connection: SQLiteConnection
+        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: Timestamp, _ connection: SQLiteConnection
     ) throws -> Int64 {
         var seen = SeenTally()
         var registered: [Int64: Int64] = [:]
@@ -225,7 +224,7 @@ private struct Pruning {
                 """
                 DELETE FROM device AS v WHERE id = ?1 AND \(goneSince) < ?2 AND \(isUnneededDevice)
                     RETURNING app_id, removed_at IS NULL, version
-                """, .integer(device), .time(cutoff), youngest
+                """, device, cutoff, youngest
             ) { (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.version(2)) }
             guard let row else { continue }
             // An id may be given anew, and who has it then was not told.
@@ -237,8 +236,7 @@ private struct Pruning {
             }
         }
         for (app, devices) in registered.sorted(by: { $0.key < $1.key }) {
-            try connection.run(
-                "UPDATE app SET devices = max(devices - ?, 0) WHERE id = ?", .integer(devices), .integer(app))
+            try connection.run("UPDATE app SET devices = max(devices - ?, 0) WHERE id = ?", devices, app)
         }
         try seen.store(connection)
         return count
@@ -252,7 +250,7 @@ private struct Pruning {
                     """
                     DELETE FROM webhook WHERE (hook, id) IN
                         (SELECT hook, id FROM webhook WHERE \(WebhookTable.isForgotten) LIMIT ?)
-                    """, .time(cutoff), .integer(size))
+                    """, cutoff, size)
             }
             report.webhooks += Int64(deleted)
             try look(pulse)
@@ -301,11 +299,11 @@ private struct LedgerRemoval {
             DELETE FROM delivery_batch WHERE campaign_id = ?1 AND last IN
                 (SELECT last FROM delivery_batch WHERE campaign_id = ?1 ORDER BY last LIMIT ?2)
             RETURNING accepted + filtered
-            """, .integer(campaign), .integer(batches)
+            """, campaign, batches
         ) { $0.integer(0) }
         deliveries += counts.reduce(0, +)
         guard counts.count < batches else { return (deliveries, false) }
-        try connection.run("DELETE FROM shard WHERE campaign_id = ?", .integer(campaign))
+        try connection.run("DELETE FROM shard WHERE campaign_id = ?", campaign)
         return (deliveries, true)
     }
 
@@ -314,6 +312,6 @@ private struct LedgerRemoval {
             """
             DELETE FROM \(table) WHERE campaign_id = ?1 AND \(key) <= coalesce(
                 (SELECT \(key) FROM \(table) WHERE campaign_id = ?1 ORDER BY \(key) LIMIT 1 OFFSET ?2), ?3)
-            """, .integer(campaign), .integer(limit - 1), .integer(Int64.max))
+            """, campaign, limit - 1, Int64.max)
     }
 }

@@ -38,7 +38,7 @@ extension SQLiteStore {
     }
 
     private static func status(_ connection: SQLiteConnection, path: String) throws -> StoreStatus {
-        let version = try DatabaseMigrationStorage.version(of: connection)
+        let version = try Migration.version(of: connection)
         var applied: [Int: Timestamp] = [:]
         if version > 0 {
             for (version, time) in try connection.all(
@@ -47,7 +47,7 @@ extension SQLiteStore {
                 applied[version] = time
             }
         }
-        let releases = try DatabaseMigrationStorage.releases(on: connection)
+        let releases = try ReleaseTable.releases(on: connection)
         return StoreStatus(
             path: path, size: (fileSize(path) ?? 0) + (fileSize(path + "-wal") ?? 0), schemaVersion: version,
             newestSchemaVersion: Migration.newest,

@@ -6,16 +6,13 @@ import UpgradeRules
 enum AppTable {
     /// The app's number, or nil when nothing was ever stored for it.
     static func id(of app: AppKey, _ connection: SQLiteConnection) throws -> Int64? {
-        try connection.first(
-            "SELECT id FROM app WHERE name = ? AND platform = ?", .text(app.app), .text(app.platform.rawValue)
-        ) { $0.integer(0) }
+        try connection.integer("SELECT id FROM app WHERE name = ? AND platform = ?", app.app, app.platform)
     }
 
     /// The app's number, given to it now if it has none. Needs the writer.
     static func idMade(for app: AppKey, _ connection: SQLiteConnection) throws -> Int64 {
         if let id = try id(of: app, connection) { return id }
-        try connection.run(
-            "INSERT INTO app (name, platform) VALUES (?, ?)", .text(app.app), .text(app.platform.rawValue))
+        try connection.run("INSERT INTO app (name, platform) VALUES (?, ?)", app.app, app.platform)
         return connection.lastInsertedRow
     }
 }

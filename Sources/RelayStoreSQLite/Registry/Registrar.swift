@@ -152,7 +152,7 @@ struct Registrar {
         if update === replace { unsafe update.bind(7, row.telephone, of: bytes) }
         try update.run()
         if !keepsEnvironment {
-            try connection.run(DeviceTable.changeEnvironment, .environment(row.environment), .integer(id))
+            try connection.run(DeviceTable.changeEnvironment, row.environment, id)
         }
         counts.updated += 1
         if wasRemoved { gained[app, default: 0] += 1 }
@@ -207,7 +207,7 @@ struct Registrar {
     /// Writes the counts that were gathered.
     mutating func finish() throws -> UpsertCounts {
         for (app, devices) in gained.sorted(by: { $0.key < $1.key }) {
-            try connection.run("UPDATE app SET devices = devices + ? WHERE id = ?", .integer(devices), .integer(app))
+            try connection.run("UPDATE app SET devices = devices + ? WHERE id = ?", devices, app)
         }
         try upgrades.store(connection)
         try seen.store(connection)
@@ -286,7 +286,7 @@ struct UpgradeTally {
     ) throws {
         if requirements[app] == nil {
             requirements[app] = try connection.all(
-                "SELECT id, required, told > 0 FROM campaign WHERE app_id = ? AND pruned_at IS NULL", .integer(app)
+                "SELECT id, required, told > 0 FROM campaign WHERE app_id = ? AND pruned_at IS NULL", app
             ) { row in
                 row.version(1).map {
                     Requirement(campaign: row.integer(0), required: $0, hasTold: tells || row.integer(2) != 0)
@@ -326,8 +326,7 @@ struct UpgradeTally {
         case .alreadyCurrent: return .settled
         case .some(let outcome):
             let marked = try connection.run(
-                "INSERT OR IGNORE INTO delivery_upgrade (campaign_id, device_id) VALUES (?, ?)", .integer(campaign),
-                .integer(device))
+                "INSERT OR IGNORE INTO delivery_upgrade (campaign_id, device_id) VALUES (?, ?)", campaign, device)
             return marked > 0 ? .counts(isPushed: outcome == .accepted) : .settled
         case nil:
             // Not RETURNING: its table in memory costs twice what this look does.
@@ -335,13 +334,12 @@ struct UpgradeTally {
                 """
                 SELECT state, upgraded = 0 AND NOT (state = 7 AND reason IS 'alreadyCurrent') FROM delivery
                 WHERE campaign_id = ? AND device_id = ?
-                """, .integer(campaign), .integer(device)
+                """, campaign, device
             ) { (state: $0.integer(0), counts: $0.integer(1) != 0) }
             guard let row else { return .none }
             guard row.counts else { return .settled }
             try connection.run(
-                "UPDATE delivery SET upgraded = 1 WHERE campaign_id = ? AND device_id = ?", .integer(campaign),
-                .integer(device))
+                "UPDATE delivery SET upgraded = 1 WHERE campaign_id = ? AND device_id = ?", campaign, device)
             return .counts(isPushed: row.state == Int64(DeliveryState.accepted.rawValue))
         }
     }
@@ -354,8 +352,8 @@ struct UpgradeTally {
                     upgraded_login = upgraded_login + ?, upgraded_both = upgraded_both + ?,
                     upgraded_early = upgraded_early + ?
                 WHERE id = ?
-                """, .integer(upgraded.devices), .integer(upgraded.reach.push), .integer(upgraded.reach.login),
-                .integer(upgraded.reach.both), .integer(upgraded.reach.early), .integer(campaign))
+                """, upgraded.devices, upgraded.reach.push, upgraded.reach.login,
+                upgraded.reach.both, upgraded.reach.early, campaign)
         }
     }
 }

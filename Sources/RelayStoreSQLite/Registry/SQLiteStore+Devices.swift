@@ -89,8 +89,7 @@ extension SQLiteStore {
     package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
         try read("looking for a user's devices") { connection in
             try connection.all(
-                DeviceTable.ofUser, .text(app.app), .text(app.platform.rawValue), .text(telephone),
-                .integer(max(limit, 0)), row: DeviceTable.record)
+                DeviceTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: DeviceTable.record)
         }
     }
 
@@ -100,7 +99,7 @@ extension SQLiteStore {
             guard let appID = try AppTable.id(of: app, connection) else { return false }
             let device = try connection.first(
                 "SELECT id, telephone, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
-                .integer(appID), .text(token), .integer(DeviceTable.hash(token))
+                appID, token, DeviceTable.hash(token)
             ) { ($0.integer(0), $0.optionalText(1), $0.version(2)) }
             guard let (id, telephone, version) = device else { return false }
             if let telephone {
@@ -116,13 +115,10 @@ extension SQLiteStore {
     package func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord] {
         try read("listing devices") { connection in
             guard let app else {
-                return try connection.all(
-                    DeviceTable.page, .integer(after), .integer(max(limit, 0)), row: DeviceTable.record)
+                return try connection.all(DeviceTable.page, after, max(limit, 0), row: DeviceTable.record)
             }
             guard let appID = try AppTable.id(of: app, connection) else { return [] }
-            return try connection.all(
-                DeviceTable.pageOfApp, .integer(appID), .integer(after), .integer(max(limit, 0)),
-                row: DeviceTable.record)
+            return try connection.all(DeviceTable.pageOfApp, appID, after, max(limit, 0), row: DeviceTable.record)
         }
     }
 
@@ -170,8 +166,7 @@ package enum DeviceTable {
     /// The device with a token that is there.
     static func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
         let token = self.token(token, app.platform)
-        return try connection.first(
-            find, .text(app.app), .text(app.platform.rawValue), .text(token), .integer(hash(token)), row: record)
+        return try connection.first(find, app.app, app.platform, token, hash(token), row: record)
     }
 
     /// The devices of one app (?1), platform (?2) and user (?3).
@@ -290,8 +285,8 @@ package enum DeviceTable {
             """
             UPDATE device SET telephone = NULL,
                 removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
-            """, .integer(id))
-        try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", .integer(app))
+            """, id)
+        try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", app)
         seen.left(version, app: app)
     }
 
@@ -302,6 +297,6 @@ package enum DeviceTable {
             """
             INSERT OR IGNORE INTO former_telephone (telephone, device_id)
             SELECT ?, ? WHERE EXISTS (SELECT 1 FROM campaign WHERE app_id = ? AND pruned_at IS NULL)
-            """, .text(telephone), .integer(device), .integer(app))
+            """, telephone, device, app)
     }
 }

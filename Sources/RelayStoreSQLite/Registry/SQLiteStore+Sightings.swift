@@ -59,7 +59,7 @@ extension SQLiteStore {
                     """
                     SELECT id, version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
                     \(DeviceTable.isToken) AND removed_at IS NULL
-                    """, .integer(app), .text(sighting.token), .integer(DeviceTable.hash(sighting.token))
+                    """, app, sighting.token, DeviceTable.hash(sighting.token)
                 ) { ($0.integer(0), $0.version(1), $0.time(2)) }
                 guard let (id, old, lastTold) = device else { continue }
                 let at = min(sighting.at ?? now, now)
@@ -68,9 +68,7 @@ extension SQLiteStore {
                 guard old?.text != sighting.version.text else { continue }
                 // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                 if at <= lastTold, let old, sighting.version < old { continue }
-                try connection.run(
-                    "UPDATE device SET version = ?, seen_at = ? WHERE id = ?", .version(sighting.version), .time(at),
-                    .integer(id))
+                try connection.run("UPDATE device SET version = ?, seen_at = ? WHERE id = ?", sighting.version, at, id)
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)
                 seen.came(sighting.version, app: app)
@@ -87,7 +85,7 @@ extension SQLiteStore {
                 """
                 SELECT s.version, s.devices FROM version_seen AS s JOIN app AS a ON a.id = s.app_id
                 WHERE a.name = ? AND a.platform = ? ORDER BY s.devices DESC, s.version LIMIT 1000
-                """, .text(app.app), .text(app.platform.rawValue)
+                """, app.app, app.platform
             ) { ($0.version(0), $0.integer(1)) }
             return Self.seen(rows)
         }

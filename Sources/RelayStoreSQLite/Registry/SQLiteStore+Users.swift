@@ -11,8 +11,7 @@ extension SQLiteStore {
             guard let token else {
                 guard let telephone else { return [] }
                 return try connection.all(
-                    DeviceTable.pageOfUser, .text(telephone), .integer(after), .integer(max(limit, 0)),
-                    row: DeviceTable.record)
+                    DeviceTable.pageOfUser, telephone, after, max(limit, 0), row: DeviceTable.record)
             }
             // One in each app at most.
             let found = try apps(connection).compactMap { try DeviceTable.device($0.key, token: token, connection) }
@@ -39,15 +38,14 @@ extension SQLiteStore {
             for device in devices {
                 if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {
                     let version = try connection.first(
-                        "SELECT version FROM device WHERE id = ?", .integer(device.id)
+                        "SELECT version FROM device WHERE id = ?", device.id
                     ) { $0.version(0) }
                     try DeviceTable.remove(device.id, of: device.app, version ?? nil, &seen, connection)
                     erasure.devices += 1
                 }
                 erasure.former += Int64(
                     try connection.run(
-                        "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", .text(telephone),
-                        .integer(device.id)))
+                        "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", telephone, device.id))
             }
             for (app, devices) in Dictionary(grouping: devices, by: \.app).sorted(by: { $0.key < $1.key }) {
                 erasure.deliveries += try Self.erase(
@@ -58,7 +56,7 @@ extension SQLiteStore {
                 DELETE FROM requirement_canary WHERE telephone = ?1 AND requirement_id IN (
                     SELECT r.id FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
                     WHERE a.id IN (SELECT value FROM json_each(?2)))
-                """, .text(telephone), .text("[" + meant.sorted().map(String.init).joined(separator: ",") + "]"))
+                """, telephone, "[" + meant.sorted().map(String.init).joined(separator: ",") + "]")
             try seen.store(connection)
             return erasure
         }
@@ -77,14 +75,14 @@ extension SQLiteStore {
     ) throws -> Int64 {
         var erased: Int64 = 0
         let campaigns = try connection.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL", .integer(app)
+            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL", app
         ) { CampaignKey(row: $0.integer(0)) }
         for campaign in campaigns {
             for device in devices {
                 erased += Int64(
                     try connection.run(
                         "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
-                        .text(DeliveryList.erased), .integer(campaign.row), .integer(device), .text(telephone)))
+                        DeliveryList.erased, campaign.row, device, telephone))
             }
             erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, connection)
         }

@@ -53,9 +53,9 @@ struct SeenTally {
                     """
                     INSERT INTO version_seen (app_id, version, devices) VALUES (?1, ?2, max(?3, 0))
                     ON CONFLICT (app_id, version) DO UPDATE SET devices = max(devices + ?3, 0)
-                    """, .integer(app), .text(version), .integer(devices))
+                    """, app, version, devices)
             }
-            try connection.run("DELETE FROM version_seen WHERE app_id = ? AND devices = 0", .integer(app))
+            try connection.run("DELETE FROM version_seen WHERE app_id = ? AND devices = 0", app)
         }
         changes.removeAll()
     }

@@ -15,8 +15,8 @@ enum RequirementTable {
     /// In the order in which they were asked for.
     static func requirements(of app: AppKey, _ connection: SQLiteConnection) throws -> Requirements {
         let rows = try connection.all(
-            "SELECT \(columns) FROM requirement WHERE app = ? AND platform = ? ORDER BY id", .text(app.app),
-            .text(app.platform.rawValue), row: row)
+            "SELECT \(columns) FROM requirement WHERE app = ? AND platform = ? ORDER BY id", app.app,
+            app.platform, row: row)
         return Requirements(try rows.compactMap(\.self).map { try named($0, connection) })
     }
 
@@ -49,8 +49,8 @@ enum RequirementTable {
         text.flatMap { WavePlan(ends: $0.split(separator: " ").compactMap { Int($0) }) }
     }
 
-    private static func stages(_ plan: WavePlan?) -> SQLValue {
-        .text(plan.map { $0.ends.map(String.init).joined(separator: " ") })
+    private static func stages(_ plan: WavePlan?) -> String? {
+        plan.map { $0.ends.map(String.init).joined(separator: " ") }
     }
 
     private static func named(_ row: Requirement, _ connection: SQLiteConnection) throws -> Requirement {
@@ -62,8 +62,7 @@ enum RequirementTable {
 
     static func telephones(of requirement: Int64, _ connection: SQLiteConnection) throws -> [String] {
         try connection.all(
-            "SELECT telephone FROM requirement_canary WHERE requirement_id = ? ORDER BY number",
-            .integer(requirement)
+            "SELECT telephone FROM requirement_canary WHERE requirement_id = ? ORDER BY number", requirement
         ) { $0.text(0) }
     }
 
@@ -98,11 +97,9 @@ enum RequirementTable {
                 canary = ?, in_force_at = ?, in_force_by = ?, reason = ?, changed_by = ?, changed_via = ?, changed_at = ?,
                 stages = ?
             WHERE id = ?
-            """, .text(row.state.rawValue), .integer(row.reach), .integer(row.isGated ? 1 : 0),
-            .integer(row.isReleased ? 1 : 0), .optional(row.build), .text(row.downloadURL), .text(row.message),
-            .optional(row.canary.map { Int64($0.count) }), .time(row.inForceAt), .text(row.inForceBy),
-            .text(row.reason), .text(row.changed.by), .text(row.changed.via), .time(row.changed.at), stages(row.stages),
-            .integer(row.id))
+            """, row.state, row.reach, row.isGated, row.isReleased, row.build, row.downloadURL, row.message,
+            row.canary.map { Int64($0.count) }, row.inForceAt, row.inForceBy, row.reason, row.changed.by,
+            row.changed.via, row.changed.at, stages(row.stages), row.id)
     }
 
     private static func insert(_ row: Requirement, of app: AppKey, _ connection: SQLiteConnection) throws {
@@ -111,12 +108,10 @@ enum RequirementTable {
             INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
                 download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, .text(app.app), .text(app.platform.rawValue), .text(row.kind.rawValue), .version(row.version),
-            .text(row.version.sortKey), .optional(row.build), .text(row.state.rawValue), .integer(row.reach),
-            .integer(row.isGated ? 1 : 0), .integer(row.isReleased ? 1 : 0), .text(row.downloadURL),
-            .text(row.message), .optional(row.canary.map { Int64($0.count) }), .time(row.askedAt),
-            .time(row.inForceAt), .text(row.inForceBy), .text(row.reason), .text(row.changed.by),
-            .text(row.changed.via), .time(row.changed.at), stages(row.stages))
+            """, app.app, app.platform, row.kind.rawValue, row.version, row.version.sortKey, row.build, row.state,
+            row.reach, row.isGated, row.isReleased, row.downloadURL, row.message, row.canary.map { Int64($0.count) },
+            row.askedAt, row.inForceAt, row.inForceBy, row.reason, row.changed.by, row.changed.via, row.changed.at,
+            stages(row.stages))
     }
 
     private static func name(_ telephones: [String], _ id: Int64, _ connection: SQLiteConnection) throws {
@@ -124,11 +119,11 @@ enum RequirementTable {
         if telephones.contains(where: { $0.utf8.contains(0) }) {
             throw StoreError(.failed, context: "a telephone of the audience holds a NUL, which no telephone does")
         }
-        try connection.run("DELETE FROM requirement_canary WHERE requirement_id = ?", .integer(id))
+        try connection.run("DELETE FROM requirement_canary WHERE requirement_id = ?", id)
         for (number, telephone) in telephones.enumerated() {
             try connection.run(
-                "INSERT INTO requirement_canary (requirement_id, number, telephone) VALUES (?, ?, ?)", .integer(id),
-                .integer(number), .text(telephone))
+                "INSERT INTO requirement_canary (requirement_id, number, telephone) VALUES (?, ?, ?)", id,
+                number, telephone)
         }
     }
 
@@ -146,7 +141,7 @@ enum RequirementTable {
                 e.reason, e.by, e.via, e.at
             FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
             WHERE r.app = ? AND r.platform = ? ORDER BY e.id
-            """, .text(app.app), .text(app.platform.rawValue)
+            """, app.app, app.platform
         ) { row -> Requirement? in
             guard var requirement = byID[row.integer(0)], let state = Requirement.State(rawValue: row.text(1)) else {
                 return nil

@@ -2,9 +2,10 @@
 import CSQLite
 import RelayEngine
 import RelayStore
-import UpgradeRules
 
 /// One step of the store's own growth from release to release (SEEDS S6: a chain, in order, each step once, no way back).
+///
+/// The version that the store has is `PRAGMA user_version`, the time of each step is in `migration`.
 struct Migration {
     var name: String
     /// The value of `user_version` after the step: 1, 2, 3, …
@@ -14,6 +15,10 @@ struct Migration {
     static let newest = newest(of: chain)
 
     static func newest(of chain: [Migration]) -> Int { chain.map(\.toVersion).max() ?? 0 }
+
+    static func version(of connection: SQLiteConnection) throws -> Int {
+        Int(try connection.integer("PRAGMA user_version") ?? 0)
+    }
 
     /// "Upgr" in ASCII: tells `file(1)` and this program whose database it is (sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x5570_6772
@@ -25,30 +30,39 @@ extension Migration {
     ///
     /// - Parameters:
     ///   - release: the release that is running, as it calls itself.
-    ///   - chain: every step; another one only in tests.
+    ///   - chain: every step, in order; another one only in tests.
     /// - Throws: `StoreError.tooNew`, or `.failed` when the database is somebody else's; then nothing was written.
     static func run(
         on connection: SQLiteConnection, path: String, release: String, at now: Timestamp, chain: [Migration] = chain
     ) throws {
-        try check(connection, path: path, newest: newest(of: chain))
-        let storage = DatabaseMigrationStorage(connection: connection, release: release, now: now)
-        let operations = chain.map { step in
-            MigrationOperation(step.name, toVersion: step.toVersion) { try storage.perform(step) }
-        }
-        try storage.noteEarlierRelease()
+        let newest = newest(of: chain)
+        try check(connection, path: path, newest: newest)
+        let releases = ReleaseTable(connection: connection, release: release, now: now)
+        try releases.noteEarlierRelease()
         // A table that others refer to is made anew (sqlite.org/lang_altertable.html, 7).
-        let isOlder = try DatabaseMigrationStorage.version(of: connection) < newest(of: chain)
+        let isOlder = try version(of: connection) < newest
         if isOlder { connection.enforceForeignKeys(false) }
         defer { connection.enforceForeignKeys(true) }
-        let report = try MigrationChain(component: "store", storage: storage)
-            .run(operations, target: newest(of: chain))
-        // A step that failed has rolled back: the store is as the step before left it.
-        if let failure = report.failures.last { throw failure.error }
+        for step in chain where try version(of: connection) < step.toVersion {
+            // The step and its record, or nothing. Two relays may start at once: who comes second waits here, looks again, and
+            // finds the step done.
+            try connection.transaction("BEGIN IMMEDIATE") { connection in
+                let before = try version(of: connection)
+                guard before < step.toVersion else { return }
+                try connection.execute(step.sql)
+                try connection.run(
+                    "INSERT INTO migration (version, name, applied_at) VALUES (?, ?, ?)", step.toVersion, step.name, now
+                )
+                try connection.execute(
+                    "PRAGMA user_version = \(step.toVersion); PRAGMA application_id = \(applicationID)")
+                if before == 0 { try releases.insert(release, schemaVersion: newest, at: now) }
+            }
+        }
         // A newer release may have opened the store since the check.
-        if report.outcome == .newerIsStored { try check(connection, path: path, newest: newest(of: chain)) }
+        try check(connection, path: path, newest: newest)
         // Tables that a step took away have left pages.
-        if !report.completed.isEmpty { try connection.execute("PRAGMA incremental_vacuum(1000)") }
-        try storage.noteRelease()
+        if isOlder { try connection.execute("PRAGMA incremental_vacuum(1000)") }
+        try releases.noteRelease()
     }
 
     /// Refuses a database of a newer release or of another program. Reads only, and all of it at one moment: between two
@@ -56,9 +70,8 @@ extension Migration {
     static func check(_ connection: SQLiteConnection, path: String, newest: Int = newest) throws {
         let (version, owner, tables) = try connection.transaction("BEGIN") { connection in
             (
-                try DatabaseMigrationStorage.version(of: connection),
-                try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0,
-                try connection.first("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
+                try Migration.version(of: connection), try connection.integer("PRAGMA application_id") ?? 0,
+                try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0
             )
         }
         guard owner == applicationID || (owner == 0 && version == 0 && tables == 0) else {
