@@ -216,7 +216,8 @@ let package = Package(
         tests("WireFormatTests", ["WireFormat", "RelayEngine"]),
         tests("SystemdTests", ["Systemd", "Telemetry", "RelayEngine"]),
         .target(
-            name: "TestPeers", dependencies: ["Threading", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
+            name: "TestPeers",
+            dependencies: ["CurlTransport", "Threading", "Signing", "WireFormat", "CNGHTTP2", "COpenSSL", "CLinux"],
             path: "Tests/TestPeers", swiftSettings: strict),
         .target(
             name: "StorePeers", dependencies: ["TestPeers", "Threading", "Signing", "WireFormat"],

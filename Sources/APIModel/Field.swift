@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
 package import WireFormat
 
 /// The members of what the API answers and commands read, each spelt here alone: the API writes through these names, and the
@@ -51,21 +50,14 @@ extension Field {
 extension JSONWriter {
     package mutating func name(_ field: Field) { name(field.rawValue) }
 
-    package mutating func member(_ field: Field, _ value: String?) { member(field.rawValue, value) }
+    package mutating func member(_ field: Field, _ value: (any JSONWritable)?) { member(field.rawValue, value) }
 
-    package mutating func member(_ field: Field, _ value: Int64?) { member(field.rawValue, value) }
-
-    package mutating func member(_ field: Field, _ value: Timestamp?) { member(field.rawValue, value) }
-
-    package mutating func member(_ field: Field, strings: [String]?) { member(field.rawValue, strings: strings) }
-
-    package mutating func member(_ field: Field, _ value: Bool) {
-        name(field)
-        bool(value)
+    package mutating func members(_ members: KeyValuePairs<Field, (any JSONWritable)?>) {
+        for (field, value) in members { member(field, value) }
     }
 
-    package mutating func member(_ field: Field, decimal value: Double?, places: Int = 1) {
-        member(field, value) { $0.decimal($1, places: places) }
+    package mutating func object(_ members: KeyValuePairs<Field, (any JSONWritable)?>) {
+        object { $0.members(members) }
     }
 
     /// A member that `content` writes; null where there is no value.

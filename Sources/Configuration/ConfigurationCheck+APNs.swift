@@ -18,8 +18,8 @@ extension ConfigurationCheck {
         let field = AppConfiguration.apnsField(app)
         switch apns.credentials {
         case .keys(_, let key, let sandbox):
-            check(key, "\(field).key", &report)
-            if let sandbox { check(sandbox, "\(field).sandboxKey.key", &report) }
+            checkSigningKey(key.file, "\(field).key", &report)
+            if let sandbox { checkSigningKey(sandbox.file, "\(field).sandboxKey.key", &report) }
         case .certificate(let files):
             do throws(ConfigurationFault) {
                 let certificate = try files.read(at: field, environment: environment)
@@ -35,15 +35,6 @@ extension ConfigurationCheck {
             }
         }
         if let path = apns.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
-    }
-
-    private func check(_ key: APNsKey, _ field: String, _ report: inout Report) {
-        guard let pem = read(key.file, field, &report) else { return }
-        do {
-            _ = try ES256PrivateKey(pem: pem)
-        } catch {
-            report.faults.append(ConfigurationFault(field, "\(key.file.place): \(error)"))
-        }
     }
 
     private func fault(

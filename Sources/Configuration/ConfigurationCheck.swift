@@ -115,6 +115,29 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
+    private func check(
+        _ source: SecretSource, _ field: String, _ report: inout Report, _ use: ([UInt8], inout Report) throws -> Void
+    ) {
+        guard let secret = read(source, field, &report) else { return }
+        do {
+            try use(secret, &report)
+        } catch {
+            report.faults.append(ConfigurationFault(field, "\(source.place): \(error)"))
+        }
+    }
+
+    /// One of Apple's .p8 files.
+    func checkSigningKey(_ source: SecretSource, _ field: String, _ report: inout Report) {
+        check(source, field, &report) { pem, _ in _ = try ES256PrivateKey(pem: pem) }
+    }
+
+    /// A service account's key file.
+    func checkAccount(_ source: SecretSource, server: String, _ field: String, _ report: inout Report) {
+        check(source, field, &report) { bytes, report in
+            report.look(at: try GoogleAccount(keyFile: bytes), from: source, server: server, field)
+        }
+    }
+
     private func checkDirectory(of file: String, _ field: String, _ report: inout Report) {
         let directory = FileProbe.directory(of: file)
         guard let fault = FileProbe.directoryFault(directory) else { return }

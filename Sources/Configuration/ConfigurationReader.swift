@@ -110,6 +110,26 @@ final class ConfigurationReader {
         read(key, .text(default: nil)) { value throws(Problem) in try Self.text(value, check) }
     }
 
+    /// What a text stands for; nil where it is absent, and after a fault.
+    ///
+    /// - Parameters:
+    ///   - text: what holds where it is absent, for the manual.
+    ///   - parse: throws what is wrong with a text.
+    func parsed<Value>(_ key: String, default text: String? = nil, _ parse: (String) throws -> Value) -> Value? {
+        read(key, .text(default: text)) { value throws(Problem) in
+            let text = try Self.text(value) { _ in nil }
+            do { return try parse(text) } catch { throw Problem("\(error)") }
+        }
+    }
+
+    /// The same where nil has but one reason.
+    func parsed<Value>(_ key: String, else problem: String, _ parse: (String) -> Value?) -> Value? {
+        read(key, .text(default: nil)) { value throws(Problem) in
+            guard let value = parse(try Self.text(value) { _ in nil }) else { throw Problem(problem) }
+            return value
+        }
+    }
+
     /// A text that only the owner can know. "" after a fault.
     func requiredString(_ key: String, _ what: String, check: (String) -> String? = { _ in nil }) -> String {
         if raw(key) == nil { fault(key, "missing; \(what)") }
@@ -185,6 +205,12 @@ final class ConfigurationReader {
         _ key: String, default usual: Value, among choices: [(String, Value)], _ what: String
     ) -> Value {
         choice(key, default: usual, among: choices.map { (.string($0.0), $0.1) }, what)
+    }
+
+    func choice<Value: Equatable & CaseIterable & RawRepresentable<String>>(
+        _ key: String, default usual: Value, _ what: String
+    ) -> Value {
+        choice(key, default: usual, among: Value.allCases.map { (.string($0.rawValue), $0) }, what)
     }
 
     /// One of a few numbers.

@@ -20,9 +20,7 @@ extension RelayConfiguration {
             guard let agent = reader.reader(of: value, at: path) else { continue }
             if let agent = readAgent(agent) { rules.agents.append(agent) }
         }
-        rules.unknown = reader.choice(
-            "unknown", default: rules.unknown, among: EnforceRules.Unknown.allCases.map { ($0.rawValue, $0) },
-            "what becomes of the unknown")
+        rules.unknown = reader.choice("unknown", default: rules.unknown, "what becomes of the unknown")
         reader.finish()
         return rules
     }

@@ -19,15 +19,12 @@ extension RelayConfiguration {
             // sun_path holds 108 bytes with the NUL (unix(7)).
             return path.utf8.count > 107 ? "has \(path.utf8.count) bytes; a socket's path has at most 107" : nil
         }
-        let group = reader.string("controlSocketGroup") {
-            SystemGroup($0) == nil ? "is not a group of this system; one that \"getent group\" shows" : nil
-        }
-        listen.controlSocketGroup = group.flatMap { SystemGroup($0) }
+        listen.controlSocketGroup = reader.parsed(
+            "controlSocketGroup", else: "is not a group of this system; one that \"getent group\" shows"
+        ) { SystemGroup($0) }
         if let tls = reader.optionalObject("tls") { listen.tls = readTLS(tls) }
         if let limits = reader.object("limits") { readLimits(limits, into: &listen.limits) }
-        listen.checkTrust = reader.choice(
-            "checkTrust", default: listen.checkTrust, among: CheckTrust.allCases.map { ($0.rawValue, $0) },
-            "whose word is taken")
+        listen.checkTrust = reader.choice("checkTrust", default: listen.checkTrust, "whose word is taken")
         reader.finish()
         return listen
     }

@@ -45,9 +45,7 @@ extension RelayConfiguration {
             configuration.log.level = reader.choice(
                 "level", default: configuration.log.level, among: LogLevel.allCases.map { ($0.name, $0) }, "a log level"
             )
-            configuration.log.format = reader.choice(
-                "format", default: configuration.log.format, among: LogFormat.allCases.map { ($0.rawValue, $0) },
-                "a form of the log")
+            configuration.log.format = reader.choice("format", default: configuration.log.format, "a form of the log")
             reader.finish()
         }
         if let reader = root.object("apps") {
@@ -127,9 +125,7 @@ extension RelayConfiguration {
         app.downloadURL = reader.string("downloadUrl") {
             DownloadURL.fault(in: $0, schemes: schemes, repeats: false).map { "is no download URL: \($0)" }
         }
-        app.forcePolicy = reader.choice(
-            "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"
-        )
+        app.forcePolicy = reader.choice("forcePolicy", default: .manual, "a force policy")
         if let push = reader.object("push") { app.push = readPush(push) }
         if let pace = reader.object("pace") {
             app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)
@@ -232,9 +228,6 @@ func proxyAddress(_ text: String) -> String? {
 
 extension ConfigurationReader {
     func server(_ key: String) -> ServerAddress? {
-        let text = string(key) {
-            ServerAddress($0) == nil ? "is not a server; an address such as \"https://127.0.0.1:2197\"" : nil
-        }
-        return text.flatMap { ServerAddress($0) }
+        parsed(key, else: "is not a server; an address such as \"https://127.0.0.1:2197\"") { ServerAddress($0) }
     }
 }

@@ -33,19 +33,10 @@ extension RelayConfiguration {
     /// Reads an app's own `webhooks`: what becomes of announced releases.
     static func readReleaseRules(_ reader: ConfigurationReader) -> ReleaseRules {
         var rules = ReleaseRules()
-        let pattern = reader.string("tagPattern", default: rules.tagPattern.text) { text in
-            do throws(TagPatternError) {
-                _ = try TagPattern(text)
-                return nil
-            } catch {
-                return error.description
-            }
-        }
-        if let parsed = try? TagPattern(pattern) { rules.tagPattern = parsed }
+        rules.tagPattern =
+            reader.parsed("tagPattern", default: rules.tagPattern.text) { try TagPattern($0) } ?? rules.tagPattern
         rules.prereleases = reader.flag("prereleases", default: rules.prereleases)
-        rules.sets = reader.choice(
-            "sets", default: rules.sets, among: ReleaseRules.Target.allCases.map { ($0.rawValue, $0) },
-            "what a release raises")
+        rules.sets = reader.choice("sets", default: rules.sets, "what a release raises")
         if reader.raw("canary") != nil {
             let telephones = reader.list("canary")
             rules.canary = telephones.compactMap(\.value.string)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import Signing
 import VersionSources
 
 extension RelayConfiguration {
@@ -35,22 +34,5 @@ extension RelayConfiguration {
                 appID: Int64(appID), key: AppStoreConnectKey(issuerID: issuerID, keyID: keyID), every: every,
                 server: server, trustedCertificates: trustedCertificates), key
         )
-    }
-}
-
-extension ConfigurationCheck {
-    func checkAppStoreConnect(
-        _ source: AppStoreConnectSource, _ field: String, of app: AppConfiguration, _ report: inout Report
-    ) {
-        if let place = app.sourceKeys[.appStoreConnect], let pem = read(place, "\(field).key", &report) {
-            do {
-                _ = try ES256PrivateKey(pem: pem)
-            } catch {
-                report.faults.append(ConfigurationFault("\(field).key", "\(place.place): \(error)"))
-            }
-        }
-        if let path = source.trustedCertificates {
-            checkCertificates(path, "\(field).trustedCertificates", &report)
-        }
     }
 }

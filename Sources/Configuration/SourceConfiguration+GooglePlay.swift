@@ -37,15 +37,9 @@ extension RelayConfiguration {
                 ? nil : "is not a track; \"production\", \"beta\", or what Play Console calls it"
         }
         let key = reader.requiredSecret("key", "where the service account's JSON file is")
-        let pattern = reader.string("versionPattern", default: source.namePattern.text) { text in
-            do throws(TagPatternError) {
-                _ = try TagPattern(text)
-                return nil
-            } catch {
-                return error.description
-            }
-        }
-        if let parsed = try? TagPattern(pattern) { source.namePattern = parsed }
+        source.namePattern =
+            reader.parsed("versionPattern", default: source.namePattern.text) { try TagPattern($0) }
+            ?? source.namePattern
         let fraction = reader.number(
             "minimumFraction", usual: "1", in: 0.001...1, "a share of users, of which 1 is all of them")
         source.server = reader.string("server", default: source.server) { text in
@@ -58,10 +52,7 @@ extension RelayConfiguration {
         source.every = reader.duration("every", default: "10m", in: shortest...(.seconds(86_400)))
         source.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
         reader.finish()
-        if app.sources.contains(where: { $0.store == .googlePlay }) {
-            list.fault(at: path, "is a second Google Play source; an app has one")
-        }
-        app.sources.append(.googlePlay(source))
+        list.add(.googlePlay(source), "Google Play", at: path, to: &app)
         app.sourceKeys[.googlePlay] = key
         app.minimumFraction = fraction ?? app.minimumFraction
     }
@@ -88,21 +79,5 @@ extension AppConfiguration {
         } catch {
             throw FileProbe.Failure(problem: "\(place.place): \(error)")
         }
-    }
-}
-
-extension ConfigurationCheck {
-    /// The key and the certificates of Google Play as a source.
-    func checkGooglePlay(_ source: GooglePlaySource, _ field: String, of app: AppConfiguration, _ report: inout Report)
-    {
-        if let place = app.sourceKeys[.googlePlay], let bytes = read(place, "\(field).key", &report) {
-            do throws(GoogleAccountError) {
-                let account = try GoogleAccount(keyFile: bytes)
-                report.look(at: account, from: place, server: source.server, "\(field).key")
-            } catch {
-                report.faults.append(ConfigurationFault("\(field).key", "\(place.place): \(error)"))
-            }
-        }
-        if let path = source.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
     }
 }

@@ -43,16 +43,10 @@ extension RelayConfiguration {
                 continue
             }
             if let appStore, let store = readAppStore(appStore) {
-                if app.sources.contains(where: { $0.store == .appStore }) {
-                    reader.fault(at: path, "is a second App Store source; an app has one")
-                }
-                app.sources.append(.appStore(store))
+                reader.add(.appStore(store), "App Store", at: path, to: &app)
             }
             if let connect, let (store, key) = readAppStoreConnect(connect) {
-                if app.sources.contains(where: { $0.store == .appStoreConnect }) {
-                    reader.fault(at: path, "is a second App Store Connect source; an app has one")
-                }
-                app.sources.append(.appStoreConnect(store))
+                reader.add(.appStoreConnect(store), "App Store Connect", at: path, to: &app)
                 app.sourceKeys[.appStoreConnect] = key
             }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
@@ -125,17 +119,34 @@ extension RelayConfiguration {
     }
 }
 
+extension ConfigurationReader {
+    /// - Parameters:
+    ///   - name: of the store.
+    ///   - path: of the source in the list.
+    func add(_ source: VersionSource.Kind, _ name: String, at path: String, to app: inout AppConfiguration) {
+        if app.sources.contains(where: { $0.store == source.store }) {
+            fault(at: path, "is a second \(name) source; an app has one")
+        }
+        app.sources.append(source)
+    }
+}
+
 extension ConfigurationCheck {
     /// The keys and certificates that an app's sources name.
     func checkSources(of app: AppConfiguration, _ report: inout Report) {
         for (index, kind) in app.sources.enumerated() {
-            let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).sources[\(index)]"
+            guard let store = kind.store, let place = app.sourceKeys[store] else { continue }
+            let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).sources[\(index)].\(store.rawValue)"
+            var trusted: String?
             if case .googlePlay(let source) = kind {
-                checkGooglePlay(source, "\(field).googlePlay", of: app, &report)
+                trusted = source.trustedCertificates
+                checkAccount(place, server: source.server, "\(field).key", &report)
             }
             if case .appStoreConnect(let source) = kind {
-                checkAppStoreConnect(source, "\(field).appStoreConnect", of: app, &report)
+                trusted = source.trustedCertificates
+                checkSigningKey(place, "\(field).key", &report)
             }
+            if let trusted { checkCertificates(trusted, "\(field).trustedCertificates", &report) }
         }
     }
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
-import Threading
-import WireFormat
 
 /// Ordinary HTTP by libcurl: the command line to its daemon, webhooks out, lookups.
 ///
-/// `send` and `lines` block and may be called from any thread that may wait; `response` is the same for Swift concurrency, on
-/// a thread of its own. A bad status is an answer, and so is a redirect: only what fails below HTTP throws `TransportError`.
+/// `send` and `pieces` block and may be called from any thread that may wait. A bad status is an answer, and so is a redirect:
+/// only what fails below HTTP throws `TransportError`.
 ///
 /// ```swift
 /// let client = HTTPClient(unixSocket: "/run/upgrade-relay/control.sock")
@@ -42,41 +40,6 @@ package struct HTTPClient: Sendable {
     ///   calling thread. What it throws ends the request and is thrown on.
     package func pieces(_ request: HTTPRequest, _ piece: @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse {
         try perform(request, piece: piece)
-    }
-
-    /// The same line by line, without their ends (LF or CRLF): NDJSON, server-sent events.
-    package func lines(_ request: HTTPRequest, _ line: @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse {
-        var splitter = LineSplitter(limit: request.maximumResponse)
-        var goesOn = true
-        func take(_ bytes: [UInt8], _ range: Range<Int>?, _: Int) throws {
-            if goesOn, let range { goesOn = try line(Array(bytes[range])) }
-        }
-        let response = try perform(request) { piece in
-            try splitter.feed(piece, take)
-            if splitter.isTooLong { throw Self.tooLarge(request) }
-            return goesOn
-        }
-        if goesOn { try splitter.finish(take) }
-        return response
-    }
-
-    /// `send` for Swift concurrency. Cancelling the task ends the request within about a second, with `.cancelled`.
-    package func response(to request: HTTPRequest) async throws -> HTTPResponse {
-        let cancellation = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                do {
-                    try NativeThread(name: "http") {
-                        continuation.resume(
-                            with: Result { try perform(request, isCancelled: { cancellation.isSet }) })
-                    }.detach()
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-        } onCancel: {
-            cancellation.set()
-        }
     }
 
     private func perform(

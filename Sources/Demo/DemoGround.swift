@@ -52,11 +52,8 @@ struct DemoGround: Sendable {
             try simulators.map { platform, simulator in
                 let authority = "\(directory)/\(platform.rawValue)-ca.pem"
                 try PrivateFile.write(simulator.trustedCertificate ?? [], to: authority)
-                let way = [
-                    JSONMember(name: "server", value: .string("https://127.0.0.1:\(simulator.port)")),
-                    JSONMember(name: "trustedCertificates", value: .string(authority)),
-                ]
-                return JSONMember(name: platform.rawValue, value: try settings(of: platform, simulator, way))
+                let settings = try settings(of: platform, simulator, trusting: authority)
+                return JSONMember(name: platform.rawValue, value: settings)
             })
         let configuration: JSONValue = [
             "store": ["sqlite": ["path": .string(databasePath)]],
@@ -68,31 +65,31 @@ struct DemoGround: Sendable {
     }
 
     private func settings(
-        of platform: DemoPlatform, _ simulator: PushSimulator, _ way: [JSONMember]
+        of platform: DemoPlatform, _ simulator: PushSimulator, trusting authority: String
     ) throws -> JSONValue {
+        let server = JSONValue.string("https://127.0.0.1:\(simulator.port)")
         switch platform {
         case .ios:
             try PrivateFile.write(key.pem, to: keyPath)
-            let apns = [
-                JSONMember(name: "teamId", value: .string(Self.teamID)),
-                JSONMember(name: "keyId", value: .string(Self.keyID)),
-                JSONMember(name: "key", value: ["file": .string(keyPath)]),
-            ]
             return [
                 "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
-                "push": ["type": .string("mddy_needUpgrade")], "apns": .object(apns + way),
+                "push": ["type": .string("mddy_needUpgrade")],
+                "apns": [
+                    "teamId": .string(Self.teamID), "keyId": .string(Self.keyID), "key": ["file": .string(keyPath)],
+                    "server": server, "trustedCertificates": .string(authority),
+                ],
             ]
         case .android:
             try PrivateFile.write(simulator.accountFile ?? [], to: accountPath)
-            let fcm = [
-                JSONMember(name: "serviceAccount", value: ["file": .string(accountPath)]),
-                // A demo waits for no quarter of an hour, and not for a rate that rises within a minute.
-                JSONMember(name: "avoidQuarterHours", value: .bool(false)),
-                JSONMember(name: "quotaPerMinute", value: .integer(600_000_000)),
-            ]
             return [
                 "downloadUrl": .string("https://play.google.com/store/apps/details?id=\(DemoPopulation.app)"),
-                "push": ["type": .string("mddy_needUpgrade")], "fcm": .object(fcm + way),
+                "push": ["type": .string("mddy_needUpgrade")],
+                "fcm": [
+                    "serviceAccount": ["file": .string(accountPath)],
+                    // A demo waits for no quarter of an hour, and not for a rate that rises within a minute.
+                    "avoidQuarterHours": .bool(false), "quotaPerMinute": .integer(600_000_000),
+                    "server": server, "trustedCertificates": .string(authority),
+                ],
             ]
         }
     }

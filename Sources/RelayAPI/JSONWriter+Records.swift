@@ -8,8 +8,7 @@ import WireFormat
 /// The objects of CONTRACT, member by member in its order.
 extension JSONWriter {
     mutating func app(_ key: AppKey) {
-        member(.app, key.app)
-        member(.platform, key.platform.rawValue)
+        members([.app: key.app, .platform: key.platform.rawValue])
     }
 
     /// - Parameter record: nil when nothing was ever stored for the app: every member is null.
@@ -20,8 +19,7 @@ extension JSONWriter {
         requirementMembers(record)
         member(.updatedAt, record?.updatedAt)
         inForceMembers(record?.inForce)
-        member(.waitingReason, wait?.reason)
-        member(.waitingUntil, wait?.opensAt)
+        members([.waitingReason: wait?.reason, .waitingUntil: wait?.opensAt])
     }
 
     mutating func version(_ record: VersionRecord, wait: GateVerdict?) {
@@ -29,40 +27,33 @@ extension JSONWriter {
     }
 
     private mutating func inForceMembers(_ inForce: InForce?) {
-        member(.inForce, inForce?.required?.text)
-        member(.inForceSince, inForce?.since)
-        member(.inForceBy, inForce?.openedBy)
-        member(.inForceReason, inForce?.reason)
-        member(.announced, inForce?.latest?.text)
+        members([
+            .inForce: inForce?.required?.text, .inForceSince: inForce?.since, .inForceBy: inForce?.openedBy,
+            .inForceReason: inForce?.reason, .announced: inForce?.latest?.text,
+        ])
     }
 
     mutating func change(_ change: InForceChange) {
         object { writer in
             writer.inForceMembers(change.inForce)
-            writer.member(.updatedAt, change.at)
-            writer.member(.actor, change.actor)
-            writer.member(.source, change.source)
+            writer.members([.updatedAt: change.at, .actor: change.actor, .source: change.source])
         }
     }
 
     mutating func change(_ change: VersionChange) {
         object { writer in
             writer.requirementMembers(change.record)
-            writer.member(.updatedAt, change.record.updatedAt)
-            writer.member(.actor, change.actor)
-            writer.member(.source, change.source)
+            writer.members([.updatedAt: change.record.updatedAt, .actor: change.actor, .source: change.source])
         }
     }
 
     private mutating func requirementMembers(_ record: VersionRecord?) {
-        member(.latest, record?.latest?.text)
-        member(.required, record?.required?.text)
-        member(.downloadUrl, record?.downloadURL)
-        member(.message, record?.message)
-        member(.telephones, strings: record?.telephones)
+        members([
+            .latest: record?.latest?.text, .required: record?.required?.text, .downloadUrl: record?.downloadURL,
+            .message: record?.message, .telephones: record?.telephones,
+        ])
         object(.builds) { writer in
-            writer.member(.latest, record?.builds.latest)
-            writer.member(.required, record?.builds.required)
+            writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
         }
     }
 
@@ -71,20 +62,16 @@ extension JSONWriter {
         object { writer in
             writer.member(.id, record.id)
             writer.app(record.app)
-            writer.member(.required, record.required.text)
-            writer.member(.inForce, record.inForce?.text)
-            writer.member(.latest, record.latest?.text)
-            writer.member(.downloadUrl, record.downloadURL)
-            writer.member(.message, record.message)
-            writer.member(.telephones, strings: record.telephones)
+            writer.members([
+                .required: record.required.text, .inForce: record.inForce?.text, .latest: record.latest?.text,
+                .downloadUrl: record.downloadURL, .message: record.message, .telephones: record.telephones,
+            ])
             writer.member(.canary, record.canary) { $0.canary($1, of: record) }
-            writer.member(.state, record.state.rawValue)
-            writer.member(.reason, record.reason)
-            writer.member(.createdAt, record.createdAt)
-            writer.member(.startedAt, record.startedAt)
-            writer.member(.finishedAt, record.finishedAt)
-            writer.member(.expiresAt, record.expiresAt)
-            writer.member(.waitingUntil, status.waitingUntil)
+            writer.members([
+                .state: record.state.rawValue, .reason: record.reason, .createdAt: record.createdAt,
+                .startedAt: record.startedAt, .finishedAt: record.finishedAt, .expiresAt: record.expiresAt,
+                .waitingUntil: status.waitingUntil,
+            ])
             writer.name(.counts)
             writer.counts(status.counts)
             writer.filteredBy(record.filteredBy)
@@ -94,9 +81,9 @@ extension JSONWriter {
                 }
             }
             writer.member(.upgraded, record.upgraded)
-            writer.member(.ratePerSecond, decimal: status.ratePerSecond)
+            writer.member(.ratePerSecond, JSONDecimal(status.ratePerSecond))
             writer.member(.secondsLeft, status.secondsLeft)
-            writer.member(.rateLimit, decimal: status.rateLimit, places: 2)
+            writer.member(.rateLimit, JSONDecimal(status.rateLimit, places: 2))
             writer.member(.wave, record.waves.current) {
                 $0.wave($1, of: record.waves, nextAt: status.nextWaveAt)
             }
@@ -107,23 +94,18 @@ extension JSONWriter {
 
     /// Whether the users whom the bump named are still the only ones.
     private mutating func canary(_ canary: CampaignCanary, of record: CampaignRecord) {
-        object { writer in
-            writer.member(.phase, canary.phase.rawValue)
-            writer.member(.telephones, Int64(record.telephones?.count ?? 0))
-            writer.member(.endedAt, canary.endedAt)
-            writer.member(.releasedAt, canary.releasedAt)
-        }
+        object([
+            .phase: canary.phase.rawValue, .telephones: Int64(record.telephones?.count ?? 0), .endedAt: canary.endedAt,
+            .releasedAt: canary.releasedAt,
+        ])
     }
 
     /// How often the campaign was opened again, and for whom.
     private mutating func round(_ round: CampaignRound) {
-        object { writer in
-            writer.member(.type, round.kind.rawValue)
-            writer.member(.states, strings: round.states.map(\.name))
-            writer.member(.dueAt, round.dueAt)
-            writer.member(.begunAt, round.begunAt)
-            writer.member(.devices, round.devices)
-        }
+        object([
+            .type: round.kind.rawValue, .states: round.states.map(\.name), .dueAt: round.dueAt, .begunAt: round.begunAt,
+            .devices: round.devices,
+        ])
     }
 
     /// Who obeyed a campaign.
@@ -132,15 +114,11 @@ extension JSONWriter {
         object { writer in
             writer.member(.campaign, record.id)
             writer.app(record.app)
-            writer.member(.required, record.required.text)
-            writer.member(.state, record.state.rawValue)
-            writer.member(.begunAt, record.begunAt)
-            writer.member(.at, now)
-            writer.member(.audience, record.counts.audience)
-            writer.member(.alreadyCurrent, record.alreadyCurrent)
-            writer.member(.accepted, record.counts.accepted)
-            writer.member(.toldAtLogin, record.reach.toldAtLogin)
-            writer.member(.upgraded, record.upgraded)
+            writer.members([
+                .required: record.required.text, .state: record.state.rawValue, .begunAt: record.begunAt, .at: now,
+                .audience: record.counts.audience, .alreadyCurrent: record.alreadyCurrent,
+                .accepted: record.counts.accepted, .toldAtLogin: record.reach.toldAtLogin, .upgraded: record.upgraded,
+            ])
             writer.object(.reachedBy) { writer in
                 writer.member(.push, record.reach.push)
                 writer.member(.login, record.reach.login)
@@ -148,28 +126,18 @@ extension JSONWriter {
                 writer.member(.unknown, record.reachedUnknown)
             }
             writer.array(.items, adoption.points) { writer, point in
-                writer.object { writer in
-                    writer.member(.at, point.at)
-                    writer.member(.upgraded, point.upgraded)
-                }
+                writer.object([.at: point.at, .upgraded: point.upgraded])
             }
         }
     }
 
     /// The wave that has begun last.
     private mutating func wave(_ wave: CampaignWave, of waves: CampaignWaves, nextAt: Timestamp?) {
-        object { writer in
-            writer.member(.number, Int64(wave.number + 1))
-            writer.member(.of, Int64(waves.list.count))
-            writer.member(.percent, decimal: wave.percent, places: 2)
-            writer.member(.devices, wave.devices)
-            writer.member(.pending, wave.pending)
-            writer.member(.accepted, wave.accepted)
-            writer.member(.failed, wave.failed)
-            writer.member(.begunAt, wave.begunAt)
-            writer.member(.endedAt, wave.endedAt)
-            writer.member(.nextAt, nextAt)
-        }
+        object([
+            .number: Int64(wave.number + 1), .of: waves.list.count, .percent: JSONDecimal(wave.percent, places: 2),
+            .devices: wave.devices, .pending: wave.pending, .accepted: wave.accepted, .failed: wave.failed,
+            .begunAt: wave.begunAt, .endedAt: wave.endedAt, .nextAt: nextAt,
+        ])
     }
 
     private mutating func counts(_ counts: CampaignCounts) {
@@ -189,22 +157,20 @@ extension JSONWriter {
     mutating func plan(_ app: AppKey, _ report: PlanReport, inForce: Version?, warnings: [String]) {
         object { writer in
             writer.app(app)
-            writer.member(.inForce, inForce?.text)
-            writer.member(.waitingReason, report.gate.flatMap { $0.isOpen ? nil : $0.reason })
-            writer.member(.waitingUntil, report.gate?.opensAt)
-            writer.member(.audience, report.survey.audience)
-            writer.member(.toPush, report.toPush)
-            writer.member(.canary, report.canary)
+            writer.members([
+                .inForce: inForce?.text, .waitingReason: report.gate.flatMap { $0.isOpen ? nil : $0.reason },
+                .waitingUntil: report.gate?.opensAt, .audience: report.survey.audience, .toPush: report.toPush,
+                .canary: report.canary,
+            ])
             writer.member(.waves, report.waves) { writer, waves in
                 writer.array(waves.ends) { $0.decimal(Double($1) / 100, places: 2) }
             }
             writer.member(.campaign, report.campaign)
             writer.filteredBy(report.survey.filteredBy)
-            writer.member(.required, report.required?.text)
-            writer.member(.rises, report.rises)
-            writer.member(.largestKnown, report.largestKnown?.text)
-            writer.member(.needsConfirmation, report.needsConfirmation)
-            writer.member(.warnings, strings: warnings)
+            writer.members([
+                .required: report.required?.text, .rises: report.rises, .largestKnown: report.largestKnown?.text,
+                .needsConfirmation: report.needsConfirmation, .warnings: warnings,
+            ])
             writer.name(.samplePayload)
             writer.raw(report.samplePayload)
             // As it goes over the wire, which who reads it can no longer say.
@@ -216,22 +182,18 @@ extension JSONWriter {
         object { writer in
             writer.member(.campaign, delivery.campaign)
             writer.app(delivery.app)
-            writer.member(.token, delivery.token)
-            writer.member(.telephone, delivery.telephone)
-            writer.member(.state, delivery.state.name)
-            writer.member(.reason, delivery.reason)
-            writer.member(.apnsId, PushID.text(campaign: delivery.campaign, device: delivery.device))
-            writer.member(.attempts, Int64(delivery.attempts))
-            writer.member(.nextAttemptAt, delivery.nextAttemptAt)
-            writer.member(.updatedAt, delivery.updatedAt)
+            writer.members([
+                .token: delivery.token, .telephone: delivery.telephone, .state: delivery.state.name,
+                .reason: delivery.reason, .apnsId: PushID.text(campaign: delivery.campaign, device: delivery.device),
+                .attempts: delivery.attempts, .nextAttemptAt: delivery.nextAttemptAt, .updatedAt: delivery.updatedAt,
+            ])
         }
     }
 
     mutating func device(_ record: DeviceRecord) {
         object { writer in
             writer.registrationMembers(record.registration)
-            writer.member(.registeredAt, record.registeredAt)
-            writer.member(.retiredAt, record.retiredAt)
+            writer.members([.registeredAt: record.registeredAt, .retiredAt: record.retiredAt])
         }
     }
 

@@ -110,18 +110,12 @@ struct ProblemDetails: Error {
     var response: Response {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.member(.type, type)
-            writer.member(.title, Response.reason(status))
-            writer.member(.status, Int64(status))
-            writer.member(.detail, detail)
+            writer.members([.type: type, .title: Response.reason(status), .status: status, .detail: detail])
             if let request = RequestMark.current { writer.member("request", request) }
             for extra in extras { writer.member(extra.name, extra.value) }
             if !faults.isEmpty {
                 writer.array(.errors, faults) { writer, fault in
-                    writer.object { writer in
-                        writer.member(.field, fault.field)
-                        writer.member(.reason, fault.reason)
-                    }
+                    writer.object([.field: fault.field, .reason: fault.reason])
                 }
             }
         }

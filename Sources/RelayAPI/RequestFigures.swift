@@ -66,14 +66,12 @@ final class RequestFigures: Sendable {
             return (method: parts[0], route: parts[1], answers)
         }.sorted { ($0.route, $0.method) < ($1.route, $1.method) }
         text.write(
-            Metric.requestsAnswered,
+            .requestsAnswered,
             answers.flatMap { method, route, answers in
                 answers.byClass.sorted { $0.key < $1.key }.map { ([method, route, "\($0.key)xx"], Double($0.value)) }
             })
-        text.write(
-            Metric.requestDuration,
-            answers.map { method, route, answers in ([method, route], answers.durations) })
+        text.write(.requestDuration, answers.map { method, route, answers in ([method, route], answers.durations) })
         let webhooks = state.webhooks.sorted { ($0.key.kind, $0.key.result) < ($1.key.kind, $1.key.result) }
-        text.write(Metric.webhooks, webhooks.map { ([$0.key.kind, $0.key.result], Double($0.value)) })
+        text.write(.webhooks, webhooks.map { ([$0.key.kind, $0.key.result], Double($0.value)) })
     }
 }

@@ -24,21 +24,18 @@ extension DaemonControl {
             write(census, to: &text)
             write(census.versions, to: &text)
         }
-        text.write(
-            Metric.certificateLeft,
-            certificates.secondsLeft(at: clock()).map { (Self.labels($0.app), $0.seconds) })
-        text.write(Metric.watcherLook, work.lastLook.map(Self.seconds))
+        text.write(.certificateLeft, certificates.secondsLeft(at: clock()).map { (Self.labels($0.app), $0.seconds) })
+        text.write(.watcherLook, work.lastLook.map(Self.seconds))
         writePushes(work, to: &text)
         writeConnections(to: &text)
         writeStore(to: &text)
         writeSources(to: &text)
         writeNotifications(census?.store.receivers ?? [], to: &text)
-        text.write(Metric.buildInfo, [([CommandLineTool.version], 1)])
+        text.write(.buildInfo, [([CommandLineTool.version], 1)])
         let lines = log.lines
-        text.write(
-            Metric.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
-        text.write(Metric.reloadTaken, reloads.fault == nil ? 1 : 0)
-        text.write(Metric.configurationRead, Self.seconds(reloads.takenAt))
+        text.write(.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
+        text.write(.reloadTaken, reloads.fault == nil ? 1 : 0)
+        text.write(.configurationRead, Self.seconds(reloads.takenAt))
         ProcessMetrics.write(to: &text)
     }
 
@@ -54,7 +51,7 @@ extension DaemonControl {
 
     private func write(_ versions: [VersionRecord], to text: inout MetricsText) {
         text.write(
-            Metric.versionInfo,
+            .versionInfo,
             versions.map { record in
                 let shown = [record.required, record.inForce.required, record.inForce.latest].map { $0?.text ?? "" }
                 return (Self.labels(record.app) + shown, 1)
@@ -62,9 +59,7 @@ extension DaemonControl {
         let waiting = versions.filter { record in
             !record.requirements.waiting.isEmpty
         }
-        text.write(
-            Metric.requirementWaiting,
-            waiting.map { (Self.labels($0.app), Self.seconds($0.updatedAt)) })
+        text.write(.requirementWaiting, waiting.map { (Self.labels($0.app), Self.seconds($0.updatedAt)) })
     }
 
     // MARK: Campaigns
@@ -73,7 +68,7 @@ extension DaemonControl {
         let known = Set(apps() + census.store.devices.keys)
         let apps = Self.sorted(Dictionary(uniqueKeysWithValues: known.map { ($0, ()) })).map(\.key)
         text.write(
-            Metric.campaignsByState,
+            .campaignsByState,
             apps.flatMap { app in
                 CampaignState.allCases.map { state in
                     (
@@ -82,8 +77,7 @@ extension DaemonControl {
                     )
                 }
             })
-        text.write(
-            Metric.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
+        text.write(.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
         let running = census.open.filter { $0.state == .running }
         let counts = running.map { record in
             var counts = fanOut.figures(of: record.key).counts(record.counts)
@@ -96,13 +90,12 @@ extension DaemonControl {
                 (Self.labels(app), counts.reduce(0) { $1.0 == app ? $0 + Double(count($1.1)) : $0 })
             }
         }
-        text.write(Metric.pending, sum(\.pending))
-        text.write(Metric.retriesWaiting, sum(\.retrying))
+        text.write(.pending, sum(\.pending))
+        text.write(.retriesWaiting, sum(\.retrying))
         let starts = Dictionary(running.map { ($0.app, $0.startedAt ?? $0.createdAt) }, uniquingKeysWith: min)
+        text.write(.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
         text.write(
-            Metric.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
-        text.write(
-            Metric.pushesCancelled,
+            .pushesCancelled,
             apps.flatMap { app in
                 [CampaignState.cancelled, .superseded].map { state in
                     (
@@ -113,24 +106,21 @@ extension DaemonControl {
             })
         let suspended = Set(
             census.open.filter { $0.state == .suspended && FanOut.isCredential($0.reason) }.map(\.app))
-        text.write(
-            Metric.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
+        text.write(.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
         writeAdoption(of: census.newest, to: &text)
     }
 
     private func writeAdoption(of campaigns: [CampaignRecord], to text: inout MetricsText) {
+        text.write(.devicesToUpgrade, campaigns.map { (Self.labels($0.app), Double($0.toUpgrade)) })
         text.write(
-            Metric.devicesToUpgrade, campaigns.map { (Self.labels($0.app), Double($0.toUpgrade)) })
-        text.write(
-            Metric.devicesUpgraded,
+            .devicesUpgraded,
             campaigns.flatMap { record in
                 [
                     ("push", record.reach.push), ("login", record.reach.login), ("both", record.reach.both),
                     ("unknown", record.reachedUnknown),
                 ].map { (Self.labels(record.app) + [$0.0], Double($0.1)) }
             })
-        text.write(
-            Metric.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.toldAtLogin)) })
+        text.write(.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.toldAtLogin)) })
     }
 
     // MARK: Pushes
@@ -141,39 +131,36 @@ extension DaemonControl {
         for app in work.apps where tallies[app] == nil { tallies[app] = PushTally() }
         let all = Self.sorted(tallies)
         text.write(
-            Metric.outcomes,
+            .outcomes,
             all.flatMap { app, tally in
                 [
                     ("accepted", tally.accepted), ("rejected", tally.rejected), ("unregistered", tally.unregistered),
                     ("expired", tally.expired), ("filtered", tally.filtered),
                 ].map { (Self.labels(app) + [$0.0], Double($0.1)) }
             })
-        text.write(Metric.rejections, Self.byReason(all, \.rejectedBy))
-        text.write(Metric.retries, Self.byReason(all, \.retriedBy))
+        text.write(.rejections, Self.byReason(all, \.rejectedBy))
+        text.write(.retries, Self.byReason(all, \.retriedBy))
         text.write(
-            Metric.filtered,
+            .filtered,
             all.flatMap { app, tally in
                 FilterReason.allCases.map {
                     (Self.labels(app) + [$0.rawValue], Double(tally.filteredBy[$0] ?? 0))
                 }
             })
         let apps = Self.sorted(Dictionary(uniqueKeysWithValues: work.apps.map { ($0, ()) })).map(\.key)
-        text.write(
-            Metric.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
+        text.write(.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
         let environments = apps.flatMap { app in
             fanOut.environments(of: app).map { (labels: Self.labels(app) + [$0.name], waits: $0.waits) }
         }
+        text.write(.reachable, environments.map { ($0.labels, $0.waits.contains(.unreachable) ? 0 : 1) })
+        text.write(.held, environments.map { ($0.labels, $0.waits.contains(.outage) ? 1 : 0) })
         text.write(
-            Metric.reachable, environments.map { ($0.labels, $0.waits.contains(.unreachable) ? 0 : 1) })
-        text.write(Metric.held, environments.map { ($0.labels, $0.waits.contains(.outage) ? 1 : 0) })
-        text.write(
-            Metric.waits,
+            .waits,
             environments.flatMap { labels, waits in
                 SendingWait.Cause.allCases.map { (labels + [$0.rawValue], waits.contains($0) ? 1 : 0) }
             })
-        text.write(
-            Metric.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
-        text.write(Metric.tokensSigned, Double(tokenSources.signed))
+        text.write(.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
+        text.write(.tokensSigned, Double(tokenSources.signed))
     }
 
     private static func byReason(
@@ -191,43 +178,41 @@ extension DaemonControl {
         func each(_ metric: Metric, _ value: (LaneFigures) -> Int) {
             text.write(metric, lanes.map { ([$0.0], Double(value($0.1))) })
         }
-        each(Metric.requestsSent, \.requestsSent)
-        each(Metric.resends, \.resends)
-        each(Metric.streams, \.requestsInFlight)
-        each(Metric.connectionsOpen, \.connectionsOpen)
-        each(Metric.dials, \.dials)
-        each(Metric.dialFailures, \.dialFailures)
+        each(.requestsSent, \.requestsSent)
+        each(.resends, \.resends)
+        each(.streams, \.requestsInFlight)
+        each(.connectionsOpen, \.connectionsOpen)
+        each(.dials, \.dials)
+        each(.dialFailures, \.dialFailures)
         text.write(
-            Metric.retirements,
+            .retirements,
             lanes.flatMap { lane, figures in
                 figures.retirementsByReason.map { ([lane, $0.reason], Double($0.count)) }
             })
         text.write(
-            Metric.goAways,
+            .goAways,
             lanes.flatMap { lane, figures in figures.goAwaysByCode.map { ([lane, $0.code], Double($0.count)) } })
-        text.write(Metric.latency, lanes.map { ([$0.0], $0.1.latency) })
+        text.write(.latency, lanes.map { ([$0.0], $0.1.latency) })
     }
 
     // MARK: Store and sources
 
     private func writeStore(to text: inout MetricsText) {
         let figures = store.figures()
-        text.write(Metric.commits, [([], figures.commits)])
-        text.write(
-            Metric.storeErrors,
-            StoreError.Code.labels.map { ([$0], Double(figures.errors[$0] ?? 0)) })
-        text.write(Metric.databaseBytes, figures.databaseBytes.map(Double.init))
-        text.write(Metric.logBytes, figures.logBytes.map(Double.init))
-        text.write(Metric.freeBytes, figures.freeBytes.map(Double.init))
-        text.write(Metric.storeTaking, fanOut.faults()["store"] == nil ? 1 : 0)
+        text.write(.commits, [([], figures.commits)])
+        text.write(.storeErrors, StoreError.Code.labels.map { ([$0], Double(figures.errors[$0] ?? 0)) })
+        text.write(.databaseBytes, figures.databaseBytes.map(Double.init))
+        text.write(.logBytes, figures.logBytes.map(Double.init))
+        text.write(.freeBytes, figures.freeBytes.map(Double.init))
+        text.write(.storeTaking, fanOut.faults()["store"] == nil ? 1 : 0)
     }
 
     private func writeSources(to text: inout MetricsText) {
         let sources = sources.figures().map { (Self.labels($0.app) + [$0.name], $0) }
-        text.write(Metric.sourceFailing, sources.map { ($0.0, $0.1.isFailing ? 1 : 0) })
-        text.write(Metric.sourceFailures, sources.map { ($0.0, Double($0.1.failures)) })
+        text.write(.sourceFailing, sources.map { ($0.0, $0.1.isFailing ? 1 : 0) })
+        text.write(.sourceFailures, sources.map { ($0.0, Double($0.1.failures)) })
         text.write(
-            Metric.sourceSuccess,
+            .sourceSuccess,
             sources.compactMap { labels, figures in figures.lastSuccess.map { (labels, Self.seconds($0)) } })
     }
 
@@ -235,19 +220,16 @@ extension DaemonControl {
 
     private func writeNotifications(_ receivers: [StoreCensus.Receiver], to text: inout MetricsText) {
         text.write(
-            Metric.notificationAttempts,
+            .notificationAttempts,
             notifier.figures.attempts.sorted { $0.key < $1.key }.flatMap { receiver, counts in
                 NotifierFigures.Result.allCases.map { ([receiver, $0.rawValue], Double(counts[$0] ?? 0)) }
             })
         let byHost = Dictionary(grouping: receivers) { NotifierFigures.label($0.url) }.sorted { $0.key < $1.key }
+        text.write(.notificationsPending, byHost.map { ([$0.key], Double($0.value.reduce(0) { $0 + $1.pending })) })
         text.write(
-            Metric.notificationsPending,
-            byHost.map { ([$0.key], Double($0.value.reduce(0) { $0 + $1.pending })) })
-        text.write(
-            Metric.oldestNotification,
+            .oldestNotification,
             byHost.compactMap { host, some in some.compactMap(\.oldest).min().map { ([host], Self.seconds($0)) } })
-        text.write(
-            Metric.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
+        text.write(.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
     }
 }
 

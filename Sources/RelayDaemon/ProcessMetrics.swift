@@ -12,17 +12,16 @@ enum ProcessMetrics {
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
         // Counted from the field after the name, which is the third: utime is the 14th, stime the 15th, starttime the 22nd,
         // vsize the 23rd, rss the 24th.
-        text.write(Metric.cpu, pair(fields, 11, 12).map { ($0 + $1) / ticks })
-        text.write(
-            Metric.residentMemory, value(fields, 21).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) })
-        text.write(Metric.virtualMemory, value(fields, 20))
+        text.write(.cpu, pair(fields, 11, 12).map { ($0 + $1) / ticks })
+        text.write(.residentMemory, value(fields, 21).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) })
+        text.write(.virtualMemory, value(fields, 20))
         let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        text.write(Metric.openDescriptors, open.map(Double.init))
+        text.write(.openDescriptors, open.map(Double.init))
         var limit = rlimit()
         let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-        text.write(Metric.maximumDescriptors, isKnown ? Double(limit.rlim_cur) : nil)
+        text.write(.maximumDescriptors, isKnown ? Double(limit.rlim_cur) : nil)
         let start = value(fields, 19).flatMap { started in bootTime.map { $0 + started / ticks } }
-        text.write(Metric.startTime, start)
+        text.write(.startTime, start)
     }
 
     /// Seconds since 1970.

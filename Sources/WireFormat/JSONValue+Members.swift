@@ -36,9 +36,9 @@ extension JSONValue {
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-    /// Members in the order in which they are written here.
-    package init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self = .object(elements.map { JSONMember(name: $0, value: $1) })
+    /// Members in the order in which they are written here; those without a value are left out.
+    package init(dictionaryLiteral elements: (String, JSONValue?)...) {
+        self = .object(elements.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
     }
 }
 

@@ -85,27 +85,14 @@ package struct JSONWriter {
         bytes.append(contentsOf: json)
     }
 
-    // MARK: Members
-
-    package mutating func member(_ name: String, _ value: String?) {
-        self.name(name)
-        if let value { string(value) } else { null() }
+    /// A value that says itself how it is written; nil is null.
+    package mutating func value(_ value: (any JSONWritable)?) {
+        if let value { value.write(to: &self) } else { null() }
     }
 
-    package mutating func member(_ name: String, _ value: Int64?) {
+    package mutating func member(_ name: String, _ value: (any JSONWritable)?) {
         self.name(name)
-        if let value { integer(value) } else { null() }
-    }
-
-    package mutating func member(_ name: String, _ value: Timestamp?) {
-        self.name(name)
-        if let value { string(value.internetTime) } else { null() }
-    }
-
-    package mutating func member(_ name: String, strings: [String]?) {
-        self.name(name)
-        guard let strings else { return null() }
-        array(strings) { $0.string($1) }
+        self.value(value)
     }
 
     // MARK: Bytes
@@ -150,4 +137,47 @@ package struct JSONWriter {
         }
         bytes.append(UInt8(ascii: "\""))
     }
+}
+
+/// What a value of JSON can be made of.
+package protocol JSONWritable {
+    func write(to writer: inout JSONWriter)
+}
+
+extension String: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.string(self) }
+}
+
+extension Int64: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.integer(self) }
+}
+
+extension Int: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.integer(Int64(self)) }
+}
+
+extension Bool: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.bool(self) }
+}
+
+extension Timestamp: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.string(internetTime) }
+}
+
+extension Array: JSONWritable where Element: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.array(self) { $0.value($1) } }
+}
+
+/// A number with at most so many decimals.
+package struct JSONDecimal: JSONWritable {
+    private let value: Double
+    private let places: Int
+
+    /// - Returns: nil of nil.
+    package init?(_ value: Double?, places: Int = 1) {
+        guard let value else { return nil }
+        (self.value, self.places) = (value, places)
+    }
+
+    package func write(to writer: inout JSONWriter) { writer.decimal(value, places: places) }
 }

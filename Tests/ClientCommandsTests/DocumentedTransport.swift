@@ -88,17 +88,6 @@ struct DocumentedTransport: APITransport {
         return changed(json).bytes()
     }
 
-    func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer {
-        let answer = try await send(request)
-        guard answer.isSuccess else { return answer }
-        for line in answer.body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            guard try receive(Array(line)) else { break }
-        }
-        return APIAnswer(status: answer.status, body: [])
-    }
-
     func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer {

@@ -29,12 +29,6 @@ private final class PiecewiseTransport: APITransport {
         return APIAnswer(status: 200, body: Array(apps.utf8))
     }
 
-    func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer {
-        throw CommandFailure(.failed, "nobody asks for lines")
-    }
-
     func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer {
@@ -173,12 +167,6 @@ private struct ByteTransport: APITransport {
 
     func send(_ request: APIRequest) async throws -> APIAnswer {
         try await PiecewiseTransport([], breaks: false).send(request)
-    }
-
-    func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer {
-        try await send(request)
     }
 
     func pieces(

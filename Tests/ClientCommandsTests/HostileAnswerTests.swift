@@ -42,14 +42,6 @@ import WireFormat
             APIAnswer(status: status, body: Array(answer.utf8))
         }
 
-        func lines(
-            _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-        ) async throws -> APIAnswer {
-            guard status == 200 else { return try await send(request) }
-            _ = try receive(Array(record.utf8))
-            return APIAnswer(status: 200, body: [])
-        }
-
         func pieces(
             _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
         ) async throws -> APIAnswer {

@@ -23,10 +23,6 @@ import Testing
             return APIAnswer(status: 200, body: Array(#"{"items":[],"next":null}"#.utf8))
         }
 
-        func lines(
-            _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-        ) async throws -> APIAnswer { try await send(request) }
-
         func pieces(
             _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
         ) async throws -> APIAnswer { try await send(request) }

@@ -20,17 +20,6 @@ final class ScriptedTransport: APITransport {
         return answers["\(request.method) \(request.path)"] ?? APIAnswer(status: 404, body: Array(missing.utf8))
     }
 
-    func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer {
-        let answer = try await send(request)
-        guard answer.isSuccess else { return answer }
-        for line in answer.body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            guard try receive(Array(line)) else { break }
-        }
-        return APIAnswer(status: answer.status, body: [])
-    }
-
     /// Three bytes at a time: no piece ends where a line does.
     func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool

@@ -44,10 +44,6 @@ import Testing
             return APIAnswer(status: 200, body: Array(body.utf8))
         }
 
-        func lines(
-            _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-        ) async throws -> APIAnswer { try await send(request) }
-
         func pieces(
             _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
         ) async throws -> APIAnswer { try await send(request) }

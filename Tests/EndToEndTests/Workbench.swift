@@ -6,6 +6,7 @@ import PushSimulator
 import SeedApps
 import Signing
 import SimulatorTools
+import TestPeers
 import Testing
 import WireFormat
 

@@ -55,36 +55,36 @@ struct HTTPClientTests {
         #expect(throws: PeerError.self) { try HTTPClient().send(request) }
     }
 
-    @Test func handsOverLinesAsTheyCome() throws {
+    @Test func handsOverPiecesAsTheyCome() throws {
         let server = try PlainServer { _ in
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n{\"a\":1\r\n9\r\n}\r\nsecond\r\n5\r\n\nlast\r\n0\r\n\r\n"
         }
         defer { server.stop() }
-        var lines: [String] = []
-        let response = try HTTPClient().lines(HTTPRequest("GET", url(server))) {
-            lines.append(String(decoding: $0, as: UTF8.self))
+        var text = ""
+        let response = try HTTPClient().pieces(HTTPRequest("GET", url(server))) {
+            text += String(decoding: $0, as: UTF8.self)
             return true
         }
         #expect(response.status == 200 && response.body.isEmpty)
-        #expect(lines == ["{\"a\":1}", "second", "last"])
+        #expect(text == "{\"a\":1}\r\nsecond\nlast")
     }
 
-    @Test func theReaderOfLinesMayHaveEnough() throws {
+    @Test func theReaderOfPiecesMayHaveEnough() throws {
         let server = try PlainServer { _ in "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\none\ntwo\n" }
         defer { server.stop() }
         var count = 0
-        let response = try HTTPClient().lines(HTTPRequest("GET", url(server))) { _ in
+        let response = try HTTPClient().pieces(HTTPRequest("GET", url(server))) { _ in
             count += 1
             return false
         }
         #expect(response.status == 200 && count == 1)
     }
 
-    @Test func aRefusalOfLinesComesAsABody() throws {
+    @Test func aRefusalOfPiecesComesAsABody() throws {
         let server = try PlainServer { _ in "HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\nno\n\n" }
         defer { server.stop() }
-        let response = try HTTPClient().lines(HTTPRequest("GET", url(server))) { _ in
-            Issue.record("a refusal is no line")
+        let response = try HTTPClient().pieces(HTTPRequest("GET", url(server))) { _ in
+            Issue.record("a refusal is no piece")
             return true
         }
         #expect(response.status == 403 && response.body == Array("no\n\n".utf8))
@@ -143,19 +143,19 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func cancellingTheTaskEndsTheRequest() async throws {
-        // Cancelled by the server, once the request is there: nobody waits on a thread of Swift's pool.
-        let request = Watched<Task<HTTPResponse, any Error>?>(nil)
+    @Test func whoSendsMayGiveUp() throws {
+        // Once the request is there.
+        let isThere = Watched(false)
+        let isOver = Watched(false)
         let server = try PlainServer { _ in
-            _ = request.wait { $0 != nil }
-            request.now?.cancel()
+            isThere.change { $0 = true }
+            _ = isOver.wait { $0 }
             return ""
         }
-        let url = url(server)
-        let task = Task { try await HTTPClient().response(to: HTTPRequest("GET", url)) }
-        request.change { $0 = task }
-        let result = await task.result
-        #expect(throws: TransportError.self) { try result.get() }
+        #expect(throws: TransportError.self) {
+            try HTTPClient().send(HTTPRequest("GET", url(server)), isCancelled: { isThere.now })
+        }
+        isOver.change { $0 = true }
         server.stop()
     }
 }

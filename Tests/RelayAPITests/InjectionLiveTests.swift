@@ -5,6 +5,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import Telemetry
+import TestPeers
 import Testing
 
 /// Whoever may write a part of a request must not write a part of an answer's head.

@@ -4,6 +4,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
+import TestPeers
 import Testing
 
 @testable import CurlTransport

@@ -16,10 +16,10 @@ struct JSONWriterTests {
         let text = Self.text { writer in
             writer.object { writer in
                 writer.member("a", 1)
-                writer.member("b", nil as String?)
+                writer.member("b", nil)
                 writer.name("c")
                 writer.array([1, 2]) { writer, _ in writer.object { _ in } }
-                writer.member("d", strings: [])
+                writer.member("d", [] as [String])
                 writer.name("e")
                 writer.raw(Array("{}".utf8))
                 writer.name("f")

@@ -52,13 +52,8 @@ package protocol APITransport: Sendable {
     /// - Throws: `CommandFailure(.unreachable)` where the daemon cannot be reached.
     func send(_ request: APIRequest) async throws -> APIAnswer
 
-    /// Hands over a successful answer line by line, as it arrives; a refusal's body is returned whole instead. `receive`
-    /// answers false to end the stream.
-    func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer
-
-    /// The same, in pieces as they arrive.
+    /// Hands over a successful answer in pieces, as it arrives; a refusal's body is returned whole instead. `receive` answers
+    /// false to end the stream.
     func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer

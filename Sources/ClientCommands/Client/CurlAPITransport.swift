@@ -30,30 +30,22 @@ package struct CurlAPITransport: APITransport {
     }
 
     package func send(_ request: APIRequest) async throws -> APIAnswer {
-        do {
-            let response = try await client.response(to: converted(request, timeout: .seconds(120)))
-            return APIAnswer(status: response.status, body: response.body)
-        } catch let error as TransportError {
-            throw failure(error)
-        }
-    }
-
-    package func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer {
-        try await stream(request, receive) { try client.lines($0, $1) }
+        let request = converted(request, timeout: .seconds(120))
+        return try await perform { flag in try client.send(request, isCancelled: { flag.isSet }) }
     }
 
     package func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer {
-        try await stream(request, receive) { try client.pieces($0, $1) }
+        let request = converted(request, timeout: nil)
+        return try await perform { flag in
+            try client.pieces(request) { piece in flag.isSet ? false : try receive(piece) }
+        }
     }
 
-    /// Runs `perform` on a thread of its own, until it ends or the task is cancelled.
-    private func stream(
-        _ request: APIRequest, _ receive: @escaping @Sendable ([UInt8]) throws -> Bool,
-        perform: @escaping @Sendable (HTTPRequest, @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse
+    /// Sends on a thread of its own, until the answer has ended or the task is cancelled.
+    private func perform(
+        _ send: @escaping @Sendable (CancellationFlag) throws -> HTTPResponse
     ) async throws -> APIAnswer {
         let cancellation = CancellationFlag()
         do {
@@ -61,13 +53,8 @@ package struct CurlAPITransport: APITransport {
                 try await withCheckedThrowingContinuation {
                     (continuation: CheckedContinuation<HTTPResponse, any Error>) in
                     do {
-                        try NativeThread(name: "stream") {
-                            continuation.resume(
-                                with: Result {
-                                    try perform(converted(request, timeout: nil)) { part in
-                                        cancellation.isSet ? false : try receive(part)
-                                    }
-                                })
+                        try NativeThread(name: "http") {
+                            continuation.resume(with: Result { try send(cancellation) })
                         }.detach()
                     } catch {
                         continuation.resume(throwing: error)

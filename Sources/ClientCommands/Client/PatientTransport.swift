@@ -32,13 +32,6 @@ final class PatientTransport: APITransport {
         return try await transport.send(request)
     }
 
-    func lines(
-        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
-    ) async throws -> APIAnswer {
-        try await waitForAnswer()
-        return try await transport.lines(request, receive: receive)
-    }
-
     func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
+import Synchronization
 import Terminal
 package import WireFormat
 
@@ -54,8 +55,23 @@ package struct RelayClient: Sendable {
 
     /// Reads a stream line by line, without line ends.
     package func lines(_ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool) async throws {
-        let answer = try await transport.lines(request, receive: receive)
+        let state = Mutex((splitter: LineSplitter(limit: 64 << 20), goesOn: true))
+        let answer = try await transport.pieces(request) { piece in
+            try state.withLock { state in
+                try state.splitter.feed(piece) { bytes, range, _ in
+                    if state.goesOn, let range { state.goesOn = try receive(Array(bytes[range])) }
+                }
+                guard !state.splitter.isTooLong else {
+                    throw CommandFailure(.failed, "a line of the daemon's answer has no end")
+                }
+                return state.goesOn
+            }
+        }
         guard answer.isSuccess else { throw Problem(answer).failure }
+        try state.withLock { state in
+            guard state.goesOn else { return }
+            try state.splitter.finish { bytes, range, _ in if let range { _ = try receive(Array(bytes[range])) } }
+        }
     }
 
     /// Reads what the daemon tells of a long work, a JSON object to a line.

@@ -7,33 +7,35 @@ import WireFormat
 /// The options that make up a bump.
 enum BumpArguments {
     static func body(_ arguments: ParsedArguments) throws -> JSONValue {
-        var body: [JSONMember] = []
-        func add(_ name: String, _ value: JSONValue) { body.append(JSONMember(name: name, value: value)) }
-        for name in ["required", "latest"] {
-            guard let text = arguments.value(name) else { continue }
+        func version(_ name: String) throws -> JSONValue? {
             do {
-                add(name, .string(try Version(text).text))
+                return try arguments.value(name).map { .string(try Version($0).text) }
             } catch {
                 throw UsageError("--\(name): \(error)")
             }
         }
-        let builds = try ["required", "latest"].compactMap { name -> JSONMember? in
+        func build(_ name: String) throws -> JSONValue? {
             guard let text = arguments.value("\(name)-build") else { return nil }
             guard let code = Int64(text), BuildNumbers.range.contains(code) else {
                 throw UsageError(
                     "--\(name)-build: \"\(text)\" is not a version code; a whole number from 1 to "
                         + "\(BuildNumbers.range.upperBound)")
             }
-            return JSONMember(name: name, value: .integer(code))
+            return .integer(code)
         }
-        if !builds.isEmpty { add("builds", .object(builds)) }
-        guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
+        let (required, latest) = (try version("required"), try version("latest"))
+        let builds: JSONValue = ["required": try build("required"), "latest": try build("latest")]
+        guard required != nil || latest != nil || builds != [:] else {
+            throw UsageError("--required VERSION is missing")
+        }
         try refuseDownloadURL(as: arguments)
-        if let url = arguments.value("download-url") { add("downloadUrl", .string(url)) }
-        if let message = arguments.value("message") { add("message", .string(message)) }
-        let telephones = arguments.values("canary") + arguments.values("telephone")
-        if !telephones.isEmpty { add("telephones", .array(telephones.map(JSONValue.string))) }
-        return .object(body)
+        let telephones = (arguments.values("canary") + arguments.values("telephone")).map(JSONValue.string)
+        return [
+            "required": required, "latest": latest, "builds": builds == [:] ? nil : builds,
+            "downloadUrl": arguments.value("download-url").map(JSONValue.string),
+            "message": arguments.value("message").map(JSONValue.string),
+            "telephones": telephones.isEmpty ? nil : .array(telephones),
+        ]
     }
 
     /// A page of a store is not the daemon: a token from the environment must not go there.

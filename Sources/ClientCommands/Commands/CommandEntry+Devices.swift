@@ -30,6 +30,10 @@ extension CommandEntry {
         switch try Target(run) {
         case .telephone(let telephone):
             let reply = try await devices(of: telephone, run)
+            guard !reply.items.isEmpty else {
+                throw CommandFailure(
+                    .failed, "no device has this phone number", hint: "it must be spelt as the app sends it")
+            }
             run.show(reply.text, reply.items.map(details).joined(separator: "\n"))
             if !run.connection.isJSON, reply.json[.next]?.string != nil {
                 run.console.writeError("there are more: \"upgrade-relay devices export --telephone\" writes all\n")
@@ -81,21 +85,14 @@ extension CommandEntry {
         return .done
     }
 
-    /// - Throws: `CommandFailure` where there is none.
     private static func devices(of telephone: String, _ run: ClientRun) async throws -> RelayClient.Reply {
         let query = try [("telephone", telephone)] + AppArguments.query(run) + [("limit", "1000")]
-        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
-        guard !reply.items.isEmpty else {
-            throw CommandFailure(
-                .failed, "no device has this phone number", hint: "it must be spelt as the app sends it")
-        }
-        return reply
+        return try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
     }
 
     /// What a person sees before a yes.
     private static func devicesTable(of telephone: String, _ run: ClientRun) async throws -> String {
-        let query = try [("telephone", telephone)] + AppArguments.query(run) + [("limit", "1000")]
-        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
+        let reply = try await devices(of: telephone, run)
         var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", .time("REGISTERED")])
         for item in reply.items {
             table.add([

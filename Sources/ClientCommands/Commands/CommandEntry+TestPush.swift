@@ -14,14 +14,12 @@ extension CommandEntry {
         guard (telephone == nil) != (device == nil) else {
             throw UsageError("one of --telephone and --token (with --url: --device) is needed")
         }
-        var body: [JSONMember] = []
-        for (name, value) in [
-            ("telephone", telephone), ("token", device), ("environment", run.arguments.value("environment")),
-        ] {
-            if let value { body.append(JSONMember(name: name, value: .string(value))) }
-        }
+        let body: JSONValue = [
+            "telephone": telephone.map(JSONValue.string), "token": device.map(JSONValue.string),
+            "environment": run.arguments.value("environment").map(JSONValue.string),
+        ]
         let reply = try await run.client().reply(
-            to: APIRequest("POST", AppArguments.path(run.arguments, "test-push"), json: .object(body)))
+            to: APIRequest("POST", AppArguments.path(run.arguments, "test-push"), json: body))
         run.show(reply.text, reply.items.map(answer).joined(separator: "\n"))
         return reply.items.allSatisfy { $0.shown(.state) == "accepted" } ? .done : .failed
     }

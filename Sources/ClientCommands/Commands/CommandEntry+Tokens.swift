@@ -13,12 +13,10 @@ extension CommandEntry {
             for scope in arguments.list("scope").map(JSONValue.string) where !scopes.contains(scope) {
                 scopes.append(scope)
             }
-            var members = [
-                JSONMember(name: "name", value: .string(name)), JSONMember(name: "scopes", value: .array(scopes)),
-            ]
             let apps = arguments.values("app").map(JSONValue.string)
-            if !apps.isEmpty { members.append(JSONMember(name: "apps", value: .array(apps))) }
-            return APIRequest("POST", ["v1", "tokens"], json: .object(members))
+            return APIRequest(
+                "POST", ["v1", "tokens"],
+                json: ["name": .string(name), "scopes": .array(scopes), "apps": apps.isEmpty ? nil : .array(apps)])
         },
         note: { _ in "Keep it now: it is not shown again.\n" },
         text: { "\($1.shown(.token))\n" })

@@ -42,12 +42,11 @@ extension CommandEntry {
             throw CommandFailure(.failed, "nothing is required of \(name)")
         }
         try await Confirmation.obtain(run, "Withdraw \(required) of \(name)?") { version(now, of: name) }
-        var body = [JSONMember(name: "required", value: .string(required))]
-        if let reason = run.arguments.value("reason") {
-            body.append(JSONMember(name: "reason", value: .string(reason)))
-        }
+        let reason = run.arguments.value("reason").map(JSONValue.string)
         let reply = try await client.reply(
-            to: APIRequest("POST", AppArguments.path(run.arguments, "withdraw"), json: .object(body)))
+            to: APIRequest(
+                "POST", AppArguments.path(run.arguments, "withdraw"),
+                json: ["required": .string(required), "reason": reason]))
         let after = reply.json[.version] ?? .null
         let campaign = reply.json[.campaign]?.shown(.id) ?? ""
         run.show(

@@ -87,22 +87,14 @@ struct ImportReport: Sendable {
 
     /// The members of `--json`.
     func json(_ tally: DeviceUpload.Tally, warnings: [String], isDryRun: Bool) -> JSONValue {
-        .object([
-            JSONMember(name: "stored", value: .integer(tally.stored)),
-            JSONMember(name: "new", value: .integer(tally.new)),
-            JSONMember(name: "updated", value: .integer(tally.updated)),
-            JSONMember(name: "unchanged", value: .integer(tally.unchanged)),
-            JSONMember(name: "versionsKept", value: .integer(tally.versionsKept)),
-            JSONMember(name: "refusedCount", value: .integer(tally.refusedCount)),
-            JSONMember(
-                name: "refusedBy",
-                value: .object(sorted.map { JSONMember(name: $0.text, value: .integer($0.count)) })),
-            JSONMember(
-                name: "refused",
-                value: .array(examples.map { ["line": .integer($0.line), "reason": .string($0.reason)] })),
-            JSONMember(name: "warnings", value: .array(warnings.map { .string($0) })),
-            JSONMember(name: "dryRun", value: .bool(isDryRun)),
-        ])
+        [
+            "stored": .integer(tally.stored), "new": .integer(tally.new), "updated": .integer(tally.updated),
+            "unchanged": .integer(tally.unchanged), "versionsKept": .integer(tally.versionsKept),
+            "refusedCount": .integer(tally.refusedCount),
+            "refusedBy": .object(sorted.map { JSONMember(name: $0.text, value: .integer($0.count)) }),
+            "refused": .array(examples.map { ["line": .integer($0.line), "reason": .string($0.reason)] }),
+            "warnings": .array(warnings.map { .string($0) }), "dryRun": .bool(isDryRun),
+        ]
     }
 
     static func summary(_ tally: DeviceUpload.Tally, isDryRun: Bool) -> String {

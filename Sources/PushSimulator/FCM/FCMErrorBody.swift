@@ -27,13 +27,10 @@ enum FCMErrorBody {
             ])
         }
         if let violation = text.violation {
-            var fields = [JSONMember(name: "description", value: .string(violation.description))]
-            if !violation.field.isEmpty {
-                fields.insert(JSONMember(name: "field", value: .string(violation.field)), at: 0)
-            }
+            let field = violation.field.isEmpty ? nil : JSONValue.string(violation.field)
             details.append([
                 "@type": .string("type.googleapis.com/google.rpc.BadRequest"),
-                "fieldViolations": .array([.object(fields)]),
+                "fieldViolations": .array([["field": field, "description": .string(violation.description)]]),
             ])
         }
         if let info = text.info {

@@ -48,17 +48,12 @@ final class DeviceImport: BodyConsumer {
         }
         return .json { writer in
             writer.object { writer in
-                writer.member(.stored, Int64(counts.devices))
-                writer.member(.new, Int64(counts.inserted))
-                writer.member(.updated, Int64(counts.updated))
-                writer.member(.unchanged, Int64(counts.unchanged))
-                writer.member(.versionsKept, Int64(counts.versionsKept))
-                writer.member(.refusedCount, refusedCount)
+                writer.members([
+                    .stored: counts.devices, .new: counts.inserted, .updated: counts.updated,
+                    .unchanged: counts.unchanged, .versionsKept: counts.versionsKept, .refusedCount: refusedCount,
+                ])
                 writer.array(.refused, refused) { writer, item in
-                    writer.object { writer in
-                        writer.member(.line, Int64(item.line))
-                        writer.member(.reason, item.reason)
-                    }
+                    writer.object([.line: item.line, .reason: item.reason])
                 }
             }
         }

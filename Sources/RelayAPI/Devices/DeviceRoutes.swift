@@ -22,8 +22,7 @@ extension API {
             // As the store has it now: registering replaces all of it, and revives who was retired.
             writer.object { writer in
                 writer.registrationMembers(registration)
-                writer.member(.registeredAt, now)
-                writer.member(.retiredAt, nil as Timestamp?)
+                writer.members([.registeredAt: now, .retiredAt: nil as Timestamp?])
             }
         }
     }

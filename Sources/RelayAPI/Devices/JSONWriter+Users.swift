@@ -10,10 +10,9 @@ extension JSONWriter {
     /// - Parameter wait: why what is asked for in an app is not in force yet.
     mutating func explanation(_ user: UserExplanation, wait: (UserExplanation.App) -> GateVerdict?) {
         object { writer in
-            writer.member(.telephone, user.telephone)
-            writer.member(.known, user.isKnown)
-            writer.member(.spelling, user.spelling)
-            writer.member(.similar, strings: user.similar)
+            writer.members([
+                .telephone: user.telephone, .known: user.isKnown, .spelling: user.spelling, .similar: user.similar,
+            ])
             writer.array(.apps, user.apps) { $0.explanation($1, wait: wait($1)) }
         }
     }
@@ -42,39 +41,29 @@ extension JSONWriter {
                         writer.word(.enforce, device.enforce)
                         writer.word(.launchDocument, device.launchDocument)
                     }
-                    writer.member(.toldAtLogin, strings: device.toldAtLogin.map(\.text))
+                    writer.member(.toldAtLogin, device.toldAtLogin.map(\.text))
                 }
             }
             writer.array(.pushes, app.pushes) { writer, push in
-                writer.object { writer in
-                    writer.member(.campaign, push.delivery.campaign)
-                    writer.member(.required, push.required?.text)
-                    writer.member(.token, push.delivery.token)
-                    writer.member(.state, push.delivery.state.name)
-                    writer.member(.reason, push.delivery.reason)
-                    writer.member(.attempts, Int64(push.delivery.attempts))
-                    writer.member(.nextAttemptAt, push.delivery.nextAttemptAt)
-                    writer.member(.updatedAt, push.delivery.updatedAt)
-                }
+                writer.object([
+                    .campaign: push.delivery.campaign, .required: push.required?.text, .token: push.delivery.token,
+                    .state: push.delivery.state.name, .reason: push.delivery.reason, .attempts: push.delivery.attempts,
+                    .nextAttemptAt: push.delivery.nextAttemptAt, .updatedAt: push.delivery.updatedAt,
+                ])
             }
         }
     }
 
     private mutating func stage(_ stage: UserExplanation.Stage) {
-        object { writer in
-            writer.member(.required, stage.rule.version.text)
-            writer.member(.named, stage.isNamed)
-            writer.member(.reach, decimal: Double(stage.rule.reach) / 100, places: 2)
-            writer.member(.turn, decimal: Double(stage.turn) / 100, places: 2)
-            writer.member(.reached, stage.isReached)
-        }
+        object([
+            .required: stage.rule.version.text, .named: stage.isNamed,
+            .reach: JSONDecimal(Double(stage.rule.reach) / 100, places: 2),
+            .turn: JSONDecimal(Double(stage.turn) / 100, places: 2), .reached: stage.isReached,
+        ])
     }
 
     private mutating func word(_ channel: Field, _ word: UserExplanation.Word) {
         name(channel)
-        object { writer in
-            writer.member(.says, word.says.rawValue)
-            writer.member(.why, word.why)
-        }
+        object([.says: word.says.rawValue, .why: word.why])
     }
 }

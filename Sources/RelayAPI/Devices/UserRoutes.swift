@@ -57,10 +57,7 @@ extension API {
                 ("deliveries", String(erasure.deliveries)), ("by", caller.actor), ("source", caller.source),
             ])
         return .json { writer in
-            writer.object { writer in
-                writer.member(.devices, erasure.devices)
-                writer.member(.deliveries, erasure.deliveries)
-            }
+            writer.object([.devices: erasure.devices, .deliveries: erasure.deliveries])
         }
     }
 

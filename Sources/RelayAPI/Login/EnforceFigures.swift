@@ -30,7 +30,7 @@ final class EnforceFigures: Sendable {
             (labels: app.map { [$0.app, $0.platform.rawValue] } ?? ["none", "none"], counts)
         }.sorted { $0.labels.lexicographicallyPrecedes($1.labels) }
         text.write(
-            Metric.enforced,
+            .enforced,
             rows.flatMap { labels, counts in
                 [("passed", counts.passed), ("denied", counts.denied), ("unknown", counts.unknown)].map {
                     (labels + [$0.0], Double($0.1))

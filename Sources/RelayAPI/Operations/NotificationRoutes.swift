@@ -37,21 +37,16 @@ extension API {
 extension JSONWriter {
     fileprivate mutating func notification(_ notification: NotificationRecord) {
         object { writer in
-            writer.member(.id, notification.id)
-            writer.member(.type, notification.type)
-            writer.member(.campaign, notification.campaign)
-            writer.member(.url, notification.url)
-            writer.member(.state, notification.state.rawValue)
-            writer.member(.createdAt, notification.createdAt)
-            writer.member(.nextAttemptAt, notification.nextAttemptAt)
+            writer.members([
+                .id: notification.id, .type: notification.type, .campaign: notification.campaign,
+                .url: notification.url, .state: notification.state.rawValue, .createdAt: notification.createdAt,
+                .nextAttemptAt: notification.nextAttemptAt,
+            ])
             writer.array(.attempts, notification.attempts) { writer, attempt in
-                writer.object { writer in
-                    writer.member(.number, Int64(attempt.number))
-                    writer.member(.at, attempt.at)
-                    writer.member(.milliseconds, attempt.milliseconds)
-                    writer.member(.status, attempt.status.map { Int64($0) })
-                    writer.member(.error, attempt.error)
-                }
+                writer.object([
+                    .number: attempt.number, .at: attempt.at, .milliseconds: attempt.milliseconds,
+                    .status: attempt.status.map { Int64($0) }, .error: attempt.error,
+                ])
             }
         }
     }

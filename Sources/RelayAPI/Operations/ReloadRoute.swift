@@ -21,9 +21,7 @@ extension API {
         let report = try control.reload(by: caller.actor)
         return .json { writer in
             writer.object { writer in
-                writer.member(.status, "reloaded")
-                writer.member(.apps, Int64(report.apps))
-                writer.member(.warnings, strings: report.warnings)
+                writer.members([.status: "reloaded", .apps: report.apps, .warnings: report.warnings])
             }
         }
     }

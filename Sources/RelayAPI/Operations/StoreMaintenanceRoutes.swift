@@ -26,8 +26,7 @@ extension API {
                 guard now - last >= 100 else { return outlet.isWanted }
                 last = now
                 return outlet.write { writer in
-                    writer.member(.done, progress.done)
-                    writer.member(.total, progress.total)
+                    writer.members([.done: progress.done, .total: progress.total])
                 }
             }
         }
@@ -121,24 +120,17 @@ final class StoreBackup: ByteSource {
 
 extension StoreDocument {
     static func members(of report: PruneReport, isDone: Bool, _ writer: inout JSONWriter) {
-        writer.member(.isDone, isDone)
-        writer.member(.campaigns, report.campaigns)
-        writer.member(.deliveries, report.deliveries)
-        writer.member(.formerTelephones, report.formerTelephones)
-        writer.member(.devices, report.devices)
-        writer.member(.webhooks, report.webhooks)
-        writer.member(.alerts, report.alerts)
-        writer.member(.notifications, report.notifications)
-        writer.member(.freed, report.freed)
-        writer.member(.longestPause, decimal: Double(report.longestPause.nanoseconds) / 1e6)
+        writer.members([
+            .isDone: isDone, .campaigns: report.campaigns, .deliveries: report.deliveries,
+            .formerTelephones: report.formerTelephones, .devices: report.devices, .webhooks: report.webhooks,
+            .alerts: report.alerts, .notifications: report.notifications, .freed: report.freed,
+            .longestPause: JSONDecimal(Double(report.longestPause.nanoseconds) / 1e6),
+        ])
     }
 
     static func faults(_ faults: [StoreFault], _ writer: inout JSONWriter) {
         writer.array(.faults, faults) { writer, fault in
-            writer.object { writer in
-                writer.member(.check, fault.check)
-                writer.member(.detail, fault.detail)
-            }
+            writer.object([.check: fault.check, .detail: fault.detail])
         }
     }
 

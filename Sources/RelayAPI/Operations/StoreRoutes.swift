@@ -20,11 +20,7 @@ package enum StoreDocument {
             writer.member(.schemaVersion, Int64(status.schemaVersion))
             writer.member(.newestSchemaVersion, Int64(status.newestSchemaVersion))
             writer.array(.chain, status.chain) { writer, step in
-                writer.object { writer in
-                    writer.member(.version, Int64(step.version))
-                    writer.member(.name, step.name)
-                    writer.member(.appliedAt, step.appliedAt)
-                }
+                writer.object([.version: step.version, .name: step.name, .appliedAt: step.appliedAt])
             }
             writer.release(.firstInstalled, status.firstInstalled)
             writer.release(.current, status.current)
@@ -37,10 +33,6 @@ extension JSONWriter {
     fileprivate mutating func release(_ field: Field, _ release: StoreRelease?) {
         name(field)
         guard let release else { return null() }
-        object { writer in
-            writer.member(.release, release.release)
-            writer.member(.schemaVersion, Int64(release.schemaVersion))
-            writer.member(.openedAt, release.openedAt)
-        }
+        object([.release: release.release, .schemaVersion: release.schemaVersion, .openedAt: release.openedAt])
     }
 }

@@ -12,8 +12,7 @@ extension API {
             writer.page(tokens, next: nil) { writer, token in
                 writer.object { writer in
                     Self.write(token, to: &writer)
-                    writer.member(.createdAt, token.createdAt)
-                    writer.member(.revokedAt, token.revokedAt)
+                    writer.members([.createdAt: token.createdAt, .revokedAt: token.revokedAt])
                 }
             }
         }
@@ -52,8 +51,8 @@ extension API {
 
     private static func write(_ token: AccessToken, to writer: inout JSONWriter) {
         writer.member(.name, token.name)
-        writer.member(.scopes, strings: Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
-        writer.member(.apps, strings: token.apps?.sorted())
+        writer.member(.scopes, Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
+        writer.member(.apps, token.apps?.sorted())
     }
 
     /// The apps that a token is bound to; each must be configured, for a name that is mistyped would bind it to nothing.

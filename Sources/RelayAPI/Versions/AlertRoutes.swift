@@ -54,7 +54,7 @@ extension API {
         return .json { writer in
             writer.object { writer in
                 writer.alertMembers(alert)
-                writer.member(.warnings, strings: advice.warnings)
+                writer.member(.warnings, advice.warnings)
             }
         }
     }
@@ -73,10 +73,9 @@ extension API {
 extension JSONWriter {
     fileprivate mutating func alertMembers(_ alert: AlertRecord) {
         app(alert.app)
-        member(.message, alert.message)
-        member(.blocking, alert.isBlocking)
-        member(.endsAt, alert.endsAt)
-        member(.createdAt, alert.createdAt)
-        member(.createdBy, alert.createdBy)
+        members([
+            .message: alert.message, .blocking: alert.isBlocking, .endsAt: alert.endsAt, .createdAt: alert.createdAt,
+            .createdBy: alert.createdBy,
+        ])
     }
 }

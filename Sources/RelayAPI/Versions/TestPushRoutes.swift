@@ -65,17 +65,11 @@ extension API {
         let reports = try control.testPush(wish, by: caller.actor)
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in
-                writer.object { writer in
-                    writer.member(.token, report.token)
-                    writer.member(.telephone, report.telephone)
-                    writer.member(.environment, report.environment.name)
-                    writer.member(.server, report.server)
-                    writer.member(.state, report.state)
-                    writer.member(.status, report.status.map(Int64.init))
-                    writer.member(.reason, report.reason)
-                    writer.member(.apnsId, report.pushID)
-                    writer.member(.remedy, report.remedy)
-                }
+                writer.object([
+                    .token: report.token, .telephone: report.telephone, .environment: report.environment.name,
+                    .server: report.server, .state: report.state, .status: report.status.map(Int64.init),
+                    .reason: report.reason, .apnsId: report.pushID, .remedy: report.remedy,
+                ])
             }
         }
     }

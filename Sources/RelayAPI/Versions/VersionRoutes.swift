@@ -140,7 +140,7 @@ extension API {
                 writer.campaign(
                     CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
             }
-            writer.member(.warnings, strings: warnings)
+            writer.member(.warnings, warnings)
         }
         return StoredAnswer(status: outcome.requiredRose ? 202 : 200, body: writer.bytes)
     }

@@ -113,10 +113,7 @@ extension API {
     /// have changed.
     private func note(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.member(.status, status)
-            writer.member(.reason, reason)
-        }
+        writer.object([.status: status, .reason: reason])
         let answer = try store.keep(StoredAnswer(status: 200, body: writer.bytes), to: receipt, at: now())
         return .json(answer.status, answer.body)
     }

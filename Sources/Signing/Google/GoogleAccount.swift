@@ -52,15 +52,14 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `SigningError`.
     package func assertion(for scope: String, at now: Timestamp) throws -> String {
         let issued = (now - Self.clockAllowance).seconds
-        var header = [
-            JSONMember(name: "alg", value: .string("RS256")), JSONMember(name: "typ", value: .string("JWT")),
+        let header: JSONValue = [
+            "alg": .string("RS256"), "typ": .string("JWT"), "kid": keyID.map(JSONValue.string),
         ]
-        if let keyID { header.append(JSONMember(name: "kid", value: .string(keyID))) }
         let claims: JSONValue = [
             "iss": .string(email), "scope": .string(scope), "aud": .string(tokenURL), "iat": .integer(issued),
             "exp": .integer(issued + Self.assertionLifetime.components.seconds),
         ]
-        let signed = Base64URL.encode(JSONValue.object(header).bytes()) + "." + Base64URL.encode(claims.bytes())
+        let signed = Base64URL.encode(header.bytes()) + "." + Base64URL.encode(claims.bytes())
         return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
     }
 

@@ -49,13 +49,11 @@ package final class AppStoreConnectTokens: Sendable {
 
     private static func sign(_ key: AppStoreConnectKey, at now: Timestamp) throws -> String {
         let header: JSONValue = ["alg": .string("ES256"), "kid": .string(key.keyID), "typ": .string("JWT")]
-        let owner = key.issuerID.map { JSONMember(name: "iss", value: .string($0)) }
-        let claims = JSONValue.object([
-            owner ?? JSONMember(name: "sub", value: .string("user")),
-            JSONMember(name: "iat", value: .integer(now.seconds)),
-            JSONMember(name: "exp", value: .integer(now.seconds + lifetime.components.seconds)),
-            JSONMember(name: "aud", value: .string("appstoreconnect-v1")),
-        ])
+        let claims: JSONValue = [
+            "iss": key.issuerID.map(JSONValue.string), "sub": key.issuerID == nil ? .string("user") : nil,
+            "iat": .integer(now.seconds), "exp": .integer(now.seconds + lifetime.components.seconds),
+            "aud": .string("appstoreconnect-v1"),
+        ]
         let signed = Base64URL.encode(header.bytes()) + "." + Base64URL.encode(claims.bytes())
         return signed + "." + Base64URL.encode(try ES256PrivateKey(pem: key.pem).sign(Array(signed.utf8)))
     }

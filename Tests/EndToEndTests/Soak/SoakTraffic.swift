@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import Signing
 import Synchronization
+import TestPeers
 import WireFormat
 
 /// What goes on around a sending daemon: apps ask at login, users log in again, operators look, watchers come and go, the
