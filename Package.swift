@@ -89,7 +89,7 @@ let package = Package(
             "Configuration",
             [
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
-                "WireFormat", "RelayEngine", "UpgradeRules",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("Terminal", ["CTexts", "Threading", "RelayEngine"], touchesC: true),
         room(
@@ -147,7 +147,7 @@ let package = Package(
         room(
             "PushSimulator",
             [
-                "CNGHTTP2", "CLinux", "Signing", "Threading", "WireFormat", "RelayEngine",
+                "HTTPServer", "CNGHTTP2", "CLinux", "Signing", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(
@@ -263,7 +263,7 @@ let package = Package(
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
         tests(
             "PushSimulatorTests",
-            ["PushSimulator", "SimulatorTools", "Signing", "WireFormat", "RelayEngine", "TestPeers"]),
+            ["PushSimulator", "SimulatorTools", "HTTPServer", "Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Terminal
+import Threading
 
 /// Looks at files that the configuration names, and says what is wrong with them in an operator's words.
 package enum FileProbe {
@@ -14,30 +14,15 @@ package enum FileProbe {
 
     /// The whole file, if it is a regular one of at most `limit` bytes.
     package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
-        // O_NONBLOCK: opening a FIFO without a writer would wait for ever otherwise (open(2)).
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(problem: "is not a regular file") }
-        guard status.st_size <= limit else {
-            throw Failure(problem: "has \(status.st_size) bytes; at most \(limit) make sense here")
-        }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= limit {
-            let count = unsafe buffer.withUnsafeMutableBytes {
-                unsafe Foundation.read(descriptor, $0.baseAddress, $0.count)
+        do throws(WholeFile.Problem) {
+            return try WholeFile.read(path, limit: limit)
+        } catch {
+            switch error {
+            case .system(let number): throw failure(number)
+            case .notRegular: throw Failure(problem: "is not a regular file")
+            case .tooLarge(let size): throw Failure(problem: "has \(size) bytes; at most \(limit) make sense here")
             }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(errno)
-            }
-            if count == 0 { break }
-            bytes += buffer[..<count]
         }
-        return bytes
     }
 
     /// The mode of a file that everybody may read; nil where somebody is kept out, by it or by a folder above.

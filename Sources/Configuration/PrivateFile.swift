@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 package import Terminal
+import Threading
 
 /// Writes files that nobody else may read.
 package enum PrivateFile {
@@ -14,13 +15,7 @@ package enum PrivateFile {
 
     /// Writes all of it to a file that is open.
     package static func append(_ bytes: [UInt8], to descriptor: CInt, of path: String) throws(CommandFailure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(path) }
-            rest = rest.dropFirst(count)
-        }
+        guard WholeFile.append(bytes, to: descriptor) else { throw failure(path) }
     }
 
     /// That the call before could not write it, by `errno`.

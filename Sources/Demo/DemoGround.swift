@@ -109,20 +109,8 @@ struct DemoGround: Sendable {
 /// A TCP port on loopback that nobody listens on at this moment.
 enum FreePort {
     static func take() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        unsafe inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        guard descriptor >= 0, isBound else {
-            throw CommandFailure(.failed, "no free port on 127.0.0.1: \(unsafe String(cString: strerror(errno)))")
-        }
-        return UInt16(bigEndian: address.sin_port)
+        let listener = try ListenSocket.network(ListenAddress(host: "127.0.0.1", port: 0))
+        defer { close(listener) }
+        return ListenSocket.port(of: listener) ?? 0
     }
 }

@@ -106,7 +106,7 @@ struct SimulatorOptions: Sendable {
             let bytes = try contents(path, option: "faults")
             do {
                 let json = try JSON5Reader.read(bytes).value
-                script = try JSONDecoder().decode(FaultScript.self, from: Data(json.bytes()))
+                script = try FaultScript(json: json.bytes())
             } catch {
                 throw CommandFailure(.failed, "--faults: \(path): \(reason(error))")
             }

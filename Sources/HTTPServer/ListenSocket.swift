@@ -3,16 +3,16 @@ import Glibc
 import Threading
 
 /// Makes the sockets that the API listens on, and says why where it cannot.
-enum ListenSocket {
+package enum ListenSocket {
     /// As many as the system allows: "silently capped" to net.core.somaxconn (listen(2)).
     private static let backlog = Int32.max
     private static let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
 
     // MARK: TCP
 
-    static func network(_ address: ListenAddress) throws(ServerStartError) -> Int32 {
+    package static func network(_ address: ListenAddress) throws(ServerStartError) -> Int32 {
         var hints = unsafe addrinfo()
-        unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         let host: String? = address.host.isEmpty ? nil : address.host
@@ -55,7 +55,7 @@ enum ListenSocket {
     }
 
     /// The port that the system chose.
-    static func port(of descriptor: Int32) -> UInt16? {
+    package static func port(of descriptor: Int32) -> UInt16? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let bigEndian: UInt16? = unsafe withUnsafeMutablePointer(to: &storage) { pointer in

@@ -69,7 +69,7 @@ struct FaultInjector {
 
     /// What comes beyond it does not count: of the 4xx, 429 is the exception (PROTOCOLS 2.4).
     private mutating func exceeds(_ quota: FaultScript.Quota, now: Int64) -> Bool {
-        if quotaWindow.start == .min || now - quotaWindow.start >= Int64(quota.seconds) * 1000 {
+        if quotaWindow.start == .min || now - quotaWindow.start >= Int64(quota.seconds ?? 60) * 1000 {
             quotaWindow = (now, 0)
         }
         guard quotaWindow.requests < quota.requests else { return true }
@@ -108,10 +108,9 @@ struct FaultInjector {
 
     /// What a request for an access token gets whatever it holds, if so many were asked for before it.
     func tokenEndpointFault(after earlier: Int) -> FaultScript.TokenEndpointFault? {
-        guard let fault = script.tokenEndpoint, earlier >= fault.afterN, earlier - fault.afterN < fault.count else {
-            return nil
-        }
-        return fault
+        guard let fault = script.tokenEndpoint else { return nil }
+        let place = earlier - (fault.afterN ?? 0)
+        return place >= 0 && place < fault.count ?? .max ? fault : nil
     }
 
     /// For a request that is right in itself; with the seconds of its `retry-after`.

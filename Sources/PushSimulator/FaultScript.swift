@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import WireFormat
 
 /// What goes wrong, and when. The default is nothing at all. As JSON every field may be left out; a field that does
 /// not exist is an error, because a script with a typing error proves nothing.
-package struct FaultScript: Sendable, Hashable, Encodable {
+package struct FaultScript: Sendable, Hashable, Codable {
     /// Share of device tokens, 0 to 1, that are dead: 410 Unregistered with a timestamp, or 404 UNREGISTERED.
     package var deadShare = 0.0
     /// Share of device tokens that are bad: 400 BadDeviceToken, or INVALID_ARGUMENT.
@@ -71,14 +73,6 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     /// What `settings` lowers the number of streams to.
     package var sharedStreams = 10
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case deadShare, badShare, busyShare, busyTries, deadTokens, badTokens, busyTokens, otherTopicTokens, deadSince
-        case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, cutBy, silentAfter, silentTimes
-        case shrinkSettings, refuseEvery, latencyMs, shares, sharesSeed, sharedRetryAfter, delayMs, sharedStreams
-        case deadWithoutTimestamp, refusals, revokedKey, clockAhead
-        case busyRetryAfter, tokenReasons, accessRevokedAfter, tokenEndpoint, quota, retryAfterDate
-    }
-
     package init() {}
 
     /// How a connection is cut.
@@ -140,10 +134,10 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     }
 
     package struct TokenEndpointFault: Sendable, Hashable, Codable {
-        /// Requests for a token before it begins.
-        package var afterN = 0
-        /// Requests it lasts.
-        package var count = Int.max
+        /// Requests for a token before it begins; nil: none.
+        package var afterN: Int?
+        /// Requests it lasts; nil: for ever.
+        package var count: Int?
         /// 400 to 599; nil: no answer ever comes.
         package var status: Int?
         /// As RFC 6749, 5.2 has it, such as "invalid_grant"; nil: the answer is no JSON.
@@ -151,7 +145,7 @@ package struct FaultScript: Sendable, Hashable, Encodable {
         package var description: String?
 
         package init(
-            afterN: Int = 0, count: Int = .max, status: Int?, error: String? = nil, description: String? = nil
+            afterN: Int? = nil, count: Int? = nil, status: Int?, error: String? = nil, description: String? = nil
         ) {
             self.afterN = afterN
             self.count = count
@@ -159,35 +153,19 @@ package struct FaultScript: Sendable, Hashable, Encodable {
             self.error = error
             self.description = description
         }
-
-        package init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: CodingKeys.self)
-            afterN = try values.decodeIfPresent(Int.self, forKey: .afterN) ?? 0
-            count = try values.decodeIfPresent(Int.self, forKey: .count) ?? .max
-            status = try values.decodeIfPresent(Int.self, forKey: .status)
-            error = try values.decodeIfPresent(String.self, forKey: .error)
-            description = try values.decodeIfPresent(String.self, forKey: .description)
-        }
     }
 
     package struct Quota: Sendable, Hashable, Codable {
         package var requests: Int
-        /// The window that they are counted in; it begins with a request, and is full again after it.
-        package var seconds: Int
+        /// The window that they are counted in; it begins with a request, and is full again after it. nil: a minute.
+        package var seconds: Int?
         /// Seconds, sent as `retry-after`.
         package var retryAfter: Int?
 
-        package init(requests: Int, seconds: Int = 60, retryAfter: Int? = nil) {
+        package init(requests: Int, seconds: Int? = nil, retryAfter: Int? = nil) {
             self.requests = requests
             self.seconds = seconds
             self.retryAfter = retryAfter
-        }
-
-        package init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: CodingKeys.self)
-            requests = try values.decode(Int.self, forKey: .requests)
-            seconds = try values.decodeIfPresent(Int.self, forKey: .seconds) ?? 60
-            retryAfter = try values.decodeIfPresent(Int.self, forKey: .retryAfter)
         }
     }
 
@@ -262,64 +240,18 @@ package enum ShortHash {
     }
 }
 
-extension FaultScript: Decodable {
-    private struct AnyKey: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    package init(from decoder: any Decoder) throws {
-        for key in try decoder.container(keyedBy: AnyKey.self).allKeys
-        where CodingKeys(rawValue: key.stringValue) == nil {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: [key],
-                    debugDescription: "there is no fault \"\(key.stringValue)\"; there are "
-                        + CodingKeys.allCases.map(\.rawValue).joined(separator: ", ")))
+extension FaultScript {
+    /// Reads a script: its fields take the place of the usual ones.
+    package init(json: [UInt8]) throws {
+        let usual = try JSONReader.read(Array(JSONEncoder().encode(FaultScript()))).object ?? []
+        let given = (try JSONReader.read(json).object ?? []).filter { $0.value != .null }
+        let known = Mirror(reflecting: FaultScript()).children.compactMap(\.label)
+        let names = Set(given.map(\.name))
+        if let name = names.subtracting(known).min() {
+            throw SimulatorError("\(name): there is no fault \"\(name)\"; there are \(known.joined(separator: ", "))")
         }
-        self.init()
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        func read<Value: Decodable>(_ key: CodingKeys, into value: inout Value) throws {
-            value = try values.decodeIfPresent(Value.self, forKey: key) ?? value
-        }
-        try read(.deadShare, into: &deadShare)
-        try read(.badShare, into: &badShare)
-        try read(.busyShare, into: &busyShare)
-        try read(.cutBy, into: &cutBy)
-        try read(.busyTries, into: &busyTries)
-        try read(.deadTokens, into: &deadTokens)
-        try read(.badTokens, into: &badTokens)
-        try read(.busyTokens, into: &busyTokens)
-        try read(.otherTopicTokens, into: &otherTopicTokens)
-        deadSince = try values.decodeIfPresent(Int64.self, forKey: .deadSince)
-        try read(.deadWithoutTimestamp, into: &deadWithoutTimestamp)
-        try read(.clockAhead, into: &clockAhead)
-        refusals = try values.decodeIfPresent(Refusals.self, forKey: .refusals)
-        revokedKey = try values.decodeIfPresent(RevokedKey.self, forKey: .revokedKey)
-        serviceErrors = try values.decodeIfPresent(ServiceErrorBurst.self, forKey: .serviceErrors)
-        goAwayAfter = try values.decodeIfPresent(Int.self, forKey: .goAwayAfter)
-        goAwayTimes = try values.decodeIfPresent(Int.self, forKey: .goAwayTimes)
-        try read(.goAwayReason, into: &goAwayReason)
-        cutAfter = try values.decodeIfPresent(Int.self, forKey: .cutAfter)
-        cutTimes = try values.decodeIfPresent(Int.self, forKey: .cutTimes)
-        silentAfter = try values.decodeIfPresent(Int.self, forKey: .silentAfter)
-        silentTimes = try values.decodeIfPresent(Int.self, forKey: .silentTimes)
-        shrinkSettings = try values.decodeIfPresent(SettingsChange.self, forKey: .shrinkSettings)
-        refuseEvery = try values.decodeIfPresent(Int.self, forKey: .refuseEvery)
-        try read(.latencyMs, into: &latencyMs)
-        try read(.shares, into: &shares)
-        try read(.sharesSeed, into: &sharesSeed)
-        sharedRetryAfter = try values.decodeIfPresent(Int.self, forKey: .sharedRetryAfter)
-        try read(.delayMs, into: &delayMs)
-        try read(.sharedStreams, into: &sharedStreams)
-        busyRetryAfter = try values.decodeIfPresent(Int.self, forKey: .busyRetryAfter)
-        try read(.tokenReasons, into: &tokenReasons)
-        accessRevokedAfter = try values.decodeIfPresent(Int.self, forKey: .accessRevokedAfter)
-        tokenEndpoint = try values.decodeIfPresent(TokenEndpointFault.self, forKey: .tokenEndpoint)
-        quota = try values.decodeIfPresent(Quota.self, forKey: .quota)
-        try read(.retryAfterDate, into: &retryAfterDate)
+        let fields = JSONValue.object(usual.filter { !names.contains($0.name) } + given)
+        self = try JSONDecoder().decode(FaultScript.self, from: Data(fields.bytes()))
     }
 
     /// The first fault of the script itself, as field and reason; nil if it makes sense for this service.
@@ -376,12 +308,12 @@ extension FaultScript: Decodable {
         if let status = tokenEndpoint?.status, !(400...599).contains(status) {
             return ("tokenEndpoint.status", "is \(status); it has to be from 400 to 599")
         }
-        if let tokenEndpoint, tokenEndpoint.afterN < 0 {
-            return ("tokenEndpoint.afterN", "is \(tokenEndpoint.afterN); it cannot be negative")
+        if let afterN = tokenEndpoint?.afterN, afterN < 0 {
+            return ("tokenEndpoint.afterN", "is \(afterN); it cannot be negative")
         }
         if let quota, quota.requests < 0 { return ("quota.requests", "is \(quota.requests); it cannot be negative") }
-        if let quota, !(1...86_400).contains(quota.seconds) {
-            return ("quota.seconds", "is \(quota.seconds); it has to be from 1 to 86400")
+        if let seconds = quota?.seconds, !(1...86_400).contains(seconds) {
+            return ("quota.seconds", "is \(seconds); it has to be from 1 to 86400")
         }
         return nil
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import HTTPServer
 import Signing
 import Synchronization
 import Threading
@@ -40,7 +41,7 @@ package final class PushSimulator: Sendable {
         var thread: NativeThread?
     }
 
-    /// Binds the port and makes or reads certificates. Throws `SimulatorError` or `SigningError`.
+    /// Binds the port and makes or reads certificates. Throws `SimulatorError`, `ServerStartError` or `SigningError`.
     package init(_ configuration: SimulatorConfiguration) throws {
         service = configuration.service
         address = configuration.address
@@ -50,8 +51,9 @@ package final class PushSimulator: Sendable {
         guard (1...100_000).contains(configuration.maximumStreams) else {
             throw SimulatorError("maximumStreams is \(configuration.maximumStreams); it has to be from 1 to 100000")
         }
-        let listener = try Listener.open(configuration.address, port: configuration.port)
-        port = try Listener.port(of: listener.number)
+        let address = ListenAddress(host: configuration.address, port: configuration.port)
+        let listener = Descriptor(try ListenSocket.network(address))
+        port = ListenSocket.port(of: listener.number) ?? 0
         let certificate = try ServerCertificate(configuration)
         trustedCertificate = certificate.authority
         trustedCertificatePath = certificate.authorityPath
@@ -137,8 +139,8 @@ private struct ServerCertificate {
     init(_ configuration: SimulatorConfiguration) throws {
         switch configuration.certificate {
         case .files(let chainPath, let keyPath):
-            chain = try WholeFile.read(chainPath)
-            key = try WholeFile.read(keyPath)
+            chain = try Self.contents(chainPath)
+            key = try Self.contents(keyPath)
         case .issued(let issued):
             chain = issued.chain
             key = issued.privateKey
@@ -154,46 +156,21 @@ private struct ServerCertificate {
             authority = made.certificate
             if let directory {
                 let path = directory + "/push-simulator-ca.pem"
-                try WholeFile.write(made.certificate, to: path)
+                let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+                let file = try unsafe Descriptor(open(path, flags, 0o644), or: "\(path) cannot be written")
+                guard WholeFile.append(made.certificate, to: file.number) else {
+                    throw SimulatorError.system("\(path) cannot be written")
+                }
                 authorityPath = path
             }
         }
     }
-}
 
-private enum Listener {
-    /// A listening, non-blocking socket.
-    static func open(_ address: String, port: UInt16) throws -> Descriptor {
-        let context = "\(address) port \(port) cannot be listened on"
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var found: UnsafeMutablePointer<addrinfo>?
-        let result = unsafe getaddrinfo(address, String(port), &hints, &found)
-        guard result == 0, let found = unsafe found else {
-            throw SimulatorError("\(context): \(unsafe String(cString: gai_strerror(result)))")
+    private static func contents(_ path: String) throws -> [UInt8] {
+        do {
+            return try WholeFile.read(path, limit: 1 << 20)
+        } catch {
+            throw SimulatorError("\(path) cannot be read: \(error)")
         }
-        defer { unsafe freeaddrinfo(found) }
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let listener = try unsafe Descriptor(socket(found.pointee.ai_family, type, 0), or: context)
-        var one: Int32 = 1
-        unsafe setsockopt(listener.number, SOL_SOCKET, SO_REUSEADDR, &one, 4)
-        guard unsafe bind(listener.number, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0,
-            listen(listener.number, 512) == 0
-        else { throw SimulatorError.system(context) }
-        return listener
-    }
-
-    static func port(of listener: Int32) throws -> UInt16 {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = unsafe withUnsafeMutablePointer(to: &storage) { storage in
-            unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe getsockname(listener, address, &length)
-            }
-        }
-        guard result == 0 else { throw SimulatorError.system("the port is unknown") }
-        // sin_port and sin6_port are in the same place (RFC 3493 section 3.3 and POSIX netinet/in.h).
-        return unsafe withUnsafeBytes(of: &storage) { unsafe UInt16($0[2]) << 8 | UInt16($0[3]) }
     }
 }

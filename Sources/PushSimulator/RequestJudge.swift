@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayEngine
+import Threading
 import WireFormat
 
 /// An answer on its way to a client.

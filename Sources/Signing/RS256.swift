@@ -6,7 +6,6 @@ package final class RS256PrivateKey: Sendable {
     private let key: EVPKey
     /// PKCS#8 in PEM. A secret: keep it out of logs.
     package let pem: [UInt8]
-    package let publicKey: RS256PublicKey
 
     /// Reads PKCS#8 or the older "RSA PRIVATE KEY" form. Throws `SigningError`.
     package convenience init(pem: [UInt8]) throws {
@@ -16,7 +15,6 @@ package final class RS256PrivateKey: Sendable {
     private init(_ key: EVPKey) throws {
         self.key = key
         pem = try key.privatePEM()
-        publicKey = try RS256PublicKey(key)
     }
 
     /// Of 2048 bits.
@@ -27,24 +25,6 @@ package final class RS256PrivateKey: Sendable {
     /// As many bytes as the modulus has. The same each time.
     package func sign(_ message: [UInt8]) throws -> [UInt8] {
         try key.sign(message)
-    }
-}
-
-/// An RSA key that verifies. Safe to use from any thread.
-package final class RS256PublicKey: Sendable {
-    private let key: EVPKey
-    /// SubjectPublicKeyInfo in PEM.
-    package let pem: [UInt8]
-
-    /// Throws `SigningError`.
-    package convenience init(pem: [UInt8]) throws {
-        try self.init(EVPKey.publicKey(pem: pem, .rsa))
-    }
-
-    /// Also of a key that has its private half: only the other is used.
-    fileprivate init(_ key: EVPKey) throws {
-        self.key = key
-        self.pem = try key.publicPEM()
     }
 
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {

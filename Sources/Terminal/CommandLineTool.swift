@@ -62,14 +62,10 @@ package struct CommandLineTool: Sendable {
         } catch let error as UsageError {
             tell(error, asJSON: isJSON, tryHelpOf: spec.name)
             return .usage
-        } catch let failure as any Failure {
-            context.console.writeError(
-                isJSON ? FailureDocument(failure).text : "\(Self.shown(failure.report))\n")
-            return failure.code
         } catch {
-            context.console.writeError(
-                isJSON ? FailureDocument(unforeseen: error).text : "error: \(Self.shown(error))\n")
-            return .failed
+            let failure = error as? any Failure ?? CommandFailure(.failed, "\(error)")
+            context.console.writeError(isJSON ? FailureDocument(failure).text : "\(Self.shown(failure.report))\n")
+            return failure.code
         }
     }
 
@@ -96,25 +92,8 @@ struct FailureDocument {
             let inside = problem.dropFirst().dropLast()
             members = inside.allSatisfy(\.isWhitespace) ? [] : [String(inside)]
         } else {
-            members = Self.members(failure.code, failure.detail)
+            members = ["\"title\":\(JSONText.quoted(code.meaning))", "\"detail\":\(JSONText.quoted(failure.detail))"]
         }
-    }
-
-    init(_ error: UsageError) {
-        code = .usage
-        members = Self.members(.usage, error.message)
-        hint = error.suggestion.map { "did you mean \"\($0)\"?" }
-    }
-
-    /// Of an error that nobody foresaw.
-    init(unforeseen error: any Error) {
-        code = .failed
-        members = Self.members(.failed, "\(error)")
-        hint = nil
-    }
-
-    private static func members(_ code: ExitCode, _ detail: String) -> [String] {
-        ["\"title\":\(JSONText.quoted(code.meaning))", "\"detail\":\(JSONText.quoted(detail))"]
     }
 
     var text: String {

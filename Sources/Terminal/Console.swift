@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import Threading
 
 /// Where a command's words go: standard output for results, standard error for what goes on. Any thread.
 package final class Console: Sendable {
@@ -33,11 +34,7 @@ package final class Console: Sendable {
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
         typed: typing,
         sink: { text, isError in
-            var text = text
-            let descriptor = isError ? STDERR_FILENO : STDOUT_FILENO
-            let isWritten = text.withUTF8 { bytes in
-                unsafe Console.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
-            }
+            let isWritten = WholeFile.append(Array(text.utf8), to: isError ? STDERR_FILENO : STDOUT_FILENO)
             if !isWritten, !isError { Console.giveUp() }
         })
 
@@ -50,8 +47,8 @@ package final class Console: Sendable {
     /// less: EPIPE) and wants no words; a disk that is full wants them.
     private static func giveUp() -> Never {
         if errno != EPIPE {
-            var words = "error: standard output cannot be written: \(unsafe String(cString: strerror(errno)))\n"
-            _ = words.withUTF8 { bytes in unsafe writeAll(UnsafeRawBufferPointer(bytes), to: STDERR_FILENO) }
+            let words = "error: standard output cannot be written: \(SystemError.text(errno))\n"
+            _ = WholeFile.append(Array(words.utf8), to: STDERR_FILENO)
         }
         exit(ExitCode.failed.rawValue)
     }
@@ -83,20 +80,6 @@ package final class Console: Sendable {
 
     package func writeError(_ text: String) {
         lock.withLock { _ in sink(text, true) }
-    }
-
-    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
-        var rest = unsafe bytes[...]
-        while unsafe !rest.isEmpty {
-            let count = unsafe Foundation.write(
-                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                return false
-            }
-            unsafe rest = rest.dropFirst(count)
-        }
-        return true
     }
 }
 

@@ -11,12 +11,16 @@ package enum JSONText {
             case "\"", "\\": result += "\\\(scalar)"
             case "\n": result += "\\n"
             case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                result += escape(UInt16(scalar.value))
             default: result.unicodeScalars.append(scalar)
             }
         }
         return result + "\""
+    }
+
+    private static func escape(_ unit: UInt16) -> String {
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 
     /// The same JSON, with everything escaped that would steer a terminal.
@@ -30,10 +34,7 @@ package enum JSONText {
             // Between tokens only: inside of a string they are escaped already.
             case "\r", "\t": result += " "
             case _ where DisplayWidth.isControl(scalar):
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
+                result += String(scalar).utf16.map(escape).joined()
             default: result.unicodeScalars.append(scalar)
             }
         }

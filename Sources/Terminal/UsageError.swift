@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The command line itself is wrong: exit code 2.
-package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct UsageError: Failure, Equatable, CustomStringConvertible {
     /// What is wrong, with what was given.
     package var message: String
     /// The nearest thing that would have been right.
@@ -11,6 +11,11 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
         self.suggestion = suggestion
     }
+
+    package var code: ExitCode { .usage }
+    package var report: String { "error: \(self)" }
+    package var detail: String { message }
+    package var hint: String? { suggestion.map { "did you mean \"\($0)\"?" } }
 
     package var description: String {
         suggestion.map { "\(message); did you mean \"\($0)\"?" } ?? message

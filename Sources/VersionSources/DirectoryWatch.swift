@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
-import Threading
 
 /// Reports when something happens in the directories of watched files, by inotify.
 ///
@@ -46,30 +45,5 @@ final class DirectoryWatch {
         var any = false
         while unsafe read(descriptor, &buffer, buffer.count) > 0 { any = true }
         return any
-    }
-}
-
-/// Reads a small file that anybody may be writing.
-enum SmallFile {
-    static func read(_ path: String, limit: Int) throws(SourceFault) -> [UInt8] {
-        // O_NONBLOCK: a FIFO in the file's place must not block the thread (open(2)).
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw SourceFault("the file \(path): \(SystemError.text(errno))") }
-        defer { close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SourceFault("the file \(path): not a regular file")
-        }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 32 << 10)
-        while true {
-            let count = unsafe Glibc.read(file, &buffer, buffer.count)
-            if count == 0 { return bytes }
-            guard count > 0 else { throw SourceFault("the file \(path): \(SystemError.text(errno))") }
-            bytes += buffer[0..<count]
-            guard bytes.count <= limit else {
-                throw SourceFault("the file \(path) has more than the \(limit) bytes that are read")
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Threading
 
 /// Asks the stores, the web servers and the disk themselves.
 final class RealQuestions: SourceQuestions {
@@ -26,7 +27,11 @@ final class RealQuestions: SourceQuestions {
     }
 
     func file(_ path: String) throws(SourceFault) -> [UInt8] {
-        try SmallFile.read(path, limit: LaunchGateReading.maximumSize)
+        do {
+            return try WholeFile.read(path, limit: LaunchGateReading.maximumSize)
+        } catch {
+            throw SourceFault("the file \(path): \(error)")
+        }
     }
 
     // MARK: Google Play

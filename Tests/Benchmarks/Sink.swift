@@ -42,7 +42,7 @@ enum Sink {
         configuration.certificate = .generated(directory: words[1])
         configuration.latency = .milliseconds(latency)
         if words.count == 4 {
-            configuration.faults = try JSONDecoder().decode(FaultScript.self, from: Data(words[3].utf8))
+            configuration.faults = try FaultScript(json: Array(words[3].utf8))
         } else {
             BareSession.answer(&configuration)
         }

@@ -41,7 +41,7 @@ import Testing
              "serviceErrors": {"afterN": 10, "count": 5, "status": 500, "retryAfter": 3},
              "shrinkSettings": {"afterN": 100, "to": 10}, "latencyMs": 20}
             """#
-        let script = try JSONDecoder().decode(FaultScript.self, from: Data(text.utf8))
+        let script = try FaultScript(json: Array(text.utf8))
         #expect(script.deadShare == 0.02)
         #expect(script.badShare == 0)
         #expect(script.busyTries == 2)
@@ -52,7 +52,7 @@ import Testing
         #expect(script.shrinkSettings == .init(afterN: 100, to: 10))
         #expect(script.latencyMs == 20)
         #expect(script.problem() == nil)
-        #expect(try JSONDecoder().decode(FaultScript.self, from: JSONEncoder().encode(script)) == script)
+        #expect(try FaultScript(json: Array(JSONEncoder().encode(script))) == script)
     }
 
     @Test func whatGoesWrongWithACredentialAsJSON() throws {
@@ -60,21 +60,21 @@ import Testing
             {"refusals": {"afterN": 5, "count": 7, "reason": "Forbidden", "retryAfter": 3}, "clockAhead": -3600,
              "revokedKey": {"keyID": "KEY1234567", "afterN": 9}, "deadWithoutTimestamp": true}
             """#
-        let script = try JSONDecoder().decode(FaultScript.self, from: Data(text.utf8))
+        let script = try FaultScript(json: Array(text.utf8))
         #expect(script.refusals == .init(afterN: 5, count: 7, reason: "Forbidden", retryAfter: 3))
         #expect(script.clockAhead == -3600)
         #expect(script.revokedKey == .init(keyID: "KEY1234567", afterN: 9))
         #expect(script.deadWithoutTimestamp)
         #expect(script.problem() == nil)
-        #expect(try JSONDecoder().decode(FaultScript.self, from: JSONEncoder().encode(script)) == script)
+        #expect(try FaultScript(json: Array(JSONEncoder().encode(script))) == script)
         var wrong = script
         wrong.refusals?.reason = "Forbiden"
         #expect(wrong.problem()?.field == "refusals.reason")
     }
 
     @Test func anUnknownFieldIsAnError() {
-        #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode(FaultScript.self, from: Data(#"{"deadshare": 0.5}"#.utf8))
+        #expect(throws: SimulatorError.self) {
+            try FaultScript(json: Array(#"{"deadshare": 0.5}"#.utf8))
         }
     }
 

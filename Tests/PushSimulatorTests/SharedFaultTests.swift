@@ -27,12 +27,12 @@ import Testing
 
     @Test func inJSONAShareGoesByItsName() throws {
         let text = #"{"shares": {"BadDeviceToken": 0.02, "refusedStream": 0.1}, "sharedRetryAfter": 1, "delayMs": 20}"#
-        let script = try JSONDecoder().decode(FaultScript.self, from: Data(text.utf8))
+        let script = try FaultScript(json: Array(text.utf8))
         #expect(script.shares == [.rejection(.badDeviceToken): 0.02, .refusedStream: 0.1])
         #expect(script.problem() == nil)
-        #expect(try JSONDecoder().decode(FaultScript.self, from: JSONEncoder().encode(script)) == script)
+        #expect(try FaultScript(json: Array(JSONEncoder().encode(script))) == script)
         #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode(FaultScript.self, from: Data(#"{"shares": {"BadWeather": 0.1}}"#.utf8))
+            try FaultScript(json: Array(#"{"shares": {"BadWeather": 0.1}}"#.utf8))
         }
         for fault in RequestFault.all(of: .apns) + RequestFault.all(of: .fcm) {
             #expect(RequestFault(rawValue: fault.rawValue) == fault)

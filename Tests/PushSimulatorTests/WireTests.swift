@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import HTTPServer
 import OwnThread
 import PushSimulator
 import Signing
@@ -258,11 +259,11 @@ import Testing
         let first = try RunningSimulator(fixture.configuration())
         var configuration = fixture.configuration()
         configuration.port = first.simulator.port
-        let error = try #require(throws: SimulatorError.self) { try PushSimulator(configuration) }
+        let error = try #require(throws: ServerStartError.self) { try PushSimulator(configuration) }
         #expect(error.description.contains("\(configuration.port)"))
         configuration.port = 0
         configuration.address = "localhost"
-        #expect(throws: SimulatorError.self) { try PushSimulator(configuration) }
+        #expect(throws: ServerStartError.self) { try PushSimulator(configuration) }
     }
 
     @Test func stoppingTwiceIsFine() throws {

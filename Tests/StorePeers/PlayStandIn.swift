@@ -56,7 +56,7 @@ package final class PlayStandIn: Sendable {
     package init(news: @escaping @Sendable () -> Void = {}) throws {
         let identity = try TestIdentity()
         let secure = try ServerSocket.Identity(identity)
-        let key = try Self.key.get().publicKey
+        let key = try Self.key.get()
         let (listener, port) = try Loopback.listen()
         let box = Box()
         (self.identity, self.listener, self.port, self.box) = (identity, listener, port, box)
@@ -107,7 +107,7 @@ package final class PlayStandIn: Sendable {
 
     private static let app = "/androidpublisher/v3/applications/com.example.app"
 
-    private static func answer(_ request: Request, _ key: RS256PublicKey, _ audience: String, _ state: inout State)
+    private static func answer(_ request: Request, _ key: RS256PrivateKey, _ audience: String, _ state: inout State)
         -> Answer
     {
         let editPath = "\(app)/edits/"
@@ -145,7 +145,7 @@ package final class PlayStandIn: Sendable {
         }
     }
 
-    private static func token(_ request: Request, _ key: RS256PublicKey, _ audience: String, _ state: inout State)
+    private static func token(_ request: Request, _ key: RS256PrivateKey, _ audience: String, _ state: inout State)
         -> Answer
     {
         func refused(_ what: String, _ error: String = "invalid_grant") -> Answer {

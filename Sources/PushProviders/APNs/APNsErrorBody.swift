@@ -3,8 +3,8 @@ import RelayEngine
 
 /// What an error answer of APNs carries: `{"reason":"…"}`, and `"timestamp"` in milliseconds with a 410.
 ///
-/// Read by hand from the bytes: a JSON decoder costs more than the push (STYLE 5). Anything that does not look like
-/// that gives nil fields, and the status class decides.
+/// Read from the bytes, one pass: a JSON decoder costs more than the push (STYLE 5). Anything that does not look like that gives
+/// nil fields, and the status class decides.
 struct APNsErrorBody: Hashable, Sendable {
     var reason: String?
     /// As the body has it; nil where it has none.
@@ -20,29 +20,19 @@ struct APNsErrorBody: Hashable, Sendable {
     }
 
     init(_ body: [UInt8]) {
-        if var index = Self.valueStart(of: "\"reason\"", in: body), index < body.count,
-            body[index] == UInt8(ascii: "\"")
-        {
-            index += 1
-            let start = index
-            while index < body.count, Self.isLetter(body[index]), index - start < Self.maximumReason { index += 1 }
-            if index < body.count, body[index] == UInt8(ascii: "\""), index > start {
-                reason = String(decoding: body[start..<index], as: UTF8.self)
+        var scan = ErrorScan(bytes: body)
+        var (reason, milliseconds): (String?, Int64?) = (nil, nil)
+        _ = scan.object { scan, key in
+            switch key {
+            case "reason": scan.string { reason = $0 }
+            case "timestamp": scan.integer { milliseconds = $0 }
+            default: scan.skip()
             }
         }
-        if let start = Self.valueStart(of: "\"timestamp\"", in: body) {
-            var value: Int64 = 0
-            var digits = 0
-            for byte in body[start...] {
-                guard byte >= 48, byte <= 57, digits < 16 else { break }
-                value = value * 10 + Int64(byte - 48)
-                digits += 1
-            }
-            // What the body ends with, or what has too many digits, may be half a number, and so another time: eleven digits of a
-            // moment in 2024 are seconds of the year 2518, after every registration.
-            let isWhole = start + digits < body.count && !(48...57).contains(body[start + digits])
-            if digits > 0, isWhole { milliseconds = value }
+        if let word = reason?.utf8, !(1...Self.maximumReason).contains(word.count) || !word.allSatisfy(Self.isLetter) {
+            reason = nil
         }
+        (self.reason, self.milliseconds) = (reason, milliseconds)
     }
 
     /// Since when the token is dead; nil where the body does not say so in a way that can be believed: a moment of the future
@@ -64,25 +54,5 @@ struct APNsErrorBody: Hashable, Sendable {
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122)
-    }
-
-    private static func isSpaceOrColon(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D || byte == UInt8(ascii: ":")
-    }
-
-    /// Where the value of a key begins, behind the colon and white space (RFC 8259, 2).
-    private static func valueStart(of key: StaticString, in body: [UInt8]) -> Int? {
-        let key = Array(key.description.utf8)
-        guard body.count > key.count else { return nil }
-        var index = 0
-        while index + key.count <= body.count {
-            if body[index] == key[0], body[index..<index + key.count].elementsEqual(key) {
-                index += key.count
-                while index < body.count, isSpaceOrColon(body[index]) { index += 1 }
-                return index < body.count ? index : nil
-            }
-            index += 1
-        }
-        return nil
     }
 }

@@ -124,7 +124,7 @@ struct AccessTokens {
         guard claims["iss"]?.string == project.email else { return refuse("Invalid grant: account not found") }
         let keyID = header["kid"]?.string
         guard !isRevoked, keyID == nil || keyID == project.keyID,
-            project.key.publicKey.isValid(signature, for: Array((parts[0] + "." + parts[1]).utf8))
+            project.key.isValid(signature, for: Array((parts[0] + "." + parts[1]).utf8))
         else { return refuse("Invalid JWT Signature.") }
         guard let audience = claims["aud"]?.string, audiences.contains(audience) else {
             return refuse("Invalid JWT: Failed audience check. The right audience is \(audiences.first ?? "")")

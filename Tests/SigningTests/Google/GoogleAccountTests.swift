@@ -48,7 +48,7 @@ import WireFormat
                 "iat": .integer(1_799_999_990), "exp": .integer(1_800_003_590),
             ] as JSONValue)
         let signature = try #require(Base64URL.decode(parts[2]))
-        #expect(key.publicKey.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
+        #expect(key.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
         let body = String(decoding: GoogleAccount.tokenRequest(text), as: UTF8.self)
         #expect(body == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(text)")
     }
