@@ -4,20 +4,7 @@ package import UpgradeRules
 import WireFormat
 
 /// Decides what one app's lookup does next: it asks by each key, believes the newer answer, and waits. Pure.
-package struct LookupMachine: Hashable, Sendable {
-    package enum Action: Hashable, Sendable {
-        case ask(LookupKey)
-        case wait(until: Timestamp)
-    }
-
-    /// What a round of questions came to.
-    package enum Conclusion: Hashable, Sendable {
-        case listing(StoreListing)
-        /// The store does not list the app in this storefront.
-        case notListed
-        case fault(SourceFault)
-    }
-
+package struct LookupMachine: PollMachine, Hashable {
     private let source: AppStoreSource
     private var schedule: PollSchedule
     /// Keys of this round that were answered.
@@ -30,20 +17,19 @@ package struct LookupMachine: Hashable, Sendable {
         schedule = PollSchedule(every: source.every, start: start)
     }
 
-    package func next(at now: Timestamp) -> Action {
+    package func next(at now: Timestamp) -> PollStep<LookupKey> {
         let keys = source.keys
-        let due = schedule.due(at: now)
-        guard now >= due, asked < keys.count else { return .wait(until: due) }
-        return .ask(keys[asked])
+        return asked < keys.count ? schedule.next(keys[asked], at: now) : .wait(until: schedule.due(at: now))
     }
 
     /// What the key that was to be asked next was answered.
     ///
     /// - Parameter known: the newest version that the store has shown before: an older one is a stale copy.
-    /// - Returns: nil while keys of this round are still to be asked.
+    /// - Returns: what the round came to, a nil listing where the store does not list the app in this storefront; nil while keys
+    ///   are still to be asked.
     package mutating func answered(
         _ answer: Result<AppStoreEntry?, SourceFault>, known: Version?, at now: Timestamp
-    ) -> Conclusion? {
+    ) -> Result<StoreListing?, SourceFault>? {
         let keys = source.keys
         guard asked < keys.count else { return nil }
         switch answer {
@@ -65,25 +51,25 @@ package struct LookupMachine: Hashable, Sendable {
         return conclude(known: known, at: now)
     }
 
-    private mutating func conclude(known: Version?, at now: Timestamp) -> Conclusion {
+    private mutating func conclude(known: Version?, at now: Timestamp) -> Result<StoreListing?, SourceFault> {
         defer { (asked, best, fault) = (0, nil, nil) }
         if let best {
             if let known, best.version < known {
                 let stale = SourceFault(
                     "the App Store shows \(best.version), older than \(known), which it showed before")
                 schedule.failed(stale, at: now)
-                return .fault(stale)
+                return .failure(stale)
             }
             // One key's answer is enough, but a throttled one still counts.
             if let fault, fault.isThrottled { schedule.failed(fault, at: now) } else { schedule.succeeded(at: now) }
-            return .listing(best)
+            return .success(best)
         }
         guard let fault else {
             schedule.succeeded(at: now)
-            return .notListed
+            return .success(nil)
         }
         schedule.failed(fault, at: now)
-        return .fault(fault)
+        return .failure(fault)
     }
 
     private func mismatch(_ entry: AppStoreEntry) -> SourceFault? {

@@ -1,6 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
+/// What a source that is polled does next.
+package enum PollStep<Question: Hashable & Sendable>: Hashable, Sendable {
+    case ask(Question)
+    case wait(until: Timestamp)
+
+    func map<Other>(_ change: (Question) -> Other) -> PollStep<Other> {
+        switch self {
+        case .ask(let question): .ask(change(question))
+        case .wait(let time): .wait(until: time)
+        }
+    }
+}
+
+/// Decides what a source that is polled is asked next, and what a round of questions came to. Pure.
+protocol PollMachine: Sendable {
+    associatedtype Question: Hashable & Sendable
+
+    func next(at now: Timestamp) -> PollStep<Question>
+}
+
 /// When a source is asked next. Pure.
 ///
 /// | what happened | next question after |
@@ -52,6 +72,12 @@ package struct PollSchedule: Hashable, Sendable {
     /// Asks as early as `time`, if the source allows.
     package mutating func hasten(to time: Timestamp) {
         if !isHeldBack { next = min(next, time) }
+    }
+
+    /// The question, once it is due.
+    func next<Question>(_ question: Question, at now: Timestamp) -> PollStep<Question> {
+        let due = due(at: now)
+        return now >= due ? .ask(question) : .wait(until: due)
     }
 
     package mutating func failed(_ fault: SourceFault, at now: Timestamp) {

@@ -169,11 +169,6 @@ package struct SourceLoop {
 
     // MARK: One source
 
-    private enum Step {
-        case wait(until: Timestamp)
-        case ask(SourceQuestion)
-    }
-
     /// Does what is due; when to come again, nil: with its answer, or with the next that leaves it a slot.
     private mutating func work(_ watched: inout Watched) -> Timestamp? {
         if watched.asking != nil { return nil }
@@ -205,29 +200,21 @@ package struct SourceLoop {
         if case .wait(let time) = next(watched) { time } else { runner.clock() }
     }
 
-    private func next(_ watched: Watched) -> Step {
+    private func next(_ watched: Watched) -> PollStep<SourceQuestion> {
         let now = runner.clock()
-        switch watched.kind {
-        case .appStore(let source, let machine):
-            switch machine.next(at: now) {
-            case .wait(let time): return .wait(until: time)
-            case .ask(let key): return .ask(.lookup(key, source))
-            }
-        case .appStoreConnect(let source, let machine):
-            switch machine.next(at: now) {
-            case .wait(let time): return .wait(until: time)
-            case .ask(let question): return .ask(.connect(question, source))
-            }
-        case .file(_, let machine): return .wait(until: machine.due(at: now))
+        return switch watched.kind {
+        case .appStore(let source, let machine): machine.next(at: now).map { .lookup($0, source) }
+        case .appStoreConnect(let source, let machine): machine.next(at: now).map { .connect($0, source) }
+        case .file(_, let machine): .wait(until: machine.due(at: now))
         case .url(let source, let schedule, let validators):
-            let due = schedule.due(at: now)
-            return due <= now ? .ask(.document(source.url, since: validators)) : .wait(until: due)
+            schedule.next(.document(source.url, since: validators), at: now)
         case .googlePlay(let source, let machine):
-            switch machine.next(at: now) {
-            case .wait(let time): return .wait(until: time)
-            case .discard(let edit): return .ask(.discard(edit: edit, source))
-            case .list: return .ask(.releases(source))
-            case .readTrack: return .ask(.rollouts(source))
+            machine.next(at: now).map { question in
+                switch question {
+                case .discard(let edit): .discard(edit: edit, source)
+                case .list: .releases(source)
+                case .readTrack: .rollouts(source)
+                }
             }
         }
     }
@@ -236,7 +223,7 @@ package struct SourceLoop {
     private func pace(_ question: SourceQuestion) -> Timestamp? {
         switch question {
         case .lookup(_, let source): runner.status.pace(source, at: runner.clock())
-        case .connect(_, let source): runner.pace(source)
+        case .connect(_, let source): runner.status.pace(source, at: runner.clock())
         case .document, .releases, .rollouts, .discard: nil
         }
     }
@@ -256,22 +243,22 @@ package struct SourceLoop {
     }
 
     private mutating func take(_ answer: SourceAnswer, of watched: inout Watched) {
+        let app = watched.source.app
         switch (answer, watched.kind) {
         case (.lookup(let answer), .appStore(let source, var machine)):
-            take(answer, source, &machine, watched)
+            finish(runner.take(answer, of: app, source, &machine), source, watched)
             watched.kind = .appStore(source, machine)
         case (.connect(let answer, let rate), .appStoreConnect(let source, var machine)):
-            take(answer, rate, source, &machine, watched)
+            finish(runner.take((answer, rate), of: app, source, &machine), source, watched)
             watched.kind = .appStoreConnect(source, machine)
         case (.document(let answer), .url(let source, var schedule, var validators)):
             take(answer, &schedule, &validators, &watched)
             watched.kind = .url(source, schedule, validators)
         case (.releases(let answer), .googlePlay(let source, var machine)):
-            let wanted = wanted(of: watched.source.app)
-            take(machine.listed(answer, wanted: wanted, at: runner.clock()), source, watched)
+            finish(machine.listed(answer, wanted: wanted(of: app), at: runner.clock()), source, watched)
             watched.kind = .googlePlay(source, machine)
         case (.rollouts(let answer, let leftover), .googlePlay(let source, var machine)):
-            take(machine.read(answer, leftover: leftover, at: runner.clock()), source, watched)
+            finish(machine.read(answer, leftover: leftover, at: runner.clock()), source, watched)
             watched.kind = .googlePlay(source, machine)
         case (.discarded(let isGone), .googlePlay(let source, var machine)):
             machine.discarded(isGone: isGone)

@@ -184,37 +184,71 @@ package final class SourceRunner: VersionLookup {
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {
+        let (connect, lookup) = status.read { ($0.connects[app], $0.lookups[app]) }
         // The exact one, where there is one.
-        if let source = status.read({ $0.connects[app] }) { return try live(of: app, source) }
-        guard let source = status.read({ $0.lookups[app] }) else { return nil }
-        var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
+        if let connect {
+            var machine = AppStoreConnectMachine(source: connect, start: Timestamp(milliseconds: 0))
+            let evidence = try round(&machine, connect, .appStoreConnect) { machine, question in
+                take(questions.connect(question, connect), of: app, connect, &machine)
+            }
+            return evidence?.offered.map { StoreListing(version: $0.version, trackViewURL: connect.page) }
+        }
+        guard let lookup else { return nil }
+        var machine = LookupMachine(source: lookup, start: Timestamp(milliseconds: 0))
+        return try round(&machine, lookup, .appStore) { machine, key in
+            take(questions.lookup(key, in: lookup), of: app, lookup, &machine)
+        } ?? nil
+    }
+
+    /// Asks until the round is over; nil where there is nothing to ask. Blocks.
+    private func round<Machine: PollMachine, News>(
+        _ machine: inout Machine, _ source: some PacedSource, _ store: StoreKind,
+        ask: (inout Machine, Machine.Question) -> Result<News, SourceFault>?
+    ) throws(SourceFault) -> News? {
         let deadline = clock() + .seconds(15)
-        while case .ask(let key) = machine.next(at: clock()) {
+        while case .ask(let question) = machine.next(at: clock()) {
             if let free = status.pace(source, at: clock()) {
                 guard free <= deadline, !isStopping else {
-                    throw SourceFault("the App Store wants to be left alone for now; it is asked again later")
+                    throw SourceFault("\(store.title) wants to be left alone for now; it is asked again later")
                 }
-                // A thread that may block, and at most the spacing of Apple's limit.
+                // A thread that may block, and at most the spacing of the store's limit.
                 rest(free - clock())
-                continue
-            }
-            let answer = questions.lookup(key, in: source)
-            blockIfThrottled(answer, source)
-            let known = status.lookup(of: app)?.version
-            guard let conclusion = machine.answered(answer, known: known, at: clock()) else { continue }
-            switch conclusion {
-            case .listing(let listing):
-                status.note(listing, of: app, at: clock())
+            } else if let conclusion = ask(&machine, question) {
+                let news = try conclusion.get()
                 poke()
-                return listing
-            case .notListed: return nil
-            case .fault(let fault): throw fault
+                return news
             }
         }
         return nil
     }
 
-    func blockIfThrottled(_ answer: Result<AppStoreEntry?, SourceFault>, _ source: AppStoreSource) {
+    // MARK: Answers
+
+    /// What the lookup's answer comes to; nil while there is more to ask.
+    func take(
+        _ answer: Result<AppStoreEntry?, SourceFault>, of app: AppKey, _ source: AppStoreSource,
+        _ machine: inout LookupMachine
+    ) -> Result<StoreListing?, SourceFault>? {
+        blockIfThrottled(answer, source)
+        let conclusion = machine.answered(answer, known: status.lookup(of: app)?.version, at: clock())
+        if case .success(let listing)? = conclusion { status.note(listing, of: app, at: clock()) }
+        return conclusion
+    }
+
+    /// What App Store Connect's answer comes to; nil while there is more to ask.
+    func take(
+        _ said: (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?),
+        of app: AppKey, _ source: AppStoreConnectSource, _ machine: inout AppStoreConnectMachine
+    ) -> Result<AppStoreConnectEvidence, SourceFault>? {
+        blockIfThrottled(said.answer, source)
+        let conclusion = machine.answered(
+            said.answer, rate: said.rate, before: status.releases(of: app), at: clock())
+        if case .success(let evidence)? = conclusion { status.note(.appStoreConnect(evidence), of: app) }
+        return conclusion
+    }
+
+    /// Heeds for all that share the source's pace that it is asked too often.
+    private func blockIfThrottled<Answer>(_ answer: Result<Answer, SourceFault>, _ source: some PacedSource) {
         guard case .failure(let fault) = answer, fault.isThrottled else { return }
         let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
         status.block(source, until: clock() + pause)

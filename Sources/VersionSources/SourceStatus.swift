@@ -23,7 +23,7 @@ final class SourceStatus: Sendable {
         var connects: [AppKey: AppStoreConnectSource] = [:]
         /// The tracks of Google Play that are asked, by their addresses.
         var tracks: [AppKey: String] = [:]
-        /// By server, for the store counts questions by the address they come from; or by whatever else it counts by.
+        /// By what the stores count questions by.
         var paces: [String: LookupPace] = [:]
         /// By part, for those that are watched.
         var figures: [String: SourceFigures] = [:]
@@ -51,13 +51,13 @@ final class SourceStatus: Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// Takes the right to ask the server now, or says when to come again.
-    func pace(_ source: AppStoreSource, at now: Timestamp) -> Timestamp? {
-        write { $0.paces[source.server, default: LookupPace(spacing: source.spacing)].take(at: now) }
+    /// Takes the right to ask the store now, or says when to come again.
+    func pace(_ source: some PacedSource, at now: Timestamp) -> Timestamp? {
+        write { $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].take(at: now) }
     }
 
-    func block(_ source: AppStoreSource, until time: Timestamp) {
-        write { $0.paces[source.server, default: LookupPace(spacing: source.spacing)].block(until: time) }
+    func block(_ source: some PacedSource, until time: Timestamp) {
+        write { $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].block(until: time) }
     }
 
     /// Keeps what the lookup showed.
@@ -92,6 +92,13 @@ final class SourceStatus: Sendable {
     func lookup(of app: AppKey) -> LookupEvidence? {
         read { state in
             if case .appStore(let evidence) = state.evidence[app]?[.appStore] { evidence } else { nil }
+        }
+    }
+
+    /// What App Store Connect said last.
+    func releases(of app: AppKey) -> AppStoreConnectEvidence? {
+        read { state in
+            if case .appStoreConnect(let evidence) = state.evidence[app]?[.appStoreConnect] { evidence } else { nil }
         }
     }
 }

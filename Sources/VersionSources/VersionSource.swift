@@ -37,8 +37,16 @@ package struct VersionSource: Hashable, Sendable {
     }
 }
 
+/// A store whose questions are spaced.
+protocol PacedSource: Sendable {
+    /// What the store counts questions by: sources of one name share the pace.
+    var paceName: String { get }
+    /// Between two questions.
+    var spacing: Duration { get }
+}
+
 /// One app in the App Store's lookup.
-package struct AppStoreSource: Hashable, Sendable {
+package struct AppStoreSource: PacedSource, Hashable {
     package static let apple = "https://itunes.apple.com"
 
     /// The number in the app's address in the store.
@@ -64,6 +72,9 @@ package struct AppStoreSource: Hashable, Sendable {
 
     /// Between two questions: what Apple's limit asks for; none for a server of one's own.
     package var spacing: Duration { server == Self.apple ? .seconds(3) : .zero }
+
+    /// The address that questions come from is the same for all.
+    var paceName: String { server }
 
     package var keys: [LookupKey] {
         (trackID.map { [.trackID($0)] } ?? []) + (bundleID.map { [.bundleID($0)] } ?? [])

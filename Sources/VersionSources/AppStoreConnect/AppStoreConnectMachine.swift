@@ -3,27 +3,16 @@ package import RelayEngine
 
 /// Decides what one app's App Store Connect is asked next: page after page, then the phased release where the pages do not
 /// tell it, and then it waits. Pure.
-package struct AppStoreConnectMachine: Hashable, Sendable {
+package struct AppStoreConnectMachine: PollMachine, Hashable {
     package enum Question: Hashable, Sendable {
         /// nil: the first page.
         case page(String?)
         case phase(versionID: String)
     }
 
-    package enum Action: Hashable, Sendable {
-        case ask(Question)
-        case wait(until: Timestamp)
-    }
-
     package enum Answer: Hashable, Sendable {
         case page(AppStoreConnectPage)
         case phase(AppStoreConnectEvidence.Phase?)
-    }
-
-    /// What a round of questions came to.
-    package enum Conclusion: Hashable, Sendable {
-        case evidence(AppStoreConnectEvidence)
-        case fault(SourceFault)
     }
 
     /// Of 200 versions each.
@@ -44,10 +33,7 @@ package struct AppStoreConnectMachine: Hashable, Sendable {
         schedule = PollSchedule(every: source.every, start: start)
     }
 
-    package func next(at now: Timestamp) -> Action {
-        let due = schedule.due(at: now)
-        return now >= due ? .ask(question) : .wait(until: due)
-    }
+    package func next(at now: Timestamp) -> PollStep<Question> { schedule.next(question, at: now) }
 
     /// Something happened: the next round begins at once, if the pace allows it and the service has not asked for a pause.
     package mutating func hasten(at now: Timestamp) {
@@ -59,11 +45,11 @@ package struct AppStoreConnectMachine: Hashable, Sendable {
     /// - Parameters:
     ///   - rate: what the answer says of the key's budget.
     ///   - before: what was believed until now. It stays where the answer cannot be.
-    /// - Returns: nil while there is more to ask in this round.
+    /// - Returns: what the round came to; nil while there is more to ask.
     package mutating func answered(
         _ answer: Result<Answer, SourceFault>, rate: AppStoreConnectRate?, before: AppStoreConnectEvidence?,
         at now: Timestamp
-    ) -> Conclusion? {
+    ) -> Result<AppStoreConnectEvidence, SourceFault>? {
         if question == .page(nil) { began = now }
         pause = max(pause, rate?.pause ?? .zero)
         do throws(SourceFault) {
@@ -90,12 +76,12 @@ package struct AppStoreConnectMachine: Hashable, Sendable {
             let evidence = try evidence(before: before, at: now)
             schedule.succeeded(at: now, atLeast: pause)
             reset()
-            return .evidence(evidence)
+            return .success(evidence)
         } catch {
             schedule.failed(error, at: now)
             schedule.rest(pause, at: now)
             reset()
-            return .fault(error)
+            return .failure(error)
         }
     }
 

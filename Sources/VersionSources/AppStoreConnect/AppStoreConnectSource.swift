@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One app in App Store Connect's API (PROTOCOLS 4.1).
-package struct AppStoreConnectSource: Hashable, Sendable {
+package struct AppStoreConnectSource: PacedSource, Hashable {
     package static let apple = "https://api.appstoreconnect.apple.com"
     /// How often one app may be asked at Apple's: with the key's spacing, a third of its 3,500 questions an hour.
     package static let shortestInterval = Duration.seconds(30)

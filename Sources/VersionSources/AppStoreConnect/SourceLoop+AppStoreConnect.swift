@@ -5,31 +5,6 @@ import Telemetry
 import UpgradeRules
 
 extension SourceLoop {
-    /// What App Store Connect said.
-    mutating func take(
-        _ answer: Result<AppStoreConnectMachine.Answer, SourceFault>, _ rate: AppStoreConnectRate?,
-        _ source: AppStoreConnectSource, _ machine: inout AppStoreConnectMachine, _ watched: Watched
-    ) {
-        let app = watched.source.app
-        runner.blockIfThrottled(answer, source)
-        let before = runner.status.releases(of: app)
-        switch machine.answered(answer, rate: rate, before: before, at: runner.clock()) {
-        case nil: break
-        case .fault(let fault): report(fault, watched)
-        case .evidence(let evidence):
-            runner.status.note(.appStoreConnect(evidence), of: app)
-            do throws(SourceFault) {
-                if let offered = evidence.offered {
-                    try raiseLatest(offered.version, page: source.page, app, from: .appStoreConnect)
-                }
-                recovered(watched)
-            } catch {
-                report(error, watched)
-            }
-            crossCheck(app)
-        }
-    }
-
     /// Something happened to the app: its store is asked at once, as far as its pace allows.
     mutating func hasten(_ app: AppKey) {
         for index in watched.indices where watched[index].source.app == app { hasten(index) }

@@ -12,20 +12,17 @@ package import UpgradeRules
 /// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not completed: its
 ///   fraction grows, and it is halted, without a change in the list,
 /// - at every sixth, where the release is out for everybody: that, too, can be halted.
-package struct GooglePlayMachine: Hashable, Sendable {
-    package enum Action: Hashable, Sendable {
+package struct GooglePlayMachine: PollMachine, Hashable {
+    package enum Question: Hashable, Sendable {
         /// An edit that could not be deleted is to be deleted now.
         case discard(edit: String)
         case list
         /// An edit is to be opened, read and deleted.
         case readTrack
-        case wait(until: Timestamp)
     }
 
-    package enum Conclusion: Hashable, Sendable {
-        case evidence(GooglePlayEvidence)
-        case fault(SourceFault)
-    }
+    /// What a round of questions came to.
+    package typealias Conclusion = Result<GooglePlayEvidence, SourceFault>
 
     /// A version that the store is asked for.
     package struct Requirement: Hashable, Sendable {
@@ -68,12 +65,10 @@ package struct GooglePlayMachine: Hashable, Sendable {
         schedule = PollSchedule(every: source.every, start: start)
     }
 
-    package func next(at now: Timestamp) -> Action {
-        let due = schedule.due(at: now)
-        guard now >= due else { return .wait(until: due) }
-        if listed != nil { return .readTrack }
-        if let leftover, !hasDiscarded { return .discard(edit: leftover) }
-        return .list
+    package func next(at now: Timestamp) -> PollStep<Question> {
+        if listed != nil { return schedule.next(.readTrack, at: now) }
+        if let leftover, !hasDiscarded { return schedule.next(.discard(edit: leftover), at: now) }
+        return schedule.next(.list, at: now)
     }
 
     /// Somebody said that something happened: the list is asked as early as Google allows.
@@ -139,7 +134,7 @@ package struct GooglePlayMachine: Hashable, Sendable {
     private mutating func failed(_ fault: SourceFault, at now: Timestamp) -> Conclusion {
         schedule.failed(fault, at: now)
         hasDiscarded = false
-        return .fault(fault)
+        return .failure(fault)
     }
 
     private func isRolloutDue(_ wanted: [Requirement], at now: Timestamp) -> Bool {
@@ -162,7 +157,7 @@ package struct GooglePlayMachine: Hashable, Sendable {
         let new = GooglePlayEvidence(
             askedAt: isStaged ? readAt ?? now : now, track: source.track, releases: releases)
         evidence = new
-        return .evidence(new)
+        return .success(new)
     }
 
     /// What both questions know together.

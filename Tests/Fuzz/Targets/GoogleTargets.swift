@@ -24,7 +24,7 @@ extension FuzzTarget {
             var machine = GooglePlayMachine(source: GooglePlaySource(packageName: "a.b"), start: Timestamp(seconds: 0))
             let summaries = rollouts.map { GooglePlaySummary(name: $0.name, builds: $0.builds, lifecycle: "PUBLISHED") }
             if machine.listed(.success(summaries), wanted: [], at: Timestamp(seconds: 0)) == nil,
-                case .fault(let fault) = machine.read(.success(rollouts), leftover: nil, at: Timestamp(seconds: 0))
+                case .failure(let fault) = machine.read(.success(rollouts), leftover: nil, at: Timestamp(seconds: 0))
             {
                 throw Violation(description: "refused: \(fault)")
             }

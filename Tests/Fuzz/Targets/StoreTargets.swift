@@ -29,10 +29,10 @@ extension FuzzTarget {
                 releases: [.init(version: two, state: AppStoreConnectEvidence.Release.live)])
             var machine = AppStoreConnectMachine(source: source, start: Timestamp(seconds: 0))
             switch machine.answered(.success(.page(page)), rate: nil, before: before, at: Timestamp(seconds: 1)) {
-            case .evidence(let evidence)?:
+            case .success(let evidence)?:
                 try hold(evidence.offered.map { $0.version >= two } ?? false, "what was live is gone")
                 try hold(evidence.releases.count <= 51, "\(evidence.releases.count) releases are kept")
-            case .fault(let fault)?: try holdShort(fault)
+            case .failure(let fault)?: try holdShort(fault)
             case nil: try hold(machine.next(at: Timestamp(seconds: 1)) != .ask(.page(nil)), "the same again")
             }
         case .failure(let fault): try holdShort(fault)

@@ -9,7 +9,7 @@ import UpgradeRules
 @Suite("App Store Connect, as a machine")
 struct ConnectMachineTests {
     static let start = Timestamp(seconds: 1_784_000_000)
-    static let first = AppStoreConnectMachine.Action.ask(.page(nil))
+    static let first = PollStep<AppStoreConnectMachine.Question>.ask(.page(nil))
 
     private static func link(_ cursor: Int) -> String {
         "https://api.appstoreconnect.apple.com/v1/apps/6446998023/appStoreVersions?cursor=\(cursor)"
@@ -30,7 +30,7 @@ struct ConnectMachineTests {
     /// One round of one answer.
     private static func round(
         _ versions: [ConnectSample.Listed], before: AppStoreConnectEvidence? = nil
-    ) throws -> AppStoreConnectMachine.Conclusion? {
+    ) throws -> Result<AppStoreConnectEvidence, SourceFault>? {
         var machine = AppStoreConnectMachine(source: ConnectSample.source(), start: start)
         return machine.answered(try page(versions), rate: nil, before: before, at: start)
     }
@@ -52,7 +52,7 @@ struct ConnectMachineTests {
                 at: Self.start) == nil)
         #expect(machine.next(at: Self.start) == .ask(.phase(versionID: two.id)))
         let end = machine.answered(.success(.phase(.paused)), rate: nil, before: nil, at: Self.start + .seconds(2))
-        guard case .evidence(let evidence)? = end else { throw SourceFault("\(String(describing: end))") }
+        guard case .success(let evidence)? = end else { throw SourceFault("\(String(describing: end))") }
         #expect(evidence.askedAt == Self.start + .seconds(2))
         // What is older than the live one is of no use.
         #expect(evidence.releases.map(\.version.text) == ["2.1", "2.0"])
@@ -67,10 +67,10 @@ struct ConnectMachineTests {
         _ = machine.answered(
             try Self.page([.init(version: "2.0", isIncluded: false)]), rate: nil, before: nil, at: Self.start)
         guard
-            case .evidence(let none)? = machine.answered(.success(.phase(nil)), rate: nil, before: nil, at: Self.start)
+            case .success(let none)? = machine.answered(.success(.phase(nil)), rate: nil, before: nil, at: Self.start)
         else { throw SourceFault("no evidence") }
         #expect(none.offered?.phase == nil && none.offered?.version.text == "2.0")
-        guard case .evidence(let null)? = try Self.round([.init(version: "2.0")]) else {
+        guard case .success(let null)? = try Self.round([.init(version: "2.0")]) else {
             throw SourceFault("no evidence")
         }
         #expect(null == none)
@@ -80,7 +80,7 @@ struct ConnectMachineTests {
     func never() throws {
         let before = try Self.evidence("2.0", "1.9")
         func fault(_ versions: [ConnectSample.Listed]) throws -> String? {
-            if case .fault(let fault)? = try Self.round(versions, before: before) { fault.reason } else { nil }
+            if case .failure(let fault)? = try Self.round(versions, before: before) { fault.reason } else { nil }
         }
         #expect(
             try fault([]) == "App Store Connect shows no version that is live; 2.0, which was, is not in the list")
@@ -93,7 +93,7 @@ struct ConnectMachineTests {
         #expect(try fault([.init(version: "2.0.0", phase: "PAUSED")]) == nil)
         #expect(try fault([.init(version: "2.0.1")]) == nil)
         // An app that never had one.
-        #expect(try Self.round([]) == .evidence(AppStoreConnectEvidence(askedAt: Self.start, releases: [])))
+        #expect(try Self.round([]) == .success(AppStoreConnectEvidence(askedAt: Self.start, releases: [])))
     }
 
     @Test("a list without an end is a fault")
@@ -104,7 +104,7 @@ struct ConnectMachineTests {
             asked += 1
             let end = machine.answered(try Self.page([], next: asked), rate: nil, before: nil, at: Self.start)
             guard let end else { continue }
-            guard case .fault(let fault) = end else { throw SourceFault("believed") }
+            guard case .failure(let fault) = end else { throw SourceFault("believed") }
             #expect(fault.reason.contains("has no end"))
             break
         }
@@ -112,7 +112,7 @@ struct ConnectMachineTests {
         #expect(machine.next(at: Self.start) == .wait(until: Self.start + .seconds(300)))
         var twice = AppStoreConnectMachine(source: ConnectSample.source(), start: Self.start)
         #expect(twice.answered(try Self.page([], next: 1), rate: nil, before: nil, at: Self.start) == nil)
-        guard case .fault? = twice.answered(try Self.page([], next: 1), rate: nil, before: nil, at: Self.start) else {
+        guard case .failure? = twice.answered(try Self.page([], next: 1), rate: nil, before: nil, at: Self.start) else {
             throw SourceFault("a page twice was believed")
         }
     }
@@ -120,7 +120,7 @@ struct ConnectMachineTests {
     @Test("when it is asked again: every, Retry-After, the budget's last tenth, and at once where something happened")
     func schedule() throws {
         func machine() -> AppStoreConnectMachine { .init(source: ConnectSample.source(), start: Self.start) }
-        func pause(_ header: String) throws -> AppStoreConnectMachine.Action {
+        func pause(_ header: String) throws -> PollStep<AppStoreConnectMachine.Question> {
             var machine = machine()
             _ = machine.answered(
                 try Self.page([.init(version: "2.0")]), rate: AppStoreConnectRate(header), before: nil, at: Self.start)
@@ -133,13 +133,13 @@ struct ConnectMachineTests {
 
         var throttled = machine()
         let often = SourceFault("HTTP 429", isThrottled: true, retryAfter: .seconds(1000))
-        #expect(throttled.answered(.failure(often), rate: nil, before: nil, at: Self.start) == .fault(often))
+        #expect(throttled.answered(.failure(often), rate: nil, before: nil, at: Self.start) == .failure(often))
         throttled.hasten(at: Self.start)
         #expect(throttled.next(at: Self.start) == .wait(until: Self.start + .seconds(1000)))
 
         var broken = machine()
         let fault = SourceFault("HTTP 500")
-        #expect(broken.answered(.failure(fault), rate: nil, before: nil, at: Self.start) == .fault(fault))
+        #expect(broken.answered(.failure(fault), rate: nil, before: nil, at: Self.start) == .failure(fault))
         #expect(broken.next(at: Self.start) == .wait(until: Self.start + .seconds(300)))
         // Not sooner than half a minute after the last round.
         broken.hasten(at: Self.start + .seconds(1))
@@ -154,7 +154,7 @@ struct ConnectMachineTests {
             (nil, true), ("INACTIVE", true), ("ACTIVE", true), ("COMPLETE", true), ("PAUSED", false),
         ] as [(String?, Bool)])
     func verdict(_ phase: String?, _ isOpen: Bool) throws {
-        guard case .evidence(let evidence)? = try Self.round([.init(version: "2.0", phase: phase)]) else {
+        guard case .success(let evidence)? = try Self.round([.init(version: "2.0", phase: phase)]) else {
             throw SourceFault("no evidence")
         }
         let gate = AvailabilityGate(try Version("2.0"), rules: .init())

@@ -32,12 +32,12 @@ struct PlayMachineTests {
     }
 
     private func evidence(_ conclusion: GooglePlayMachine.Conclusion?) throws -> GooglePlayEvidence {
-        guard case .evidence(let evidence)? = conclusion else { throw SourceFault("\(String(describing: conclusion))") }
+        guard case .success(let evidence)? = conclusion else { throw SourceFault("\(String(describing: conclusion))") }
         return evidence
     }
 
     private func fault(_ conclusion: GooglePlayMachine.Conclusion?) throws -> SourceFault {
-        guard case .fault(let fault)? = conclusion else { throw SourceFault("\(String(describing: conclusion))") }
+        guard case .failure(let fault)? = conclusion else { throw SourceFault("\(String(describing: conclusion))") }
         return fault
     }
 
@@ -45,9 +45,9 @@ struct PlayMachineTests {
     func changes() throws {
         var machine = Self.machine()
         #expect(machine.next(at: Self.start - .seconds(1)) == .wait(until: Self.start))
-        #expect(machine.next(at: Self.start) == .list)
+        #expect(machine.next(at: Self.start) == .ask(.list))
         #expect(machine.listed(.success([Self.old]), wanted: [], at: Self.start) == nil)
-        #expect(machine.next(at: Self.start) == .readTrack)
+        #expect(machine.next(at: Self.start) == .ask(.readTrack))
         let first = try evidence(machine.read(.success([Self.rollout(190, .completed)]), leftover: nil, at: Self.start))
         #expect(first.offeredToAll?.build == 190 && first.offeredToAll?.version?.text == "1.9.0")
         var now = Self.start
@@ -55,14 +55,14 @@ struct PlayMachineTests {
         for list in [[Self.old], [Self.old, Self.pending], [Self.old, Self.pending]] {
             now = now + Self.every
             #expect(machine.next(at: now - .seconds(1)) == .wait(until: now))
-            #expect(machine.next(at: now) == .list)
+            #expect(machine.next(at: now) == .ask(.list))
             let same = try evidence(machine.listed(.success(list), wanted: [Self.wanted()], at: now))
             #expect(same.askedAt == now)
             #expect(same.releases.map(\.lifecycle) == list.map(\.lifecycle))
         }
         now = now + Self.every
         #expect(machine.listed(.success([Self.new, Self.old]), wanted: [], at: now) == nil)
-        #expect(machine.next(at: now) == .readTrack)
+        #expect(machine.next(at: now) == .ask(.readTrack))
     }
 
     @Test("while the requirement hangs on a rollout, an edit is opened at every third poll")
@@ -72,14 +72,14 @@ struct PlayMachineTests {
         func round(_ machine: inout GooglePlayMachine, _ rollout: GooglePlayRollout, hangs: Bool) throws
             -> GooglePlayEvidence
         {
-            #expect(machine.next(at: now) == .list)
+            #expect(machine.next(at: now) == .ask(.list))
             defer { now = now + Self.every }
             let wanted = hangs ? [try Self.wanted()] : []
             if let end = machine.listed(.success([Self.new, Self.old]), wanted: wanted, at: now) {
                 return try evidence(end)
             }
             edits += 1
-            #expect(machine.next(at: now) == .readTrack)
+            #expect(machine.next(at: now) == .ask(.readTrack))
             return try evidence(
                 machine.read(.success([rollout, Self.rollout(190, .completed)]), leftover: nil, at: now))
         }
@@ -130,21 +130,21 @@ struct PlayMachineTests {
         _ = machine.read(.success([Self.rollout(190, .completed)]), leftover: nil, at: Self.start + Self.every)
         let lie = try fault(machine.listed(.success([]), wanted: [], at: Self.start + Self.every * 2))
         #expect(lie.reason.contains("where it listed version code 190 before"))
-        #expect(machine.next(at: Self.start + Self.every * 3) == .list)
+        #expect(machine.next(at: Self.start + Self.every * 3) == .ask(.list))
     }
 
     @Test("a fault puts the next question off as the schedule says, and the edit is asked for again")
     func faults() throws {
         var machine = Self.machine()
         let busy = SourceFault("HTTP 429", isThrottled: true, retryAfter: .seconds(3600))
-        #expect(machine.listed(.failure(busy), wanted: [], at: Self.start) == .fault(busy))
+        #expect(machine.listed(.failure(busy), wanted: [], at: Self.start) == .failure(busy))
         #expect(machine.next(at: Self.start) == .wait(until: Self.start + .seconds(3600)))
         var now = Self.start + .seconds(3600)
         _ = machine.listed(.success([Self.old]), wanted: [], at: now)
         let broken = SourceFault("HTTP 500")
-        #expect(machine.read(.failure(broken), leftover: nil, at: now) == .fault(broken))
+        #expect(machine.read(.failure(broken), leftover: nil, at: now) == .failure(broken))
         now = now + Self.every
-        #expect(machine.next(at: now) == .list)
+        #expect(machine.next(at: now) == .ask(.list))
         #expect(machine.listed(.success([Self.old]), wanted: [], at: now) == nil, "not read yet")
         let odd = try fault(machine.read(.success([Self.rollout(200, .completed)]), leftover: nil, at: now))
         #expect(odd.reason.contains("lists version code 190 as published, and its edit does not have it"))
@@ -159,20 +159,20 @@ struct PlayMachineTests {
         for _ in 0..<3 {
             #expect(machine.next(at: now) == .wait(until: now + Self.every))
             now = now + Self.every
-            #expect(machine.next(at: now) == .discard(edit: "7"))
+            #expect(machine.next(at: now) == .ask(.discard(edit: "7")))
             machine.discarded(isGone: false)
-            #expect(machine.next(at: now) == .list, "once at each poll")
+            #expect(machine.next(at: now) == .ask(.list), "once at each poll")
             _ = machine.listed(.success([Self.old]), wanted: [], at: now)
         }
         now = now + Self.every
-        #expect(machine.next(at: now) == .list)
+        #expect(machine.next(at: now) == .ask(.list))
         _ = machine.listed(.success([Self.new]), wanted: [], at: now)
         _ = machine.read(.failure(SourceFault("HTTP 500")), leftover: "8", at: now)
         now = now + Self.every
-        #expect(machine.next(at: now) == .discard(edit: "8"))
+        #expect(machine.next(at: now) == .ask(.discard(edit: "8")))
         machine.discarded(isGone: true)
         _ = machine.listed(.failure(SourceFault("HTTP 500")), wanted: [], at: now)
-        #expect(machine.next(at: now + Self.every) == .list)
+        #expect(machine.next(at: now + Self.every) == .ask(.list))
     }
 
     @Test("who knows that something happened is asked for at once, but not in a pause, and once a minute")
@@ -181,11 +181,11 @@ struct PlayMachineTests {
         _ = machine.listed(.success([]), wanted: [], at: Self.start)
         machine.hasten(at: Self.start + .seconds(10))
         #expect(machine.next(at: Self.start + .seconds(10)) == .wait(until: Self.start + .seconds(60)))
-        #expect(machine.next(at: Self.start + .seconds(60)) == .list)
+        #expect(machine.next(at: Self.start + .seconds(60)) == .ask(.list))
         let now = Self.start + .seconds(200)
         _ = machine.listed(.success([]), wanted: [], at: Self.start + .seconds(60))
         machine.hasten(at: now)
-        #expect(machine.next(at: now) == .list)
+        #expect(machine.next(at: now) == .ask(.list))
         _ = machine.listed(
             .failure(SourceFault("HTTP 429", isThrottled: true, retryAfter: .seconds(3600))), wanted: [], at: now)
         machine.hasten(at: now + .seconds(100))

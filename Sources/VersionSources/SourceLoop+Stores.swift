@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+extension SourceLoop {
+    /// What everybody is offered: with Android's version code, and where people get the app where the store says so.
+    private typealias Offer = (version: Version, build: Int64?, page: String?)
+
+    /// What the lookup's round came to; nil: it goes on.
+    mutating func finish(
+        _ conclusion: Result<StoreListing?, SourceFault>?, _ source: AppStoreSource, _ watched: Watched
+    ) {
+        if case .success? = conclusion { crossCheck(watched.source.app) }
+        let country = source.country.map { "\"\($0)\"" } ?? "the United States; say which `country`"
+        finish(
+            conclusion?.flatMap { listing -> Result<Offer?, SourceFault> in
+                guard let listing else {
+                    return .failure(SourceFault("the App Store lists no such app in \(country)"))
+                }
+                return .success((listing.version, nil, listing.trackViewURL))
+            }, from: .appStore, watched)
+    }
+
+    mutating func finish(
+        _ conclusion: Result<AppStoreConnectEvidence, SourceFault>?, _ source: AppStoreConnectSource, _ watched: Watched
+    ) {
+        if case .success? = conclusion { crossCheck(watched.source.app) }
+        finish(
+            conclusion?.map { evidence -> Offer? in evidence.offered.map { ($0.version, nil, source.page) } },
+            from: .appStoreConnect, watched)
+    }
+
+    func finish(_ conclusion: GooglePlayMachine.Conclusion?, _ source: GooglePlaySource, _ watched: Watched) {
+        if case .success(let evidence)? = conclusion {
+            runner.status.note(.googlePlay(evidence), of: watched.source.app)
+        }
+        finish(
+            conclusion?.map { evidence -> Offer? in
+                evidence.offeredToAll.flatMap { release in
+                    release.version.map { ($0, release.build, source.page) }
+                }
+            }, from: .googlePlay, watched)
+    }
+
+    private func finish(_ conclusion: Result<Offer?, SourceFault>?, from store: StoreKind, _ watched: Watched) {
+        guard let conclusion else { return }
+        do throws(SourceFault) {
+            if let offer = try conclusion.get() { try raiseLatest(offer, watched.source.app, from: store) }
+            recovered(watched)
+        } catch {
+            report(error, watched)
+        }
+    }
+
+    /// A store raises `latest` and nothing else: what is required is for the force policy or a person to say.
+    private func raiseLatest(_ offer: Offer, _ app: AppKey, from store: StoreKind) throws(SourceFault) {
+        let version = offer.version
+        do {
+            let stored = try runner.store.version(of: app)
+            var bump = VersionBump(app: app)
+            if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
+            // Not the code of an older version: both only rise.
+            if let build = offer.build, stored?.latest.map({ $0 <= version }) ?? true,
+                stored?.builds.latest.map({ $0 < build }) ?? true
+            {
+                bump.builds.latest = build
+            }
+            guard bump != VersionBump(app: app) else { return }
+            if let page = offer.page, DownloadURL.fault(in: page) == nil {
+                bump.downloadURL = page
+            }
+            try callbacks.apply(bump, store.rawValue)
+        } catch {
+            throw SourceFault("\(version) is not taken: \(error)")
+        }
+    }
+}
