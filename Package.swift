@@ -239,26 +239,27 @@ let package = Package(
             [
                 "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
                 "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator", "Signing", "SeedApps",
-                "TestPeers", "FaultInjection",
+                "TestPeers", "FaultInjection", "StoreConformance",
             ]),
         tests(
             "VersionSourcesTests",
             [
                 "Telemetry", "Threading", "WireFormat", "VersionSources", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers", "StoreConformance",
             ]),
         tests(
             "NotificationsTests",
             [
                 "Telemetry", "Notifications", "RelayAPI", "VersionSources", "Signing", "RelayStore",
                 "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
+                "StoreConformance",
             ]),
         tests(
             "RelayAPITests",
             [
                 "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
-                "TestPeers",
+                "TestPeers", "StoreConformance",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
         tests(
@@ -287,6 +288,7 @@ let package = Package(
             [
                 "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "Signing", "RelayStore",
                 "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
+                "StoreConformance",
             ]),
         tests(
             "CommandTests",

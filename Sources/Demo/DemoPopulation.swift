@@ -123,13 +123,8 @@ private struct SplitMix64 {
     /// 64 hexadecimal digits, or what FCM's registration tokens look like.
     mutating func token(_ platform: DemoPlatform) -> String {
         switch platform {
-        case .ios:
-            (0..<4).map { _ in
-                let text = String(next(), radix: 16)
-                return String(repeating: "0", count: 16 - text.count) + text
-            }.joined()
-        case .android:
-            Base64URL.encode(bytes(16)) + ":APA91b" + Base64URL.encode(bytes(96))
+        case .ios: Hex.encode(bytes(32))
+        case .android: Base64URL.encode(bytes(16)) + ":APA91b" + Base64URL.encode(bytes(96))
         }
     }
 

@@ -181,39 +181,36 @@ package struct TestPush: Sendable {
         func explain(_ fault: SendingFault, _ reason: String) -> String {
             self.explain(fault, reason, server, at: now)
         }
-        result.remedy = nil
-        switch outcome {
-        case .accepted:
-            (result.state, result.reason) = (.accepted, nil)
-        case .rejected(let reason):
-            (result.state, result.reason) = (.rejected, reason)
-            result.remedy = explain(.mostlyRefused, reason)
-        case .badToken(let reason), .invalidToken(let reason, _):
-            (result.state, result.reason) = (.rejected, reason)
-            result.remedy = explain(.mostlyRefused, reason)
-        case .unregistered(let reason, _):
-            (result.state, result.reason) = (.unregistered, reason)
-            result.remedy = "the app was removed from this device, or has another token by now; register its token anew"
-        case .fault(let reason, let fault):
-            (result.state, result.reason) = (.failed, reason)
-            result.remedy = explain(fault, reason)
-        case .reconnect(let reason):
-            (result.state, result.reason) = (.failed, reason)
-            result.remedy = explain(.unrelatedKey, reason)
-        case .renewCredential(let reason):
-            (result.state, result.reason) = (.failed, reason)
-            result.remedy = explain(.clock, reason)
-        case .pauseCredential(let pause, let reason):
+        if case .pauseCredential(let pause, _) = outcome {
             // The key's other users must hear of it, too.
             provider.pauseCredential(until: now + pause, by: route.pool(for: environment).origin.authority, at: now)
-            (result.state, result.reason) = (.failed, reason)
-            result.remedy = "the service wants a pause of this key; try again after \((now + pause).internetTime)"
-        case .retry(_, let reason):
-            (result.state, result.reason) = (.failed, trouble ?? reason)
-            result.remedy =
-                result.status == nil
-                ? "the service was not reached; check \(section): server and proxy, and this machine's network"
-                : "the service is busy or out of order; try again later"
         }
+        let judged: (Result.State, reason: String?, remedy: String?) =
+            switch outcome {
+            case .accepted: (.accepted, nil, nil)
+            case .rejected(let reason), .badToken(let reason), .invalidToken(let reason, _):
+                (.rejected, reason, explain(.mostlyRefused, reason))
+            case .unregistered(let reason, _):
+                (
+                    .unregistered, reason,
+                    "the app was removed from this device, or has another token by now; register its token anew"
+                )
+            case .fault(let reason, let fault): (.failed, reason, explain(fault, reason))
+            case .reconnect(let reason): (.failed, reason, explain(.unrelatedKey, reason))
+            case .renewCredential(let reason): (.failed, reason, explain(.clock, reason))
+            case .pauseCredential(let pause, let reason):
+                (
+                    .failed, reason,
+                    "the service wants a pause of this key; try again after \((now + pause).internetTime)"
+                )
+            case .retry(_, let reason):
+                (
+                    .failed, trouble ?? reason,
+                    result.status == nil
+                        ? "the service was not reached; check \(section): server and proxy, and this machine's network"
+                        : "the service is busy or out of order; try again later"
+                )
+            }
+        (result.state, result.reason, result.remedy) = judged
     }
 }

@@ -92,45 +92,26 @@ package struct FaultScript: Sendable, Hashable, Codable {
         /// Requests it lasts.
         package var count: Int
         /// 500 or 503.
-        package var status: Int
+        package var status = 503
         /// Seconds, sent as `retry-after`.
         package var retryAfter: Int?
-
-        package init(afterN: Int, count: Int, status: Int = 503, retryAfter: Int? = nil) {
-            self.afterN = afterN
-            self.count = count
-            self.status = status
-            self.retryAfter = retryAfter
-        }
     }
 
     package struct Refusals: Sendable, Hashable, Codable {
         /// Requests of all connections before it begins.
-        package var afterN: Int
+        package var afterN = 0
         /// Requests it lasts.
-        package var count: Int
+        package var count = Int.max
         /// The service's word for it, such as "Forbidden".
         package var reason: String
         /// Seconds, sent as `retry-after`.
         package var retryAfter: Int?
-
-        package init(afterN: Int = 0, count: Int = .max, reason: String, retryAfter: Int? = nil) {
-            self.afterN = afterN
-            self.count = count
-            self.reason = reason
-            self.retryAfter = retryAfter
-        }
     }
 
     package struct RevokedKey: Sendable, Hashable, Codable {
         package var keyID: String
         /// Requests of all connections before it is revoked.
         package var afterN: Int
-
-        package init(keyID: String, afterN: Int) {
-            self.keyID = keyID
-            self.afterN = afterN
-        }
     }
 
     package struct TokenEndpointFault: Sendable, Hashable, Codable {
@@ -143,16 +124,6 @@ package struct FaultScript: Sendable, Hashable, Codable {
         /// As RFC 6749, 5.2 has it, such as "invalid_grant"; nil: the answer is no JSON.
         package var error: String?
         package var description: String?
-
-        package init(
-            afterN: Int? = nil, count: Int? = nil, status: Int?, error: String? = nil, description: String? = nil
-        ) {
-            self.afterN = afterN
-            self.count = count
-            self.status = status
-            self.error = error
-            self.description = description
-        }
     }
 
     package struct Quota: Sendable, Hashable, Codable {
@@ -173,11 +144,6 @@ package struct FaultScript: Sendable, Hashable, Codable {
         package var afterN: Int
         /// The new number of streams.
         package var to: Int
-
-        package init(afterN: Int, to: Int) {
-            self.afterN = afterN
-            self.to = to
-        }
     }
 }
 

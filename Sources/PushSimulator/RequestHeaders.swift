@@ -32,14 +32,6 @@ package struct RequestHeaders: Sendable {
 
     package init() {}
 
-    /// For tests: names that are not known are left out, as the wire's are.
-    package init(_ fields: [(String, String)]) {
-        for (name, value) in fields {
-            guard let known = KnownHeader.allCases.first(where: { $0.name.description == name }) else { continue }
-            add(known, Array(value.utf8).span)
-        }
-    }
-
     package mutating func removeAll() {
         arena.removeAll(keepingCapacity: true)
         for index in ends.indices { ends[index] = -1 }

@@ -83,14 +83,6 @@ package protocol RequirementOperations: Sendable {
     func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
 }
 
-extension RelayControl {
-    package func apps() -> [AppKey] { [] }
-    package func warnings() -> [ReadinessFault] { [] }
-    package func writeMetrics(to text: inout MetricsText) {}
-    package func releaseRules(of app: AppKey) -> ReleaseRules { ReleaseRules() }
-    package func versionLookup(of app: AppKey) -> (any VersionLookup)? { nil }
-}
-
 /// What the configuration says of one app, as far as answers to clients need it.
 package struct AppProfile: Sendable {
     package var downloadURL: String?

@@ -48,7 +48,7 @@ final class CertificateWatch: Sendable {
     /// Once a minute or so.
     func look(at now: Timestamp) {
         let due = watched.withLock { watched in
-            watched.keys.sorted(by: Self.order).compactMap { app in
+            watched.keys.sorted().compactMap { app in
                 watched[app]?.reminder.look(at: now).flatMap { standing in
                     watched[app].map { (app, $0.certificate, standing) }
                 }
@@ -77,15 +77,11 @@ final class CertificateWatch: Sendable {
         term.left(at: now).milliseconds / 86_400_000
     }
 
-    private static func order(_ left: AppKey, _ right: AppKey) -> Bool {
-        (left.app, left.platform.rawValue) < (right.app, right.platform.rawValue)
-    }
-
     // MARK: For others
 
     private var all: [(app: AppKey, certificate: PushCertificate)] {
         watched.withLock { watched in
-            watched.keys.sorted(by: Self.order).compactMap { app in watched[app].map { (app, $0.certificate) } }
+            watched.keys.sorted().compactMap { app in watched[app].map { (app, $0.certificate) } }
         }
     }
 

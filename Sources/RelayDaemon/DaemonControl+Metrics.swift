@@ -44,7 +44,7 @@ extension DaemonControl {
     private static func seconds(_ time: Timestamp) -> Double { Double(time.milliseconds) / 1000 }
 
     private static func sorted<Value>(_ values: [AppKey: Value]) -> [(key: AppKey, value: Value)] {
-        values.sorted { ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue) }
+        values.sorted { $0.key < $1.key }
     }
 
     // MARK: Versions
@@ -66,7 +66,7 @@ extension DaemonControl {
 
     private func write(_ census: CensusTaker.Census, to text: inout MetricsText) {
         let known = Set(apps() + census.store.devices.keys)
-        let apps = Self.sorted(Dictionary(uniqueKeysWithValues: known.map { ($0, ()) })).map(\.key)
+        let apps = known.sorted()
         text.write(
             .campaignsByState,
             apps.flatMap { app in
@@ -147,7 +147,7 @@ extension DaemonControl {
                     (Self.labels(app) + [$0.rawValue], Double(tally.filteredBy[$0] ?? 0))
                 }
             })
-        let apps = Self.sorted(Dictionary(uniqueKeysWithValues: work.apps.map { ($0, ()) })).map(\.key)
+        let apps = work.apps.sorted()
         text.write(.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
         let environments = apps.flatMap { app in
             fanOut.environments(of: app).map { (labels: Self.labels(app) + [$0.name], waits: $0.waits) }

@@ -52,7 +52,7 @@ final class DaemonControl: RelayControl {
     }
 
     func apps() -> [AppKey] {
-        active.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
+        active.current.apps.keys.sorted()
     }
 
     func releaseRules(of app: AppKey) -> ReleaseRules {

@@ -4,6 +4,7 @@ package import RelayEngine
 package import RelayStore
 import Synchronization
 package import Telemetry
+import WireFormat
 
 /// What the daemon does of itself, beside its work: follows every minute how campaigns are obeyed, looks whether a certificate
 /// ends, which part is in trouble and what waits long, and prunes the store every hour, as `store.keep` says. While it prunes, a
@@ -102,11 +103,8 @@ package final class Maintenance: Sendable {
             }
         }
         for (type, part, reason) in state.withLock({ $0.watch.look(found) }) {
-            let id = (0..<2).map { _ in
-                let half = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-                return String(repeating: "0", count: 16 - half.utf8.count) + half
-            }
-            notify(RelayEvent(id: id.joined(), type: type, at: clock(), subject: .part(part, reason: reason)))
+            let id = Hex.encode((0..<16).map { _ in .random(in: .min ... .max) })
+            notify(RelayEvent(id: id, type: type, at: clock(), subject: .part(part, reason: reason)))
         }
     }
 

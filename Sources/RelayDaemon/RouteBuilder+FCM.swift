@@ -33,29 +33,11 @@ extension RouteBuilder {
             avoidsQuarterHours: fcm.avoidsQuarterHours)
         settings.packageName = fcm.packageName
         settings.notificationTitle = fcm.notificationTitle
-        var pool = PoolConfiguration(origin: Origin(host: fcm.server.host, port: fcm.server.port))
-        pool.trustedCertificates = fcm.trustedCertificates
-        pool.proxy = fcm.proxy
-        pool.maximumConnections = fcm.connections
+        var pool = pool(fcm.server, fcm.trustedCertificates, proxy: fcm.proxy, connections: fcm.connections)
         pool.maximumStreams = Self.streams
         // FCM has one world: a device that was registered for a sandbox is reached in the same way.
-        var route = AppRoute(
-            app: app.key, provider: FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool,
-            pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
-            timeToLive: app.push.timeToLive)
-        route.takePace(of: app)
+        var route = route(app, FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool)
         route.secretsNeedRestart = fcm.serviceAccount.needsRestart
         return route
-    }
-}
-
-extension AppRoute {
-    /// What is the same for every provider.
-    mutating func takePace(of app: AppConfiguration) {
-        pace = app.pace.pace
-        waves = app.pace.waves
-        waveRules = app.pace.waveRules
-        reminders = app.push.reminders
-        waitingReason = app.waitingReason
     }
 }

@@ -116,23 +116,41 @@ struct RouteBuilder {
         sandbox: APNsCredential?
     ) -> AppRoute {
         let settings = APNsProvider.Settings(topic: topic, priority: app.push.priority)
-        var route = AppRoute(
-            app: app.key, provider: APNsProvider(settings: settings, credential: credential),
-            production: pool(apns.server, apns), sandbox: pool(apns.sandboxServer, apns),
-            pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
-            timeToLive: app.push.timeToLive)
+        func pool(_ server: ServerAddress) -> PoolConfiguration {
+            self.pool(server, apns.trustedCertificates, proxy: apns.proxy, connections: apns.connections)
+        }
+        var route = route(
+            app, APNsProvider(settings: settings, credential: credential), production: pool(apns.server),
+            sandbox: pool(apns.sandboxServer))
         route.sandboxProvider = sandbox.map { APNsProvider(settings: settings, credential: $0) }
-        route.takePace(of: app)
         route.secretsNeedRestart = apns.credentials.needRestart
         route.triesOtherEnvironment = apns.triesOtherEnvironment
         return route
     }
 
-    private func pool(_ server: ServerAddress, _ apns: APNsConfiguration) -> PoolConfiguration {
+    // MARK: Whatever the provider
+
+    func pool(
+        _ server: ServerAddress, _ trustedCertificates: String?, proxy: String?, connections: Int
+    ) -> PoolConfiguration {
         var pool = PoolConfiguration(origin: Origin(host: server.host, port: server.port))
-        pool.trustedCertificates = apns.trustedCertificates
-        pool.proxy = apns.proxy
-        pool.maximumConnections = apns.connections
+        pool.trustedCertificates = trustedCertificates
+        pool.proxy = proxy
+        pool.maximumConnections = connections
         return pool
+    }
+
+    func route(
+        _ app: AppConfiguration, _ provider: any PushProvider, production: PoolConfiguration, sandbox: PoolConfiguration
+    ) -> AppRoute {
+        var route = AppRoute(
+            app: app.key, provider: provider, production: production, sandbox: sandbox, pushType: app.push.type,
+            alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
+        route.pace = app.pace.pace
+        route.waves = app.pace.waves
+        route.waveRules = app.pace.waveRules
+        route.reminders = app.push.reminders
+        route.waitingReason = app.waitingReason
+        return route
     }
 }

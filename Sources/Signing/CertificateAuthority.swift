@@ -10,11 +10,6 @@ package struct CertificateValidity: Hashable, Sendable {
     package static func days(_ days: Int64, from now: Int64) -> CertificateValidity {
         CertificateValidity(notBefore: now - 3600, notAfter: now + days * 86_400)
     }
-
-    /// Over since a day before `now`.
-    package static func expired(at now: Int64) -> CertificateValidity {
-        CertificateValidity(notBefore: now - 30 * 86_400, notAfter: now - 86_400)
-    }
 }
 
 /// A certificate with its key, both PEM.
@@ -38,13 +33,13 @@ package struct CertificateAuthority: Sendable {
         self.key = try ES256PrivateKey.generate()
         self.certificate = try Certificate.pem(
             CertificateContents(
-                subject: name, issuer: name, validity: validity,
+                subject: name, validity: validity,
                 extensions: [
                     (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
                     (NID_key_usage, "critical,keyCertSign,cRLSign"),
                     (NID_subject_key_identifier, "hash"),
                 ]),
-            key: key, issuerKey: key, authority: nil)
+            key: key, issuer: name, issuerKey: key, authority: nil)
     }
 
     /// A server certificate with a fresh key for the given names and addresses (RFC 6125: in the subject alternative
@@ -65,10 +60,9 @@ package struct CertificateAuthority: Sendable {
             throw SigningError(.badName, "a certificate needs a name or an address", hint: "such as localhost")
         }
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
-        let leafKey = try ES256PrivateKey.generate()
-        let leaf = try Certificate.pem(
+        return try issue(
             CertificateContents(
-                subject: String(first.prefix(64)), issuer: name, validity: validity,
+                subject: String(first.prefix(64)), validity: validity,
                 extensions: [
                     (NID_basic_constraints, "critical,CA:FALSE"),
                     (NID_key_usage, "critical,digitalSignature"),
@@ -76,50 +70,35 @@ package struct CertificateAuthority: Sendable {
                     (NID_subject_alt_name, alternatives.joined(separator: ",")),
                     (NID_subject_key_identifier, "hash"),
                     (NID_authority_key_identifier, "keyid:always"),
-                ]),
-            key: leafKey, issuerKey: key, authority: certificate)
-        return IssuedCertificate(chain: leaf + certificate, privateKey: leafKey.pem)
+                ]))
     }
 
-    /// A certificate for pushes with a fresh key, with the extensions of Apple's.
-    ///
-    /// - Parameters:
-    ///   - name: its common name: "Apple Push Services: com.example.app".
-    ///   - userID: the subject's UID, which is the topic of a certificate for one app.
-    ///   - content: its topics are left out where there are none.
-    package func issue(
-        pushCertificate name: String, userID: String?, _ content: APNsCertificateContent, validity: CertificateValidity
-    ) throws -> IssuedCertificate {
+    /// A certificate with a fresh key.
+    package func issue(_ contents: CertificateContents) throws -> IssuedCertificate {
         let leafKey = try ES256PrivateKey.generate()
-        var contents = CertificateContents(
-            subject: name, issuer: self.name, validity: validity,
-            extensions: [
-                (NID_basic_constraints, "critical,CA:FALSE"),
-                (NID_key_usage, "critical,digitalSignature"),
-                (NID_ext_key_usage, "clientAuth"),
-                (NID_authority_key_identifier, "keyid:always"),
-            ])
-        contents.userID = userID
-        contents.rawExtensions = content.extensions
-        let leaf = try Certificate.pem(contents, key: leafKey, issuerKey: key, authority: certificate)
+        let leaf = try Certificate.pem(contents, key: leafKey, issuer: name, issuerKey: key, authority: certificate)
         return IssuedCertificate(chain: leaf + certificate, privateKey: leafKey.pem)
     }
 }
 
 /// What goes into a certificate besides keys.
-private struct CertificateContents {
-    var subject: String
-    var issuer: String
-    var validity: CertificateValidity
-    var extensions: [(nid: Int32, value: String)]
-    var userID: String?
+package struct CertificateContents {
+    let subject: String
+    let validity: CertificateValidity
+    let extensions: [(nid: Int32, value: String)]
+    package var userID: String?
     /// By dotted identifier, as DER.
-    var rawExtensions: [(identifier: String, content: [UInt8])] = []
+    package var rawExtensions: [(identifier: String, content: [UInt8])] = []
+
+    package init(subject: String, validity: CertificateValidity, extensions: [(nid: Int32, value: String)]) {
+        (self.subject, self.validity, self.extensions) = (subject, validity, extensions)
+    }
 }
 
 private enum Certificate {
     static func pem(
-        _ contents: CertificateContents, key: ES256PrivateKey, issuerKey: ES256PrivateKey, authority: [UInt8]?
+        _ contents: CertificateContents, key: ES256PrivateKey, issuer: String, issuerKey: ES256PrivateKey,
+        authority: [UInt8]?
     ) throws -> [UInt8] {
         guard let certificate = unsafe X509_new() else { throw LibraryFailure.taken("no memory for a certificate") }
         defer { unsafe X509_free(certificate) }
@@ -133,17 +112,17 @@ private enum Certificate {
             && ASN1_TIME_set(X509_getm_notAfter(certificate), Int(contents.validity.notAfter)) != nil
             && set(contents.subject, X509_get_subject_name(certificate))
             && (contents.userID.map { unsafe set($0, as: "UID", X509_get_subject_name(certificate)) } ?? true)
-            && set(contents.issuer, X509_get_issuer_name(certificate))
+            && set(issuer, X509_get_issuer_name(certificate))
             && key.key.withPointer { unsafe X509_set_pubkey(certificate, $0) } == 1
         guard filled else { throw LibraryFailure.taken("the certificate of \(contents.subject) cannot be made") }
         // The authority key identifier is copied from the authority's certificate; nobody else's is needed.
-        let issuer = unsafe authority.flatMap { pem in
+        let signer = unsafe authority.flatMap { pem in
             guard let memory = Memory(pem) else { return unsafe OpaquePointer?.none }
             return unsafe PEM_read_bio_X509(memory.bio, nil, nil, nil)
         }
-        defer { unsafe X509_free(issuer) }
+        defer { unsafe X509_free(signer) }
         for (nid, value) in contents.extensions {
-            guard unsafe relay_X509_add_extension(certificate, issuer ?? certificate, nid, value) == 1 else {
+            guard unsafe relay_X509_add_extension(certificate, signer ?? certificate, nid, value) == 1 else {
                 throw LibraryFailure.taken("the certificate of \(contents.subject) cannot hold \"\(value)\"")
             }
         }

@@ -60,7 +60,7 @@ package enum BumpBody {
             message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
-        let isConfirmed = confirmation(&fields)
+        let isConfirmed = fields.bool("confirm")
         try fields.finish()
         if bump == VersionBump(app: app) {
             throw .fields([
@@ -73,16 +73,6 @@ package enum BumpBody {
         }
         bump.isConfirmed = isConfirmed
         return bump
-    }
-
-    private static func confirmation(_ fields: inout BodyFields) -> Bool {
-        switch fields.take("confirm") {
-        case nil, .null: return false
-        case .bool(let value): return value
-        case .some(let other):
-            fields.refuse("confirm", "true or false is needed; got \(other.sight)")
-            return false
-        }
     }
 
     /// `{"latest": 210, "required": 200}`: Android's version codes.

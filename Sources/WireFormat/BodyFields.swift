@@ -58,6 +58,23 @@ package struct BodyFields {
         return checked(text, field: name, limit: limit, lines: true)
     }
 
+    /// Whether the field says so; not where it is left out.
+    package mutating func bool(_ name: String) -> Bool {
+        guard let value = take(name) else { return false }
+        if case .bool(let says) = value { return says }
+        refuse(name, "true or false is needed; got \(value.sight)")
+        return false
+    }
+
+    /// One of several things by its word; nil where it is left out.
+    package mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
+        guard let given = take(name) else { return nil }
+        if let value = values.first(where: { .string(word($0)) == given }) { return value }
+        let words = values.map { "\"\(word($0))\"" }.joined(separator: " or ")
+        refuse(name, "\(words) is needed; got \(given.sight)")
+        return nil
+    }
+
     package mutating func version(_ name: String) -> Version? {
         guard let text = string(name, example: "2.1.0") else { return nil }
         do throws(VersionError) {

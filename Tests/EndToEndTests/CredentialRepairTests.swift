@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
-import PushSimulator
 import Signing
 import TestPeers
 import Testing
 import WireFormat
+
+@testable import PushSimulator
 
 /// Credentials that are wrong or go bad under the real daemon, and what its operator does about it.
 @Suite(.serialized, .ownThread) struct CredentialRepairTests {

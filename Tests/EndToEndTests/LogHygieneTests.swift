@@ -2,9 +2,10 @@
 import CurlTransport
 import Foundation
 import OwnThread
-import PushSimulator
 import Signing
 import Testing
+
+@testable import PushSimulator
 
 /// What the daemon writes at its most talkative, through a campaign with every fault, refused requests and failures of its
 /// own: no telephone, no token, no secret, and no line that somebody else wrote.

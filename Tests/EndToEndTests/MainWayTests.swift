@@ -2,9 +2,10 @@
 import CurlTransport
 import Foundation
 import OwnThread
-import PushSimulator
 import SeedApps
 import Testing
+
+@testable import PushSimulator
 
 /// The main job with real parts at every stop.
 @Suite(.serialized, .ownThread) struct MainWayTests {

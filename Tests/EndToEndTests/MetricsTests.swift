@@ -3,9 +3,10 @@ import CurlTransport
 import Foundation
 import HookReceiver
 import OwnThread
-import PushSimulator
 import Signing
 import Testing
+
+@testable import PushSimulator
 
 /// What the real daemon tells Prometheus, against what its campaigns and the push service say.
 @Suite(.serialized, .ownThread) struct MetricsTests {

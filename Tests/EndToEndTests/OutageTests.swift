@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
-import PushSimulator
 import TestPeers
 import Testing
+
+@testable import PushSimulator
 
 /// The push service is away, or asks for time, and the real binary waits, says why, and goes on by itself.
 @Suite(.serialized, .ownThread) struct OutageTests {

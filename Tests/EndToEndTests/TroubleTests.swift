@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
-import PushSimulator
 import Signing
 import StorePeers
 import TestPeers
 import Testing
+
+@testable import PushSimulator
 
 /// What `/readyz` and `campaigns watch` say in each of fifteen troubles, with the real binary: one relay with an app for each trouble.
 /// `etc/TROUBLES.md` has the words; `RELAY_RECORD=1` writes it anew, so that a change of words is read in a diff.

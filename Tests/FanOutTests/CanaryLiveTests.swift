@@ -5,6 +5,7 @@ import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Testing
 import UpgradeRules
 

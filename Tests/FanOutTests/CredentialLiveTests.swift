@@ -2,7 +2,6 @@
 import Foundation
 import HTTP2
 import OwnThread
-import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -10,6 +9,7 @@ import Testing
 import WireFormat
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// A credential that goes bad in mid-campaign: nothing is lost, nothing is sent twice, no token is given up, and the
 /// campaign goes on where it stood.

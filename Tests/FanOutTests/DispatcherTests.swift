@@ -4,6 +4,7 @@ import PushProviders
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Synchronization
 import Telemetry
 import Testing

@@ -9,6 +9,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Signing
+import StoreConformance
 import Synchronization
 import Telemetry
 import TestPeers

@@ -2,7 +2,6 @@
 import Foundation
 import OwnThread
 import PushProviders
-import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -10,6 +9,7 @@ import Testing
 import UpgradeRules
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// The fault table of Android (PROTOCOLS 2.3), against the simulator: in mid-campaign something goes wrong, and afterwards nothing is
 /// lost, nothing was sent twice, and no token was given up but those that FCM called unregistered.

@@ -3,7 +3,6 @@ import Foundation
 import HTTP2
 import OwnThread
 import PushProviders
-import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -14,6 +13,7 @@ import Testing
 import UpgradeRules
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// The fan-out between a real store and a real push service, in one process and on a clock that the test moves.
 @Suite(.serialized, .ownThread) struct FanOutLiveTests {

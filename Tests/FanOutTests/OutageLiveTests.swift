@@ -2,13 +2,14 @@
 import Foundation
 import HTTP2
 import OwnThread
-import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Testing
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// A push service that answers 5xx to everything is left alone until a few pushes find out that it is well again.
 ///

@@ -2,15 +2,16 @@
 import Foundation
 import HTTP2
 import OwnThread
-import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import TestPeers
 import Testing
 import UpgradeRules
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// A push service that cannot be reached costs its own pushes some time, and nobody else anything.
 @Suite(.ownThread) struct ReachLiveTests {

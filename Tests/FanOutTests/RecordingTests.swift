@@ -4,6 +4,7 @@ import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Synchronization
 import Testing
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
-import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Testing
 import UpgradeRules
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// Campaigns that are sent again by hand, between a real store and a real push service.
 @Suite(.serialized, .ownMachine) struct RetryLiveTests {

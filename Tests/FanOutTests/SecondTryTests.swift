@@ -2,7 +2,6 @@
 import Foundation
 import OwnThread
 import PushProviders
-import PushSimulator
 import RelayStore
 import RelayStoreSQLite
 import Telemetry
@@ -11,6 +10,7 @@ import Threading
 
 @testable import FanOut
 @testable import HTTP2
+@testable import PushSimulator
 @testable import RelayEngine
 
 /// When a token that its own environment calls bad is not tried in the other one.

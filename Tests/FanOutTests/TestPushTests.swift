@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
 import OwnThread
-import PushSimulator
 import RelayEngine
 import RelayStore
 import Testing
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// One push to try the keys, by the real provider and transport.
 @Suite(.ownThread) struct TestPushTests {

@@ -2,7 +2,6 @@
 import Foundation
 import HTTP2
 import OwnThread
-import PushSimulator
 import RelayEngine
 import RelayStore
 import TestPeers
@@ -10,6 +9,7 @@ import Testing
 import UpgradeRules
 
 @testable import FanOut
+@testable import PushSimulator
 
 /// Which tokens are given up, and which are kept.
 @Suite(.ownThread) struct TokenHygieneLiveTests {

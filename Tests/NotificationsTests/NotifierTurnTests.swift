@@ -4,6 +4,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Synchronization
 import Telemetry
 import Testing

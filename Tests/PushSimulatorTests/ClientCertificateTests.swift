@@ -74,7 +74,7 @@ import Testing
         #expect(try push(server, files.issue(), topic: nil) == "400 MissingTopic", "it has three, with VoIP")
         let single = try files.authority.issue(
             pushCertificate: "Apple Push Services", userID: Fixture.topic,
-            APNsCertificateContent(worlds: [.production]), validity: .days(1, from: PushCertificateFiles.now))
+            worlds: [.production], validity: .days(1, from: PushCertificateFiles.now))
         #expect(try push(server, single, topic: nil) == "200")
     }
 

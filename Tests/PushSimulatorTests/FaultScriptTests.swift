@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import PushSimulator
 import Testing
+
+@testable import PushSimulator
 
 @Suite struct FaultScriptTests {
     @Test func sharesAreMetAndRepeatable() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
-import PushSimulator
 import Testing
+
+@testable import PushSimulator
 
 /// What happens on the level of HTTP/2 frames.
 @Suite(.serialized, .ownThread) struct FrameTests {

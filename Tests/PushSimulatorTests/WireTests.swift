@@ -2,10 +2,11 @@
 import Foundation
 import HTTPServer
 import OwnThread
-import PushSimulator
 import Signing
 import SimulatorTools
 import Testing
+
+@testable import PushSimulator
 
 /// End to end with Debian's curl and openssl.
 @Suite(.serialized, .ownThread) struct WireTests {

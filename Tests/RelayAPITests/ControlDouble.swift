@@ -3,6 +3,7 @@ import Foundation
 import RelayAPI
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import Telemetry
 import UpgradeRules

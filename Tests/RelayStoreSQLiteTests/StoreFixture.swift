@@ -2,6 +2,7 @@
 import Foundation
 import RelayEngine
 import RelayStore
+import StoreConformance
 import UpgradeRules
 
 @testable import RelayStoreSQLite

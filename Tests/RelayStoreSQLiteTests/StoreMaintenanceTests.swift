@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import TestPeers
 import Testing

@@ -5,6 +5,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Telemetry
 import Testing
 import UpgradeRules

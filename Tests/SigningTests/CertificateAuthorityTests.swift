@@ -2,6 +2,7 @@
 import Foundation
 import OwnThread
 import Signing
+import TestPeers
 import Testing
 
 @Suite(.ownThread) struct CertificateAuthorityTests {

@@ -181,7 +181,7 @@ struct PushCertificateTests {
     @Test func `Without the extension the subject's UID is the topic`() throws {
         let issued = try files.authority.issue(
             pushCertificate: "Apple Development IOS Push Services: a.b", userID: "a.b",
-            APNsCertificateContent(worlds: [.sandbox]), validity: .days(1, from: PushCertificateFiles.now))
+            worlds: [.sandbox], validity: .days(1, from: PushCertificateFiles.now))
         let certificate = try files.read(issued)
         #expect(certificate.content.alertTopics == ["a.b"] && certificate.content.worlds == [.sandbox])
     }
@@ -242,7 +242,7 @@ struct PushCertificateTests {
                 == "certificate holds the certificate \"localhost\", which is not one for APNs: an \"Apple Push Services\" "
                 + "certificate is needed (developer.apple.com, Certificates)")
         let nameless = try files.authority.issue(
-            pushCertificate: "x", userID: nil, APNsCertificateContent(worlds: [.production]),
+            pushCertificate: "x", userID: nil, worlds: [.production],
             validity: .days(1, from: PushCertificateFiles.now))
         #expect(
             fault(nameless.chain, key: nameless.privateKey)
@@ -270,6 +270,9 @@ struct PushCertificateTests {
     @Test func `A topic without uses is for all`() {
         let topics = APNsCertificateContent.topics([0x30, 0x03, 0x0C, 0x01, 0x61])
         #expect(topics == [.init(name: "a", uses: [])])
-        #expect(APNsCertificateContent(worlds: [], topics: topics ?? []).alertTopics == ["a"])
+        let content = APNsCertificateContent(userID: nil) {
+            $0.hasSuffix(".6") ? [0x30, 0x03, 0x0C, 0x01, 0x61] : nil
+        }
+        #expect(content.alertTopics == ["a"])
     }
 }

@@ -24,13 +24,11 @@ package struct PushCertificateFiles: Sendable {
         validity: CertificateValidity = .days(365, from: now)
     ) throws -> IssuedCertificate {
         let list = topics.flatMap { topic in
-            [(topic, "app"), (topic + ".voip", "voip"), (topic + ".complication", "complication")].map {
-                APNsCertificateContent.Topic(name: $0.0, uses: [$0.1])
-            }
+            [(name: topic, use: "app"), (topic + ".voip", "voip"), (topic + ".complication", "complication")]
         }
         return try authority.issue(
             pushCertificate: "Apple Push Services: \(topics.first ?? "")", userID: topics.first,
-            APNsCertificateContent(worlds: worlds, topics: list), validity: validity)
+            worlds: worlds, topics: list, validity: validity)
     }
 
     package func read(_ issued: IssuedCertificate) throws -> PushCertificate {

@@ -3,6 +3,7 @@ import Foundation
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Synchronization
 import Telemetry
 import Testing

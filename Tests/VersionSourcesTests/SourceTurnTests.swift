@@ -2,6 +2,7 @@
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import Synchronization
 import Telemetry
 import Testing

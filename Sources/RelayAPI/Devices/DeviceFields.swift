@@ -41,24 +41,11 @@ enum DeviceFields {
             }
         }
         var change = read(&fields, token: token)
-        change.registeredAt = time("registeredAt", &fields)
-        change.deadSince = time("deadSince", &fields)
-        change.seenAt = time("seenAt", &fields)
+        change.registeredAt = fields.time("registeredAt")
+        change.deadSince = fields.time("deadSince")
+        change.seenAt = fields.time("seenAt")
         try fields.finish()
         return change
-    }
-
-    /// nil where it is left out or null: then nothing is said of it.
-    private static func time(_ name: String, _ fields: inout BodyFields) -> Timestamp? {
-        guard let text = fields.string(name, example: "2026-01-31T09:05:07.250Z") else { return nil }
-        guard let time = Timestamp(internetTime: text) else {
-            fields.refuse(
-                name,
-                "a time as RFC 3339 has it is needed, such as \"2026-01-31T09:05:07.250Z\"; got "
-                    + JSONValue.string(text).sight)
-            return nil
-        }
-        return time
     }
 
     /// The same for a line that is written plainly and holds nothing but what is right: from bytes to bytes.
@@ -118,13 +105,8 @@ enum DeviceFields {
         if fields.names("environment") { change.environment = .set(nil) }
         if let telephone = fields.telephone("telephone") { change.telephone = .set(telephone) }
         if let version = fields.version("version") { change.version = .set(version) }
-        if let name = fields.string("environment", example: "production") {
-            if let known = PushEnvironment(name: name) {
-                change.environment = .set(known)
-            } else {
-                fields.refuse(
-                    "environment", "\"production\" or \"sandbox\" is needed; got \(JSONValue.string(name).sight)")
-            }
+        if let environment = fields.choice("environment", of: PushEnvironment.allCases, \.name) {
+            change.environment = .set(environment)
         }
         return change
     }
@@ -172,5 +154,19 @@ enum DeviceFields {
 
     private static func example(_ platform: Platform) -> String {
         platform == .ios ? "80012ab4…" : "fGw0qy4TQfmX…"
+    }
+}
+
+extension BodyFields {
+    /// nil where it is left out or null: then nothing is said of it.
+    mutating func time(_ name: String) -> Timestamp? {
+        let example = "2026-01-31T18:00:00Z"
+        guard let text = string(name, example: example) else { return nil }
+        let time = Timestamp(internetTime: text)
+        if time == nil {
+            refuse(
+                name, "a time as in RFC 3339 is needed, such as \"\(example)\"; got \(JSONValue.string(text).sight)")
+        }
+        return time
     }
 }

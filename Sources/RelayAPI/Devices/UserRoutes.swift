@@ -28,23 +28,17 @@ extension API {
 
     /// A user of whom nothing is known is no error: that is the answer, with how the telephone was looked for.
     func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
-        let telephone = query.filledText("telephone")
-        if telephone == nil { query.refuse("telephone", "is missing; the user who is asked about is needed") }
-        let places = AppFilter(&query, caller)
-        try query.finish()
+        let (telephone, places) = try user("who is asked about", &query, caller)
         let explainer = UserExplainer(
             store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
-        let explanation = try explainer.explain(telephone ?? "") { places.takes($0) }
+        let explanation = try explainer.explain(telephone) { places.takes($0) }
         return .json { $0.explanation(explanation) { $0.record.flatMap(control.requirements.wait) } }
     }
 
     /// The log says who asked for it, and not of whom.
     func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
-        let telephone = query.filledText("telephone")
-        if telephone == nil { query.refuse("telephone", "is missing; the user who is to be forgotten is needed") }
-        let places = AppFilter(&query, caller)
-        try query.finish()
-        let erasure = try store.eraseUser(telephone ?? "") { places.takes($0) }
+        let (telephone, places) = try user("who is to be forgotten", &query, caller)
+        let erasure = try store.eraseUser(telephone) { places.takes($0) }
         // A canary may have named the user: nobody who is forgotten is answered as one of it.
         versionCache.refresh()
         guard erasure != UserErasure() else {
@@ -53,12 +47,20 @@ extension API {
         settings.log(
             .notice, "a user was erased",
             [
-                ("telephone", Self.masked(telephone ?? "")), ("devices", String(erasure.devices)),
+                ("telephone", Self.masked(telephone)), ("devices", String(erasure.devices)),
                 ("deliveries", String(erasure.deliveries)), ("by", caller.actor), ("source", caller.source),
             ])
         return .json { writer in
             writer.object([.devices: erasure.devices, .deliveries: erasure.deliveries])
         }
+    }
+
+    private func user(_ whom: String, _ query: inout Query, _ caller: Caller) throws -> (String, AppFilter) {
+        let telephone = query.filledText("telephone")
+        if telephone == nil { query.refuse("telephone", "is missing; the user \(whom) is needed") }
+        let places = AppFilter(&query, caller)
+        try query.finish()
+        return (telephone ?? "", places)
     }
 
     /// Enough for who asked to know it again, too little to call.
@@ -78,11 +80,7 @@ struct AppFilter: Sendable {
     init(_ query: inout Query, _ caller: Caller) {
         self.caller = caller
         app = query.filledText("app")
-        let name = query.text("platform")
-        platform = name.flatMap(Platform.init)
-        if let name, platform == nil {
-            query.refuse("platform", "\"ios\" or \"android\" is needed; got \(JSONValue.string(name).sight)")
-        }
+        platform = query.choice("platform", of: Platform.allCases, \.rawValue)
     }
 
     func takes(_ key: AppKey) -> Bool {

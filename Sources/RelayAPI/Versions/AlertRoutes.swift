@@ -23,23 +23,10 @@ extension API {
         if message == nil, !fields.faults.contains(where: { $0.field == "message" }) {
             fields.refuse("message", "is missing; a string is needed, such as \"Back at 6 pm.\"")
         }
-        var isBlocking = false
-        switch fields.take("blocking") {
-        case nil: break
-        case .bool(let value): isBlocking = value
-        case .some(let other): fields.refuse("blocking", "true or false is needed; got \(other.sight)")
-        }
-        var endsAt: Timestamp?
-        if let text = fields.string("endsAt", example: "2026-01-31T18:00:00Z") {
-            endsAt = Timestamp(internetTime: text)
-            if let endsAt {
-                if endsAt <= now { fields.refuse("endsAt", "must be in the future; got \(endsAt.internetTime)") }
-            } else {
-                fields.refuse(
-                    "endsAt",
-                    "a time as in RFC 3339 is needed, such as \"2026-01-31T18:00:00Z\"; got "
-                        + JSONValue.string(text).sight)
-            }
+        let isBlocking = fields.bool("blocking")
+        let endsAt = fields.time("endsAt")
+        if let endsAt {
+            if endsAt <= now { fields.refuse("endsAt", "must be in the future; got \(endsAt.internetTime)") }
         } else if isBlocking, !fields.faults.contains(where: { $0.field == "endsAt" }) {
             fields.refuse("endsAt", "is missing; an alert that locks the app needs a time at which it vanishes")
         }

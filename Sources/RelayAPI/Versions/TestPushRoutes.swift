@@ -84,15 +84,9 @@ extension API {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        var environment: PushEnvironment?
-        if let name = fields.string("environment", example: PushEnvironment.production.name) {
-            environment = PushEnvironment(name: name)
-            let names = PushEnvironment.allCases.map { "\"\($0.name)\"" }.joined(separator: " or ")
-            if environment == nil {
-                fields.refuse("environment", "\(names) is needed; got \(JSONValue.string(name).sight)")
-            } else if telephone != nil {
-                fields.refuse("environment", "goes with token; a user's devices have their own")
-            }
+        let environment = fields.choice("environment", of: PushEnvironment.allCases, \.name)
+        if environment != nil, telephone != nil {
+            fields.refuse("environment", "goes with token; a user's devices have their own")
         }
         if fields.faults.isEmpty, (telephone == nil) == (token == nil) {
             fields.refuse("telephone", "one of telephone and token is needed, and not both")

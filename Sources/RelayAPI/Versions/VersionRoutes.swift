@@ -12,9 +12,7 @@ extension API {
         var records: [AppKey: VersionRecord?] = [:]
         for app in control.apps() { records[app] = .some(nil) }
         for record in try store.versions() { records[record.app] = record }
-        let rows = records.filter { caller.maySee($0.key) }.sorted {
-            ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
-        }
+        let rows = records.filter { caller.maySee($0.key) }.sorted { $0.key < $1.key }
         return .json { writer in
             writer.page(rows, next: nil) { writer, row in
                 writer.object {

@@ -12,11 +12,6 @@ package struct APNsCertificateContent: Sendable, Hashable {
     package struct Topic: Sendable, Hashable {
         package var name: String
         package var uses: [String]
-
-        package init(name: String, uses: [String]) {
-            self.name = name
-            self.uses = uses
-        }
     }
 
     package var worlds: Set<APNsWorld>
@@ -46,34 +41,7 @@ package struct APNsCertificateContent: Sendable, Hashable {
             ?? userID.map { [Topic(name: $0, uses: [])] } ?? []
     }
 
-    package init(worlds: Set<APNsWorld>, topics: [Topic] = []) {
-        self.worlds = worlds
-        self.topics = topics
-    }
-
-    /// As a certificate has them.
-    var extensions: [(identifier: String, content: [UInt8])] {
-        let null: [UInt8] = [0x05, 0x00]
-        var list: [(identifier: String, content: [UInt8])] = []
-        if worlds.contains(.sandbox) { list.append((Extension.development, null)) }
-        if worlds.contains(.production) { list.append((Extension.production, null)) }
-        if !topics.isEmpty {
-            let content = topics.flatMap { topic in
-                Self.encoded(Tag.text, Array(topic.name.utf8))
-                    + Self.encoded(Tag.sequence, topic.uses.flatMap { Self.encoded(Tag.text, Array($0.utf8)) })
-            }
-            list.append((Extension.topics, Self.encoded(Tag.sequence, content)))
-        }
-        return list
-    }
-
     // MARK: DER
-
-    /// X.690, 8.1.3: the length in one byte, or in two behind their number.
-    private static func encoded(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-        let count = content.count
-        return [tag] + (count < 128 ? [UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]) + content
-    }
 
     /// A sequence in which each topic, a UTF8String, is followed by a sequence of its uses. nil where it is none.
     static func topics(_ bytes: [UInt8]) -> [Topic]? {

@@ -5,6 +5,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Signing
+import StoreConformance
 import StorePeers
 import TestPeers
 import Testing
