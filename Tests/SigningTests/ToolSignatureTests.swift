@@ -17,7 +17,7 @@ struct ToolSignatureTests {
             .verify(WebhookHeaders(headers), body: body, at: now, takesToken: takesToken)
     }
 
-    static let digest = Hex.encode(SHA256.digest(hello))
+    static let digest = "sha256:" + Hex.encode(SHA256.digest(hello))
 
     // MARK: GitHub
 
@@ -27,7 +27,7 @@ struct ToolSignatureTests {
     func gitHub() throws {
         let headers = ["x-hub-signature-256": "sha256=\(Self.hub)", "x-github-delivery": "72d3162e-cc78-11e3"]
         #expect(
-            try Self.verify(["It's a Secret to Everybody"], headers) == .verified(receiptID: "72d3162e-cc78-11e3"))
+            try Self.verify(["It's a Secret to Everybody"], headers) == .verified(receiptID: Self.digest))
         #expect(
             try Self.verify(["It's a secret to everybody"], headers) == .refused(.noMatch("X-Hub-Signature-256")))
     }
