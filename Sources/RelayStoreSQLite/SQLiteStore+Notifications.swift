@@ -13,7 +13,7 @@ extension SQLiteStore {
         try write("taking over who is notified") { connection in
             let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
-                try NotificationTable.drop("receiver_id = ?3", [id], at: now, connection)
+                try NotificationTable.drop("receiver_id = ?2", [id], at: now, connection)
                 try connection.run("DELETE FROM receiver WHERE id = ?", id)
             }
             for receiver in receivers {
@@ -48,8 +48,8 @@ extension SQLiteStore {
             for receiver in try connection.all("SELECT id FROM receiver", row: { $0.integer(0) }) {
                 try NotificationTable.drop(
                     """
-                    receiver_id = ?3 AND id IN (SELECT id FROM notification WHERE receiver_id = ?3 AND state = 'pending'
-                                                ORDER BY event_id DESC LIMIT -1 OFFSET ?4)
+                    receiver_id = ?2 AND id IN (SELECT id FROM notification WHERE receiver_id = ?2 AND state = 'pending'
+                                                ORDER BY event_id DESC LIMIT -1 OFFSET ?3)
                     """, [receiver, limit], at: now, connection)
             }
         }
@@ -124,7 +124,7 @@ extension SQLiteStore {
                 "UPDATE receiver SET gone_at = ? WHERE id = (SELECT receiver_id FROM notification WHERE id = ?)",
                 now, row)
             try NotificationTable.drop(
-                "receiver_id = (SELECT receiver_id FROM notification WHERE id = ?3)", [row], at: now,
+                "receiver_id = (SELECT receiver_id FROM notification WHERE id = ?2)", [row], at: now,
                 connection)
         }
     }
@@ -202,15 +202,15 @@ enum NotificationTable {
         text.split(separator: " ").last.flatMap { EventType(name: String($0)) }
     }
 
-    /// Ends what is pending and meets `condition`, whose values count from ?3.
+    /// Ends what is pending and meets `condition`, whose values count from ?2.
     static func drop(_ condition: SQL, _ values: [(any SQLValue)?], at now: Timestamp, _ connection: SQLiteConnection)
         throws
     {
         _ = try connection.all(
             """
             UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1
-            WHERE state = ?2 AND \(condition)
-            """, values: [now, "pending"] + values
+            WHERE state = 'pending' AND \(condition)
+            """, values: [now] + values
         ) { _ in () }
     }
 

@@ -13,6 +13,8 @@ extension SQLiteStore {
         /// Whether a log that a large batch has left is copied into the file by a thread and a connection of its own
         /// (`Checkpoints`). Where not, each commit copies it as SQLite does by itself. Default true.
         package var copiesLogAside = true
+        /// Whether each call looks whether the files are still there (`StoreFiles`). Default true.
+        package var watchesFiles = true
         /// The time of opening, which the schema's steps are recorded with. Default the system's.
         package var clock: @Sendable () -> Timestamp = Self.systemTime
         /// How long a commit or a part of a long work took, which decides how much the next part takes on. Default the system's.

@@ -215,7 +215,7 @@ package final class SQLiteStore: RelayStore {
         _ connection: SQLiteConnection?, _ doing: String, _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
         guard let connection else { throw StoreError(.failed, context: "\(doing) failed: the store is closed") }
-        if let fault = files.fault(at: path) {
+        if options.watchesFiles, let fault = files.fault(at: path) {
             note(fault)
             throw fault
         }

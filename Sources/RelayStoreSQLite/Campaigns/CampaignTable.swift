@@ -19,7 +19,8 @@ enum CampaignTable {
             r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
             iif(r.canary IS NULL, NULL, iif(r.reach = 0, 'alone', 'released')), c.canary_ended_at,
             iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages,
-            c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by
+            c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
+            \(has("campaign_round"))
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
 
@@ -38,10 +39,13 @@ enum CampaignTable {
         """
     }
 
-    /// What is in force for everybody.
-    private static func inForce(_ app: SQL) -> SQL {
+    /// Whether a campaign has rows in a table of what few have.
+    private static func has(_ table: SQL) -> SQL { "EXISTS (SELECT 1 FROM \(table) WHERE campaign_id = c.id)" }
+
+    /// The version that is in force for everybody, or another column of that.
+    static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
         """
-        (SELECT f.version FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
+        (SELECT f.\(column) FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
          AND f.kind = 'required' AND f.state = 'in_force' AND f.reach = 10000 ORDER BY f.version_key DESC LIMIT 1)
         """
     }
@@ -50,16 +54,17 @@ enum CampaignTable {
         _ condition: SQL, _ values: [(any SQLValue)?], _ connection: SQLiteConnection
     ) throws -> [CampaignRecord] {
         let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
-        return try rows.compactMap { record, names in
+        return try rows.compactMap { record, has in
             guard var record else { return nil }
-            if names { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
-            let reasons = try connection.all(
-                "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
-                record.key.row
-            ) { ($0.text(0), $0.text(1), $0.integer(2)) }
-            for (kind, reason, devices) in reasons { record.note(kind, reason, devices) }
-            record.waves = try WaveTable.waves(of: record.key, connection)
-            record.rounds = try RoundTable.rounds(of: record.key, connection)
+            if has.names { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
+            if has.reasons {
+                _ = try connection.all(
+                    "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
+                    record.key.row
+                ) { record.note($0.text(0), $0.text(1), $0.integer(2)) }
+            }
+            if has.waves { record.waves = try WaveTable.waves(of: record.key, connection) }
+            if has.rounds { record.rounds = try RoundTable.rounds(of: record.key, connection) }
             return record
         }
     }
@@ -68,11 +73,12 @@ enum CampaignTable {
         try records("c.id = ?", [campaign.row], connection).first
     }
 
-    /// nil where a column holds what the schema's CHECKs do not allow.
-    private static func row(_ row: Statement) -> (CampaignRecord?, names: Bool) {
-        guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else {
-            return (nil, false)
-        }
+    private typealias More = (names: Bool, reasons: Bool, waves: Bool, rounds: Bool)
+
+    /// - Returns: what there is more of it in other tables; nil where a column holds what the schema's CHECKs do not allow.
+    private static func row(_ row: Statement) -> (CampaignRecord?, has: More) {
+        let has = (!row.isNull(8), row.integer(41) != 0, row.integer(42) != 0, row.integer(43) != 0)
+        guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, has) }
         var record = CampaignRecord(
             key: CampaignKey(row: row.integer(0)), id: row.text(1),
             app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
@@ -81,8 +87,7 @@ enum CampaignTable {
             finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
             counts: CampaignCounts(row, from: 16),
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
-        record.requiredBuild = row.optionalInteger(25)
-        record.inForce = row.version(26)
+        (record.requiredBuild, record.inForce) = (row.optionalInteger(25), row.version(26))
         record.reach = CampaignReach(
             toldAtLogin: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30),
             early: row.integer(37))
@@ -93,7 +98,7 @@ enum CampaignTable {
         record.stages = RequirementTable.stages(row.optionalText(36))
         record.acceptsDeadTokens = row.integer(38) == 1
         (record.pausedAt, record.pausedBy) = (row.optionalTime(39), row.optionalText(40))
-        return (record, !row.isNull(8))
+        return (record, has)
     }
 
     static func state(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignState? {
@@ -127,14 +132,11 @@ enum CampaignTable {
                 expiresAt: row.time(12), timeToLive: .milliseconds(row.integer(14)))
             facts.reason = row.optionalText(3)
             (facts.pausedAt, facts.pausedBy) = (row.optionalTime(4), row.optionalText(5))
-            (facts.cause, facts.causeText) = (
-                row.optionalText(6).flatMap(SuspensionCause.init), row.optionalText(7)
-            )
+            (facts.cause, facts.causeText) = (row.optionalText(6).flatMap(SuspensionCause.init), row.optionalText(7))
             facts.end = row.optionalText(8).flatMap(CampaignFacts.End.init)
             (facts.startedAt, facts.finishedAt) = (row.optionalTime(10), row.optionalTime(11))
             facts.timeLeft = row.optionalInteger(13).map { .milliseconds($0) }
-            facts.isPruned = !row.isNull(15)
-            facts.acceptsDeadTokens = row.integer(16) == 1
+            (facts.isPruned, facts.acceptsDeadTokens) = (!row.isNull(15), row.integer(16) == 1)
             return facts
         }
     }

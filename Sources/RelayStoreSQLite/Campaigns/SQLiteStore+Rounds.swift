@@ -6,10 +6,10 @@ import UpgradeRules
 extension SQLiteStore {
     package func campaignInForce(of app: AppKey) throws -> CampaignRecord? {
         try read("looking for the campaign of a requirement") { connection in
-            guard let row = try RequirementTable.requirements(of: app, connection).inForce,
-                let campaign = try CampaignTable.key(ofRequirement: row.id, connection)
-            else { return nil }
-            return try CampaignTable.record(campaign, connection)
+            try CampaignTable.records(
+                "a.name = ? AND a.platform = ? AND c.requirement_id = \(CampaignTable.inForce("a", "id"))",
+                [app.app, app.platform.rawValue], connection
+            ).first
         }
     }
 

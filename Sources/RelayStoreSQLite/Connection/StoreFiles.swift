@@ -6,18 +6,13 @@ import RelayStore
 /// moved, replaced or removed is gone at the next start.
 struct StoreFiles: Sendable, Equatable {
     private struct File: Equatable {
-        var device: UInt64
-        var inode: UInt64
+        var device, inode: UInt64
     }
 
-    private var database: File?
-    private var log: File?
+    private var database, log: File?
 
     /// Those that have the names now.
-    init(at path: String) {
-        database = Self.file(path)
-        log = Self.file(path + "-wal")
-    }
+    init(at path: String) { (database, log) = (Self.file(path), Self.file(path + "-wal")) }
 
     private static func file(_ path: String) -> File? {
         var status = stat()

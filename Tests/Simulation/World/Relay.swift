@@ -53,7 +53,7 @@ final class Relay: @unchecked Sendable {
         let ticks: @Sendable () -> MonotonicTime = { world.clockRead().tick }
         let log = Log(minimum: .info) { world.logged($0, $1, $2) }
         var options = SQLiteStore.Options()
-        (options.readers, options.copiesLogAside) = (0, false)
+        (options.readers, options.copiesLogAside, options.watchesFiles) = (0, false, false)
         options.clock = wall
         // Read inside transactions, where nobody else may have a turn.
         options.ticks = { world.tick }
