@@ -56,7 +56,10 @@ package enum Promise {
         ("campaign.inFlight", "what is on its way is shown so, also of a campaign that is over", "CONTRACT"),
         ("texts.stick", "what a bump leaves out of its texts is not kept from the bump before", "CONTRACT"),
         ("service.imagined", "a service that takes nearly all pushes is not held as if it were out", "DESIGN 10"),
-        ("service.sandbox", "a sandbox that cannot be reached holds nothing back in production", "DESIGN 10"),
+        ("service.sandbox", "a sandbox that is in trouble holds nothing back in production", "DESIGN 10"),
+        (
+            "service.probed", "a service that is out gets a few pushes now and then, until it takes them", "DESIGN 10"
+        ),
         ("store.gone", "no device leaves the store while its push is on its way, but by hand", "README"),
         ("canary.itself", "no canary releases itself", "DESIGN 8"),
         ("canary.halted", "a rollout that is halted stops its canary, too", "DESIGN 8"),
@@ -74,6 +77,7 @@ package enum Promise {
         ("restart.answers", "a restart changes no answer", "DESIGN 2"),
         ("campaign.resumes", "a suspended campaign goes on only by a person or when its cause has ended", "DESIGN 7"),
         ("campaign.waves", "each wave but the first waits for its approval", "README"),
+        ("wave.cut", "a wave is over when each of its devices has an outcome", "DESIGN 8"),
         ("campaign.revived", "what is over begins again only where a person or the configuration says so", "README"),
         ("campaign.counts", "no count is negative, and the list has what the counts say", "CONTRACT"),
         ("campaign.leftovers", "nothing waits in a campaign that is over", "DESIGN 2"),

@@ -30,21 +30,9 @@ package struct Drawing {
         setup["every"] = below(4) == 0 ? 30 : 120
         setup["chance"] = below(1 << 20)
         // What needs several settings and operations at once hardly ever meets by chance.
-        let theme = below(8)
-        var themes: [OperationKind: Bool] = [:]
-        if theme < 2 {
-            themes[.rollOut] = true
-            (setup["platform0"], setup["gate0"]) = (1, 1)
-            if below(2) == 0 { (setup["waves0"], setup["approval0"]) = (1 + below(2), 1) }
-        } else if theme == 2 {
-            themes[.weather] = true
-            (setup["platform0"], setup["sandbox0"]) = (0, 1)
-        } else if theme == 3 {
-            // What ends while pushes are on their way, and what is forgotten then.
-            for kind in [OperationKind.uninstall, .cancel, .prune] { themes[kind] = true }
-            themes[.deleteRows] = false
-            setup["slow"] = 20
-        }
+        let number = below(2 * Theme.allCases.count)
+        let theme = number < Theme.allCases.count ? Theme.allCases[number] : .plain
+        let themes = takeUp(theme, in: &setup)
         let kinds = kinds(with: themes)
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
@@ -52,14 +40,18 @@ package struct Drawing {
         // when the world begins. See `World.actOnMachine` for what a place's number stands for.
         // A trouble that lasts and hits a part of the devices is half of them: it is what is seldom noticed.
         let part: [Weather] = [.someFail, .unreachable, .allBad]
-        let trouble = below(2) == 0 ? part[below(part.count)] : Weather.allCases[1 + below(Weather.allCases.count - 1)]
-        let isSandbox = (0..<setup["apps"]).contains { setup["sandbox", $0] == 1 } && below(2) == 0
-        let favourite = Operation(.weather, below(2) + (isSandbox ? 6 : 0), trouble.number + below(2))
+        let isTroubled = !theme.troubles.isEmpty
+        let all = isTroubled ? theme.troubles : below(2) == 0 ? part : Array(Weather.allCases.dropFirst())
+        let isSandbox =
+            theme == .sandbox || (0..<setup["apps"]).contains { setup["sandbox", $0] == 1 } && below(2) == 0
+        let favourite = Operation(
+            .weather, (isTroubled ? 0 : below(2)) + (isSandbox ? 6 : 0), all[below(all.count)].number + below(2))
         // What happens to a campaign that has just begun: in a few seeds, for there bumps are as frequent as that.
-        let isYoung = theme == 3 || below(4) == 0
+        let isYoung = below(4) == 0
         let prunes = kinds.contains { $0.kind == .prune }
         var operations: [Operation] = []
-        if kinds.contains(where: { $0.kind == .weather }), below(2) == 0 { operations.append(favourite) }
+        if kinds.contains(where: { $0.kind == .weather }), isTroubled || below(2) == 0 { operations.append(favourite) }
+        operations += theme.beginning
         while operations.count < count {
             var ticket = below(total)
             guard
@@ -71,14 +63,25 @@ package struct Drawing {
             var operation = Operation(chosen.kind, below(1000), below(1000))
             if operation.kind == .pass { operation.first = passing() }
             if operation.kind == .weather, below(2) == 0 { operation = favourite }
-            if isYoung, operation.kind.endsSomething, below(3) == 0 {
-                operations.append(Operation(.bump, below(1000), below(1000)))
+            let isAimed = theme.aimsAt.contains(operation.kind)
+            if isAimed || isYoung && operation.kind.endsSomething && below(3) == 0 {
+                if operation.kind == .register {
+                    // The same token as before, if the second number is odd.
+                    operation.second |= 1
+                    operations.append(Operation(.uninstall, operation.first))
+                }
+                operations.append(Operation(.bump, isAimed ? 0 : below(1000), below(1000)))
             }
-            if operation.kind == .cancel, prunes, below(3) == 0 {
+            if operation.kind == .cancel, prunes, isAimed || below(3) == 0 {
                 // What has just ended may have pushes on their way.
                 operation.isFollowedByTurn = false
                 operations.append(operation)
-                operation = Operation(.prune, below(1000), 0)
+                operation = Operation(.prune, isAimed ? 0 : below(1000), 0)
+            } else if theme == .calledBack, isAimed {
+                // Its connection dies, and comes back.
+                operations.append(operation)
+                operations.append(Operation(.weather, 0, Weather.unreachable.number))
+                operation = Operation(.weather, 0, 0)
             }
             if interleaves > 0, operation.kind != .pass, below(interleaves) == 0 {
                 // Aimed: what came before it has had no turn yet, and this comes into that turn, mostly early.
@@ -99,6 +102,49 @@ package struct Drawing {
             operations.append(operation)
         }
         return Script(setup: setup, operations: operations)
+    }
+
+    /// What a theme is made of.
+    ///
+    /// - Returns: operations that the seed has, or has not.
+    private mutating func takeUp(_ theme: Theme, in setup: inout Setup) -> [OperationKind: Bool] {
+        var themes: [OperationKind: Bool] = [:]
+        func have(_ kinds: OperationKind...) { for kind in kinds { themes[kind] = true } }
+        switch theme {
+        case .rollOut, .rollOutInWaves:
+            have(.rollOut)
+            (setup["platform0"], setup["gate0"]) = (1, 1)
+            if theme == .rollOutInWaves { (setup["waves0"], setup["approval0"]) = (1 + below(2), 1) }
+        case .sandbox:
+            have(.weather)
+            (setup["apps"], setup["platform0"], setup["sandbox0"], setup["gate0"], setup["file0"]) = (1, 0, 1, 0, 0)
+            // Production has something left to send when it turns out.
+            (setup["batch"], setup["streams0"], setup["devices"]) = (1, 1, 8)
+            (setup["waves0"], setup["approval0"], setup["failed0"]) = (below(2), 0, 0)
+        case .forgotten:
+            have(.uninstall, .cancel, .prune)
+            themes[.deleteRows] = false
+            // Of two environments, only one has its outcomes in batches, which hold no device in the store.
+            (setup["platform0"], setup["sandbox0"], setup["devices"]) = (0, 1, 8)
+            (setup["gate0"], setup["waves0"], setup["slow"]) = (0, 0, 20)
+        case .deleted:
+            have(.weather, .deleteRows)
+            setup["slow"] = 20
+        case .calledBack:
+            have(.weather, .pause, .cancel)
+            setup["slow"] = 20
+        case .back:
+            have(.register, .uninstall)
+            (setup["gate0"], setup["waves0"], setup["slow"]) = (0, 0, 20)
+        case .canary:
+            have(.weather, .canary, .move)
+            (setup["gate0"], setup["devices"]) = (0, 3)
+        case .dead:
+            have(.weather)
+            (setup["devices"], setup["batch"], setup["gate0"]) = (40, 50, 0)
+        case .plain: break
+        }
+        return themes
     }
 
     /// - Parameter themes: that are decided already.

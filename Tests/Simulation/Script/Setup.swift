@@ -13,7 +13,7 @@ package struct Setup: Hashable, Sendable {
         + (0..<2).flatMap { app in
             [
                 ("platform", [0, 1]), ("waves", [0, 1, 2]), ("pause", [10, 0, 60]), ("approval", [0, 1]),
-                ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6]),
+                ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6, 0]),
                 ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
                 ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]), ("fraction", [100, 10]),
             ].map { name, values in ("\(name)\(app)", values) }

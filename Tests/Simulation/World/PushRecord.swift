@@ -19,6 +19,8 @@ struct PushRecord {
     var pauses: [PushPlace: (since: MonotonicTime, until: MonotonicTime)] = [:]
     /// When each push may go out again at the earliest, by its id.
     var retries: [String: Retry] = [:]
+    /// By campaign: tokens that were refused for the credential alone, in batches of which a service has taken nothing, nor of those after.
+    var faults: [String: Set<String>] = [:]
     /// Whether the records of the past were ever pruned.
     var wasPruned = false
 

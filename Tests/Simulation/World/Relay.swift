@@ -156,6 +156,7 @@ final class Relay: @unchecked Sendable {
             did = "the dispatcher"
             let pause = dispatcher.turn(events)
             wakes.dispatcher = world.tick + max(pause, .zero)
+            world.turned(isUnrecorded: dispatcher.hasUnrecorded)
             if !dispatcher.hasUnrecorded { world.recorded() }
         }
         let pokes = runner.mailbox.take()

@@ -72,7 +72,9 @@ struct Settings {
     }
 
     private func push(_ app: Int) -> String {
-        var parts = [#"timeToLive: "\#(setup["life", app])h""#]
+        // Shorter than an hour: so short that pushes are on their way when it ends, and longer than what lies between the waves.
+        let (life, between) = (setup["life", app], setup["waves", app] * setup["pause", app])
+        var parts = [#"timeToLive: "\#(life > 0 ? "\(life)h" : "\(3 + between)m")""#]
         if setup["remind", app] == 1 { parts.append(#"remind: ["1h", "2d"]"#) }
         return parts.joined(separator: ", ")
     }

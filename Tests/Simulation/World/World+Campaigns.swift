@@ -53,6 +53,7 @@ extension World {
             owe(campaign)
         }
         let app = app(of: campaign)
+        judgeMadness()
         for index in pushes.madness.indices where pushes.madness[index].place.app == app {
             pushes.madness[index].isAccepted = true
         }

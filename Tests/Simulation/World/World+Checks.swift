@@ -21,42 +21,57 @@ extension World {
         judgeHalts()
         judgeSandbox()
         judgeInFlight()
+        judgeRestored()
     }
 
-    /// The relay takes a push service for out: it must have refused most pushes of late.
-    func judgeOutage(_ fields: Log.Fields) {
-        let isSandbox = fields.contains { $0.0 == "environment" && $0.1 == "sandbox" }
-        guard let name = fields.first(where: { $0.0 == "app" })?.1,
+    /// The relay takes a push service for out: it must have refused most pushes of late. Or does not any more.
+    func noteOutage(_ message: String, _ fields: Log.Fields) {
+        let begins = message == "the push service answers 5xx: sending is held"
+        let ends = [
+            "the push service takes pushes again: sending goes on", "the push service is not waited for any more",
+        ]
+        guard begins || ends.contains(message), let name = fields.first(where: { $0.0 == "app" })?.1,
             let app = settings.apps.first(where: { settings.key($0).app == name })
         else { return }
-        let place = PushPlace(app: app, isSandbox: isSandbox)
-        guard let weather = services[place]?.weather, [.good, .someFail].contains(weather), lasts(place) > .seconds(120)
+        let place = PushPlace(app: app, isSandbox: fields.contains { $0.0 == "environment" && $0.1 == "sandbox" })
+        outages[place] = begins ? (tick, 0) : nil
+        guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
+            lasts(place) > .seconds(120)
         else { return }
         model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
     }
 
     /// How long a place has had its weather.
-    private func lasts(_ place: PushPlace) -> Duration { weatherSince[place].map { tick - $0 } ?? .seconds(1 << 40) }
+    func lasts(_ place: PushPlace) -> Duration { weatherSince[place].map { tick - $0 } ?? .seconds(1 << 40) }
 
-    /// Production's devices are sent to while the sandbox cannot be reached: within minutes where nothing is to be tried again, which may
+    /// Production's devices are sent to while the sandbox takes nothing: within minutes where nothing is to be tried again, which may
     /// be put off by four hours and a quarter.
+    /// In waves what lies between two of them comes on top; where a person or a share of failures has a word, nobody is waited for here.
     private func judgeSandbox() {
         for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
             let (campaign, app) = (known.campaign, known.campaign.app)
             let (sandbox, production) = (PushPlace(app: app, isSandbox: true), PushPlace(app: app, isSandbox: false))
             let isRetried = campaign.counts["retrying"] != 0
             let stands = tick - max(known.since, quietSince)
-            guard services[sandbox]?.weather == .unreachable, lasts(sandbox) > .seconds(2400),
-                services[production]?.weather == .good, lasts(production) > .seconds(6 * 3600), campaign.waves == 0,
-                settings.hasApp[app], stands > (isRetried ? .seconds(5 * 3600) : .seconds(2400)), !wasClockSet,
+            let trouble: Set<Weather> = [.unreachable, .serverErrors, .closed, .badKey, .keyPause]
+            guard services[sandbox].map({ trouble.contains($0.weather) }) ?? false, lasts(sandbox) > .seconds(2400),
+                services[production]?.weather == .good, lasts(production) > .seconds(6 * 3600),
+                campaign.waves == 0 || settings.setup["approval", app] + settings.setup["failed", app] == 0,
+                settings.hasApp[app], !wasClockSet,
+                stands > (isRetried ? .seconds(5 * 3600) : .seconds(2400)) + between(app),
                 let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
             else { continue }
             let required = model.announcements[facts.announcement]
             guard let phone = untold(app, required).first(where: { !$0.isSandbox }) else { continue }
             model.broke(
                 "service.sandbox",
-                "phone \(phone.number) of app \(app) waits for campaign \(id), and only the sandbox cannot be reached")
+                "phone \(phone.number) of app \(app) waits for campaign \(id), and only the sandbox is in trouble")
         }
+    }
+
+    /// What lies between two waves of an app.
+    private func between(_ app: Int) -> Duration {
+        settings.setup["waves", app] == 0 ? .zero : .seconds(60 * settings.setup["pause", app])
     }
 
     /// Of a campaign that is over: what left is on its way until its answer is there.
@@ -182,18 +197,36 @@ extension World {
                 if told[campaign.id]?.campaign == campaign { continue }
                 let before = told[campaign.id]?.campaign.state ?? "new"
                 if before != campaign.state { journal.reach("campaign: \(before) → \(campaign.state)") }
-                journal.trace("campaign \(campaign.id) \(campaign.state) \(campaign.counts.sorted { $0.key < $1.key })")
+                journal.trace("campaign \(campaign.id) \(campaign.state) \(shown(campaign.counts))")
                 if before != campaign.state {
                     note(
                         "campaign \(campaign.id) of \(World.text(version: campaign.version)) of app \(campaign.app) is \(campaign.state)"
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
+                judgeWaves(of: record, campaign.app)
                 if before != campaign.state, record.state == .completed { judgeRefusals(of: record) }
+                if before == "running", record.state == .suspended { oweFaults(record) }
                 model.tells(
                     campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
             }
         }
+    }
+
+    /// The next wave looks at what the one before has come to, so each device of that has an outcome. What goes to another service, which
+    /// is in trouble, holds up no wave.
+    private func judgeWaves(of campaign: CampaignRecord, _ app: Int) {
+        guard campaign.state == .running, campaign.rounds.isEmpty, settings.setup["sandbox", app] == 0,
+            let wave = campaign.waves.list.first(where: { $0.endedAt != nil && $0.isOpen })
+        else { return }
+        model.broke(
+            "wave.cut",
+            "wave \(wave.number + 1) of campaign \(campaign.id) is over, and \(wave.pending) of its devices wait")
+    }
+
+    /// As Swift shows such a list, which it asks its mirrors for.
+    private func shown(_ counts: [String: Int64]) -> String {
+        "[\(counts.sorted { $0.key < $1.key }.map { "(key: \"\($0.key)\", value: \($0.value))" }.joined(separator: ", "))]"
     }
 
     private func mayBeOpenAgain(_ campaign: ToldCampaign) -> Bool {
@@ -208,6 +241,13 @@ extension World {
             !campaign.counts.proveCredential
         else { return }
         owed[campaign.id] = refused(campaign)
+    }
+
+    /// A campaign was suspended for its credential: what was refused for that, since a service took anything last, is in line again.
+    private func oweFaults(_ campaign: CampaignRecord) {
+        let faults = ["InvalidProviderToken", "PERMISSION_DENIED"]
+        guard faults.contains(where: { campaign.reason?.contains($0) ?? false }) else { return }
+        owed[campaign.id, default: []].formUnion(refused(campaign).intersection(pushes.faults[campaign.id] ?? []))
     }
 
     /// Those whose push was refused by a service, as the relay lists them.

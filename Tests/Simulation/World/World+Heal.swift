@@ -239,8 +239,26 @@ extension World {
         return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.contains { !$0.isRegistered } }
     }
 
+    /// Tokens of phones that a service has called dead with nearly all others.
+    private var mad: Set<String> { pushes.madness.filter(\.isMad).reduce(into: []) { $0.formUnion($1.tokens) } }
+
+    /// Before a person says that a campaign is to go on all the same: nobody is retired by a mad service.
+    func judgeMadness() {
+        let mad = mad
+        guard !mad.isEmpty, let relay else { return }
+        for phone in phones where phone.isInstalled && mad.contains("\(phone.app)/\(token(phone))") {
+            guard let device = try? relay.store.device(settings.key(phone.app), token: token(phone)),
+                device.retiredAt != nil
+            else { continue }
+            model.broke(
+                "token.lost",
+                "phone \(phone.number) of app \(phone.app) is retired by a service that called nearly all tokens dead")
+        }
+    }
+
     private func judgeTokens(_ relay: Relay) {
-        let mad = pushes.madness.filter(\.isMad).reduce(into: Set<String>()) { $0.formUnion($1.tokens) }
+        judgeMadness()
+        let mad = mad
         for phone in phones {
             let name = "\(phone.app)/\(token(phone))"
             guard let state = model.device(phone.app, token(phone)), state.isRegistered else { continue }
@@ -259,15 +277,10 @@ extension World {
                 continue
             }
             if device.retiredAt != nil, phone.isInstalled {
-                if !pushes.calledDead.contains(name) {
+                if !pushes.calledDead.contains(name), !wasClockSet || restored[name] == nil {
                     model.broke(
                         "token.wrong",
                         "phone \(phone.number) of app \(phone.app) is retired, and nobody called its token dead")
-                } else if mad.contains(name) {
-                    model.broke(
-                        "token.lost",
-                        "phone \(phone.number) of app \(phone.app) is retired by a service that called nearly all tokens dead"
-                    )
                 }
             }
             let version = device.registration.version.map { Self.number(of: $0.text) }

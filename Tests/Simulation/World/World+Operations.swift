@@ -11,6 +11,8 @@ extension World {
     func perform(_ operation: Operation, _ prefix: String) {
         model.now = milliseconds
         guard relay != nil else { return }
+        // Who resumes or retries does not want to wait, and a reload forgets.
+        if operation.kind != .pass { outages = [:] }
         defer { model.doubtAgain() }
         do {
             guard let text = try act(operation) else { return }

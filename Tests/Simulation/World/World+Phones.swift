@@ -69,14 +69,16 @@ extension World {
         let name = "phone \(phone.number) of app \(phone.app)"
         switch kind {
         case .register:
-            // A new installation of the app has a token of its own.
+            let isSame = number % 2 == 1
             if !phone.isInstalled {
-                phones[place].installation += 1
+                // A new installation of the app has a token of its own, as a rule; one that is restored may have the old one.
+                if !isSame { phones[place].installation += 1 }
                 phones[place].isInstalled = true
                 noteToken(of: place)
             }
             try put(place)
-            return "\(name) registers"
+            if !phone.isInstalled, isSame { restored["\(phone.app)/\(token(phone))"] = place }
+            return "\(name) registers\(!phone.isInstalled && isSame ? " with the token that it had" : "")"
         case .login:
             guard phone.isInstalled else { return nil }
             return try login(place)
@@ -176,6 +178,21 @@ extension World {
             guard known?.registration.version.map({ Self.number(of: $0.text) }) == login.version else { return false }
             learn(login.app, login.token, login.version)
             return true
+        }
+    }
+
+    /// What a service said of a token before it was registered again retires nobody. By a clock that was set the relay cannot tell.
+    func judgeRestored() {
+        for (name, place) in restored.sorted(by: { $0.key < $1.key }) where !wasClockSet {
+            let phone = phones[place]
+            guard phone.isInstalled, name == "\(phone.app)/\(token(phone))", !pushes.calledDead.contains(name),
+                model.device(phone.app, token(phone))?.isRegistered == true,
+                let device = try? relay?.store.device(settings.key(phone.app), token: token(phone)),
+                device.retiredAt != nil
+            else { continue }
+            model.broke(
+                "token.wrong",
+                "phone \(phone.number) of app \(phone.app) is retired by what was said before it registered")
         }
     }
 

@@ -23,6 +23,7 @@ extension World {
 
     /// A batch comes into the lane.
     func submitted(_ count: Int, to place: PushPlace) {
+        judgeRecording(count)
         journal.trace("submit \(count) to \(place.host)")
     }
 
@@ -31,19 +32,43 @@ extension World {
         model.broke("push.calledBack", "push \(push.id) was called back, its connection died, and it goes out again")
     }
 
-    /// While no write succeeds, what was on its way comes back and nothing else leaves.
-    private func judgeRecording() {
-        guard isDiskFailing, folder.faults.failures > 0 else { return unrecorded = 0 }
-        unrecorded += 1
-        if unrecorded > 40 * settings.setup["batch"] {
-            model.broke("push.unrecorded", "\(unrecorded) pushes left while the store took nothing")
+    /// A turn is over.
+    ///
+    /// - Parameter isUnrecorded: whether there are outcomes that are not in the store yet.
+    func turned(isUnrecorded: Bool) {
+        let waits = isUnrecorded && isDiskFailing && folder.faults.failures > 0
+        unrecordedSince = waits ? unrecordedSince ?? tick : nil
+    }
+
+    /// While outcomes wait for the disk, others come back, and nothing else leaves.
+    private func judgeRecording(_ count: Int) {
+        guard let since = unrecordedSince, isDiskFailing, !triesOtherEnvironments else { return }
+        model.broke(
+            "push.unrecorded",
+            "\(count) pushes leave, and the store has not taken others' outcomes for \(tick - since)")
+    }
+
+    /// Tokens that are tried in the other environment keep their batch out.
+    private var triesOtherEnvironments: Bool { settings.apps.contains { settings.setup["other", $0] == 1 } }
+
+    /// A service that is out is asked by a few pushes, no more often than every ten seconds.
+    private func judgeProbe(_ place: PushPlace) {
+        guard var outage = outages[place] else { return }
+        outage.pushes += 1
+        outages[place] = outage
+        let weather = services[place]?.weather
+        guard weather == .serverErrors || weather == .closed, !wasClockSet else { return outages[place] = nil }
+        let probes = Int((tick - outage.since).milliseconds / 10_000)
+        if outage.pushes > 8 * probes {
+            model.broke(
+                "service.probed", "\(place.host) is out, and gets \(outage.pushes) pushes in \(tick - outage.since)")
         }
     }
 
     /// A push leaves: the model judges, the service answers.
     func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
         model.now = milliseconds
-        judgeRecording()
+        judgeProbe(place)
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
         observeCampaigns(
@@ -75,6 +100,11 @@ extension World {
         if answer.status == 200, let version = model.version(of: push.campaign) { pushes.took(push, version: version) }
         let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
         if isDead { pushes.calledDead.insert(name) }
+        if isDead || answer.status == 200 {
+            pushes.faults[push.campaign] = nil
+        } else if services[place]?.weather == .badKey, lasts(place) > .seconds(60) {
+            pushes.faults[push.campaign, default: []].insert(push.token)
+        }
         if let index = pushes.madness.lastIndex(where: { $0.place == place }) {
             if isDead, phone?.isInstalled == true {
                 pushes.madness[index].tokens.insert(name)
@@ -113,8 +143,7 @@ extension World {
 
     /// All that is back is in the store now.
     func recorded() {
-        // Tokens that are tried in the other environment keep their batch out.
-        if settings.apps.contains(where: { settings.setup["other", $0] == 1 }), relay?.lane.isIdle == false { return }
+        if triesOtherEnvironments, relay?.lane.isIdle == false { return }
         // An answer for a row that is gone is nobody's, also where it was on its way when another program deleted that.
         for push in pushes.returned where !pushes.deletedRows.contains(push.device) {
             model.settled(push.token, campaign: push.campaign)

@@ -56,6 +56,8 @@ final class World: @unchecked Sendable {
     /// When it was last.
     var clockSetAt: MonotonicTime?
     var rowsWereDeleted = false
+    /// Where the phones are that were registered again with the token that they had, by app and token.
+    var restored: [String: Int] = [:]
     /// Whether a phone was ever another user's, or nobody's.
     var wasMoved = false
     /// Whether the disk is made to fail until it works again.
@@ -80,8 +82,10 @@ final class World: @unchecked Sendable {
     var quietSince = MonotonicTime(nanoseconds: 0)
     /// By announcement: since when its store has halted it without the relay's having heard.
     var haltedSince: [Int: MonotonicTime] = [:]
-    /// Pushes that left since the store has begun to refuse.
-    var unrecorded = 0
+    /// Since when outcomes wait for a disk that fails.
+    var unrecordedSince: MonotonicTime?
+    /// By place that the relay takes for out: since when it has been asked by nobody, and the pushes that have left since.
+    var outages: [PushPlace: (since: MonotonicTime, pushes: Int)] = [:]
     /// By app: after which change of the store the channels were explained last, and when.
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
     /// The newest campaigns as they were after a change of the store.
@@ -347,7 +351,7 @@ final class World: @unchecked Sendable {
         if message.description == "outcomes of devices that have gone from the store are left out", !rowsWereDeleted {
             model.broke("store.gone", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
         }
-        if message.description == "the push service answers 5xx: sending is held" { judgeOutage(fields) }
+        noteOutage(message.description, fields)
         journal.trace("log \(level.name) \(message)")
     }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a seed is about, where that needs several settings and operations at once, which hardly ever meet by chance.
+enum Theme: CaseIterable {
+    /// A store that rolls out, halts and goes on.
+    case rollOut
+    case rollOutInWaves
+    /// A sandbox that is in trouble.
+    case sandbox
+    /// What ends while pushes are on their way, and what is forgotten then.
+    case forgotten
+    /// Rows that another program deletes while pushes fail.
+    case deleted
+    /// What is called back while its connection dies.
+    case calledBack
+    /// Tokens that were dead and come back while pushes to them are on their way.
+    case back
+    /// A canary whose phones change hands while its pushes fail.
+    case canary
+    /// A service that calls all tokens dead.
+    case dead
+    /// Whatever chance brings together.
+    case plain
+
+    /// Of them is the weather that the world begins with, and that comes back; empty: chance has it.
+    var troubles: [Weather] {
+        switch self {
+        case .sandbox: [.unreachable, .unreachable, .serverErrors, .keyPause, .badKey]
+        case .deleted: [.someFail]
+        case .canary: [.someFail, .serverErrors]
+        case .dead: [.allGone]
+        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .plain: []
+        }
+    }
+
+    /// What happens first, behind that weather.
+    var beginning: [Operation] {
+        switch self {
+        case .sandbox: [Operation(.bump), Operation(.pass, 7)]
+        case .forgotten: [Operation(.uninstall, 2), Operation(.bump), Operation(.pass, 6)]
+        case .canary: [Operation(.canary), Operation(.move, 0, 1)]
+        case .dead: [Operation(.bump), Operation(.pass, 3)]
+        case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .plain: []
+        }
+    }
+
+    /// What happens to a campaign that has just begun.
+    var aimsAt: Set<OperationKind> {
+        switch self {
+        case .forgotten: [.cancel]
+        case .deleted: [.deleteRows]
+        case .calledBack: [.pause, .cancel]
+        case .back: [.register]
+        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .plain: []
+        }
+    }
+}
