@@ -142,6 +142,11 @@ package struct Drawing {
         case .dead:
             have(.weather)
             (setup["devices"], setup["batch"], setup["gate0"]) = (40, 50, 0)
+        case .refused, .paused:
+            have(.weather, .kill)
+            if theme == .paused { (setup["platform0"], setup["sandbox0"]) = (0, 0) }
+            (setup["gate0"], setup["waves0"], setup["devices"]) = (0, 0, 8)
+            (setup["batch"], setup["streams0"], setup["slow"]) = (1, 1, 20)
         case .plain: break
         }
         return themes

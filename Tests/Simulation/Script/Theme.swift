@@ -19,6 +19,10 @@ enum Theme: CaseIterable {
     case canary
     /// A service that calls all tokens dead.
     case dead
+    /// A service that refuses all tokens while the process dies, and is well then.
+    case refused
+    /// A key that is to be left alone while the process dies.
+    case paused
     /// Whatever chance brings together.
     case plain
 
@@ -29,6 +33,8 @@ enum Theme: CaseIterable {
         case .deleted: [.someFail]
         case .canary: [.someFail, .serverErrors]
         case .dead: [.allGone]
+        case .refused: [.allBad]
+        case .paused: [.keyPause]
         case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .plain: []
         }
     }
@@ -40,6 +46,8 @@ enum Theme: CaseIterable {
         case .forgotten: [Operation(.uninstall, 2), Operation(.bump), Operation(.pass, 6)]
         case .canary: [Operation(.canary), Operation(.move, 0, 1)]
         case .dead: [Operation(.bump), Operation(.pass, 3)]
+        case .refused: [Operation(.bump), Operation(.pass, 1), Operation(.kill), Operation(.weather)]
+        case .paused: [Operation(.bump), Operation(.pass, 2), Operation(.kill), Operation(.pass, 1)]
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .plain: []
         }
     }
@@ -51,7 +59,7 @@ enum Theme: CaseIterable {
         case .deleted: [.deleteRows]
         case .calledBack: [.pause, .cancel]
         case .back: [.register]
-        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .plain: []
+        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .plain: []
         }
     }
 }

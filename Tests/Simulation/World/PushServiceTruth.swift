@@ -29,7 +29,8 @@ struct PushServiceTruth {
             return (hash >> 33) % limit
         }
         var answer = truth(of: phone, isOwn: isOwn)
-        answer.milliseconds = 10 + Int64(below(200 + 1000 * UInt64(slowness)))
+        let usual = 10 + Int64(below(200 + 1000 * UInt64(slowness)))
+        answer.milliseconds = usual
         switch weather {
         case .good: break
         case .flaky:
@@ -62,6 +63,8 @@ struct PushServiceTruth {
             default: break
             }
         }
+        // Also what is refused takes its time, where all does.
+        if slowness > 0, weather != .late { answer.milliseconds = usual }
         return answer
     }
 

@@ -40,9 +40,11 @@ extension World {
         unrecordedSince = waits ? unrecordedSince ?? tick : nil
     }
 
-    /// While outcomes wait for the disk, others come back, and nothing else leaves.
+    /// While outcomes wait for the disk, others come back, and nothing else leaves. For the first moment they may wait for others, to be
+    /// recorded together, and the disk be somebody else's trouble.
     private func judgeRecording(_ count: Int) {
-        guard let since = unrecordedSince, isDiskFailing, !triesOtherEnvironments else { return }
+        guard let since = unrecordedSince, tick - since > .seconds(2), isDiskFailing, !triesOtherEnvironments
+        else { return }
         model.broke(
             "push.unrecorded",
             "\(count) pushes leave, and the store has not taken others' outcomes for \(tick - since)")

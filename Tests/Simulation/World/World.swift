@@ -150,6 +150,7 @@ final class World: @unchecked Sendable {
     private func endLoop() {
         guard turnDepth > 0, let relay else { return }
         readsHere = 0
+        spins += 1
         model.broke("dispatcher.spins", "the clock was read \(Self.mostReads) times at one moment")
         relay.store.close()
         isLost = true
@@ -157,6 +158,8 @@ final class World: @unchecked Sendable {
 
     private static let mostReads = 50_000
     private var readsHere = 0
+    /// Turns without an end. Who spins again when it has started again has no end at all.
+    private var spins = 0
     private var lastRead = MonotonicTime(nanoseconds: 0)
     /// The process has to be given up.
     private var isLost = false
@@ -262,6 +265,10 @@ final class World: @unchecked Sendable {
             let did = inTurn { relay.turn() }
             if isDying || isLost {
                 isLost = false
+                guard spins < 2 else {
+                    endRelay()
+                    break
+                }
                 die(downFor: .zero)
                 continue
             }
