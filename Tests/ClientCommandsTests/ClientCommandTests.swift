@@ -166,6 +166,7 @@ import Testing
             event: campaign
             data: \(Self.campaign("completed", accepted: 9))
 
+
             """
         let transport = ScriptedTransport(["GET /v1/campaigns/1f0c2ab93d44/events": (200, events)])
         let result = await run(["campaigns", "watch", "1f0c2ab93d44"], transport)
