@@ -101,9 +101,20 @@ extension Model {
 extension Model {
     func version(of campaign: String) -> Int? { campaigns[campaign].map { announcements[$0.announcement].version } }
 
+    /// A halt of what is superseded is decided when that comes back, and recorded nowhere before: whoever loses the source, or the process,
+    /// has not heard of it.
+    mutating func forgetHalts(of app: Int) {
+        for facts in campaigns.values where facts.state == "superseded" {
+            if announcements[facts.announcement].app == app { announcements[facts.announcement].haltedAt = nil }
+        }
+    }
+
     /// A relay that has died knows no more what was offered, but for what came of it.
     mutating func forgetOffers() {
-        for app in offered.indices { offered[app].surely = 0 }
+        for app in offered.indices {
+            offered[app].surely = 0
+            forgetHalts(of: app)
+        }
         for facts in campaigns.values where facts.state == "waiting" {
             announcements[facts.announcement].offeredAt = nil
         }

@@ -116,7 +116,10 @@ extension World {
             model.announcements[index].isGated = isGated
         }
         for app in settings.apps {
-            if !settings.hasSources[app] || !settings.hasApp[app] { model.offered[app].surely = 0 }
+            if !settings.hasSources[app] || !settings.hasApp[app] {
+                model.offered[app].surely = 0
+                model.forgetHalts(of: app)
+            }
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }
         return text
