@@ -120,5 +120,11 @@ extension World {
         return "campaign \(campaign.id) is retried"
     }
 
+    /// Waves that were over without a push, as the relay said then, or shows it still.
+    func emptyWaves(of campaign: CampaignRecord) -> Int {
+        let shown = campaign.waves.list.count { $0.endedAt != nil && $0.accepted + $0.failed == 0 }
+        return max(emptyWaves[campaign.id] ?? 0, shown)
+    }
+
     func app(of campaign: CampaignRecord) -> Int? { settings.apps.first { settings.key($0) == campaign.app } }
 }

@@ -273,7 +273,7 @@ extension World {
         return ToldCampaign(
             id: record.id, app: app, version: Self.number(of: record.required.text), state: record.state.rawValue,
             reason: record.reason, wavesBegun: record.waves.list.count { $0.begunAt != nil },
-            emptyWaves: record.waves.list.count { $0.endedAt != nil && $0.accepted + $0.failed == 0 },
+            emptyWaves: emptyWaves(of: record),
             waves: record.waves.list.count, reminders: record.rounds.count { $0.kind == .reminder },
             retries: record.rounds.count { $0.kind == .retry }, counts: counts)
     }

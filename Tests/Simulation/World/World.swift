@@ -71,6 +71,8 @@ final class World: @unchecked Sendable {
     var diskFailedAt: MonotonicTime?
     /// Phones that logged in while the store took nothing: what they said comes later.
     var unstoredLogins: [UnstoredLogin] = []
+    /// By campaign: waves that were over without a push. A sandbox's may come later: it holds nothing up, and is counted in its wave then.
+    var emptyWaves: [String: Int] = [:]
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
@@ -359,6 +361,11 @@ final class World: @unchecked Sendable {
             model.broke("store.gone", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
         }
         noteOutage(message.description, fields)
+        if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
+            fields.count(where: { ["accepted", "failed"].contains($0.0) && $0.1 == "0" }) == 2
+        {
+            emptyWaves[campaign, default: 0] += 1
+        }
         journal.trace("log \(level.name) \(message)")
     }
 
