@@ -117,6 +117,7 @@ extension World {
         change(campaign) { ($0.cancelledAt, $0.pausedAt) = (nil, nil) }
         // Who sends it again does not wait for what the service asked for.
         pushes.forgetRetries(of: campaign.id)
+        if let app = app(of: campaign) { sentAgainAt[app] = tick }
         return "campaign \(campaign.id) is retried"
     }
 

@@ -36,7 +36,9 @@ extension World {
         let place = PushPlace(app: app, isSandbox: fields.contains { $0.0 == "environment" && $0.1 == "sandbox" })
         outages[place] = begins ? (tick, 0) : nil
         guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
-            lasts(place) > .seconds(120)
+            lasts(place) > .seconds(120),
+            // Where only those are sent to that failed in this weather, it refuses them all again.
+            sentAgainAt[app].map({ tick - $0 > lasts(place) }) ?? true
         else { return }
         model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
     }

@@ -108,6 +108,12 @@ extension World {
             pushes.faults[push.campaign, default: []].insert(push.token)
         }
         if let index = pushes.madness.lastIndex(where: { $0.place == place }) {
+            // Whom it takes again is not lost to its madness of before, whatever it says of him next.
+            if answer.status == 200 {
+                for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
+                    pushes.madness[past].tokens.remove(name)
+                }
+            }
             if isDead, phone?.isInstalled == true {
                 pushes.madness[index].tokens.insert(name)
             } else {

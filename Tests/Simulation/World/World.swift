@@ -46,6 +46,8 @@ final class World: @unchecked Sendable {
     var services: [PushPlace: PushServiceTruth] = [:]
     /// Since when each place has its weather; nil: it never had another.
     var weatherSince: [PushPlace: MonotonicTime] = [:]
+    /// When a campaign of an app was last sent again by hand, to those that failed.
+    var sentAgainAt: [Int: MonotonicTime] = [:]
     var pushes = PushRecord()
     /// The last state that a receiver was told of each campaign.
     var receivers: [String: String] = [:]
