@@ -81,6 +81,9 @@ package protocol RequirementOperations: Sendable {
     ///
     /// - Throws: `ControlError.wrongState` where another version is required, or none: it was withdrawn already.
     func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
+
+    /// Forgets a user, whom a canary may have named: no channel answers him as one of it any more, and no push of it goes to him.
+    func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 }
 
 /// What the configuration says of one app, as far as answers to clients need it.

@@ -133,6 +133,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return record
     }
 
+    func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
+        try store.eraseUser(telephone, where: isMeant)
+    }
+
     func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
         guard let withdrawal = try store.withdraw(required, of: app, by: actor, reason: reason, at: Bench.now) else {
             throw ControlError(.wrongState, context: "\(required) is not required")

@@ -53,6 +53,13 @@ package final class RequirementControl: RequirementOperations {
         self.clock = clock
     }
 
+    package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
+        let erasure = try store.eraseUser(telephone, where: isMeant)
+        versionCache.refresh()
+        progress.poke()
+        return erasure
+    }
+
     func configured(_ app: AppKey) throws -> AppConfiguration {
         let apps = apps()
         guard let configuration = apps[app] else {

@@ -24,58 +24,6 @@ extension World {
         judgeRestored()
     }
 
-    /// The relay takes a push service for out: it must have refused most pushes of late. Or does not any more.
-    func noteOutage(_ message: String, _ fields: Log.Fields) {
-        let begins = message == "the push service answers 5xx: sending is held"
-        let ends = [
-            "the push service takes pushes again: sending goes on", "the push service is not waited for any more",
-        ]
-        guard begins || ends.contains(message), let name = fields.first(where: { $0.0 == "app" })?.1,
-            let app = settings.apps.first(where: { settings.key($0).app == name })
-        else { return }
-        let place = PushPlace(app: app, isSandbox: fields.contains { $0.0 == "environment" && $0.1 == "sandbox" })
-        outages[place] = begins ? (tick, 0) : nil
-        guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
-            lasts(place) > .seconds(120),
-            // Where only those are sent to that failed in this weather, it refuses them all again.
-            sentAgainAt[app].map({ tick - $0 > lasts(place) }) ?? true
-        else { return }
-        model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
-    }
-
-    /// How long a place has had its weather.
-    func lasts(_ place: PushPlace) -> Duration { weatherSince[place].map { tick - $0 } ?? .seconds(1 << 40) }
-
-    /// Production's devices are sent to while the sandbox takes nothing: within minutes where nothing is to be tried again, which may
-    /// be put off by four hours and a quarter.
-    /// In waves what lies between two of them comes on top; where a person or a share of failures has a word, nobody is waited for here.
-    private func judgeSandbox() {
-        for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
-            let (campaign, app) = (known.campaign, known.campaign.app)
-            let (sandbox, production) = (PushPlace(app: app, isSandbox: true), PushPlace(app: app, isSandbox: false))
-            let isRetried = campaign.counts["retrying"] != 0
-            let stands = tick - max(known.since, quietSince)
-            let trouble: Set<Weather> = [.unreachable, .serverErrors, .closed, .badKey, .keyPause]
-            guard services[sandbox].map({ trouble.contains($0.weather) }) ?? false, lasts(sandbox) > .seconds(2400),
-                services[production]?.weather == .good, lasts(production) > .seconds(6 * 3600),
-                campaign.waves == 0 || settings.setup["approval", app] + settings.setup["failed", app] == 0,
-                settings.hasApp[app], !wasClockSet,
-                stands > (isRetried ? .seconds(5 * 3600) : .seconds(2400)) + between(app),
-                let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
-            else { continue }
-            let required = model.announcements[facts.announcement]
-            guard let phone = untold(app, required).first(where: { !$0.isSandbox }) else { continue }
-            model.broke(
-                "service.sandbox",
-                "phone \(phone.number) of app \(app) waits for campaign \(id), and only the sandbox is in trouble")
-        }
-    }
-
-    /// What lies between two waves of an app.
-    private func between(_ app: Int) -> Duration {
-        settings.setup["waves", app] == 0 ? .zero : .seconds(60 * settings.setup["pause", app])
-    }
-
     /// Of a campaign that is over: what left is on its way until its answer is there.
     private func judgeInFlight() {
         guard let relay else { return }

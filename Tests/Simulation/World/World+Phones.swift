@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayDaemon
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -113,8 +114,7 @@ extension World {
             return "\(name) is user \(user)'s now"
         case .erase:
             guard let user = phone.user else { return nil }
-            _ = try relay?.store.eraseUser(Phone.telephone(user)) { _ in true }
-            relay?.cache.refresh()
+            _ = try relay?.control.eraseUser(Phone.telephone(user)) { _ in true }
             for other in phones {
                 let state = model.device(other.app, token(other))
                 if state?.isRegistered == true, state?.user == user {
