@@ -19,8 +19,8 @@ struct Announcement {
     var isOverwritten = false
     /// Whether it leaps over all that is known, and no person has said that it is meant.
     var isDoubted = false
-    /// Whether another program wrote what a person had taken back: it waits for a person.
-    var wasTakenBack = false
+    /// Whether another program wrote it, and it waits for a person: one had taken it back, or the relay has looked at it and doubts it.
+    var isHeld = false
     /// Whether the relay could record it when it was told last that its store offers it: else it may have to ask again.
     var isOfferSure = true
     /// Two have asked for it, one of them for some users and one for all, before the relay had looked, or it was looked at where nobody

@@ -99,7 +99,11 @@ extension Model {
 }
 
 extension Model {
-    func version(of campaign: String) -> Int? { campaigns[campaign].map { announcements[$0.announcement].version } }
+    func announcement(of campaign: String) -> Announcement? {
+        campaigns[campaign].map { announcements[$0.announcement] }
+    }
+
+    func version(of campaign: String) -> Int? { announcement(of: campaign)?.version }
 
     /// A halt of what is superseded is decided when that comes back, and recorded nowhere before: whoever loses the source, or the process,
     /// has not heard of it.
@@ -122,6 +126,21 @@ extension Model {
         for place in announcements.indices where announcements[place].isUnnoticed {
             announcements[place].offeredAt = nil
         }
+    }
+
+    /// Whether a device is of those who are told of a version: registered, somebody's, and not seen with it.
+    func mayBePushed(_ app: Int, _ token: String, for version: Int) -> Bool {
+        device(app, token).map {
+            $0.isRegistered && $0.user != nil && $0.version.map { $0 < version } ?? true
+        } ?? false
+    }
+
+    /// Whether a device is of a campaign's audience: who registered since it was asked for is not (VERSIONS.md).
+    func isOfAudience(_ app: Int, _ token: String, of campaign: String) -> Bool {
+        guard let announcement = announcement(of: campaign), let states = devices["\(app)/\(token)"],
+            let first = states.lastIndex(where: { $0.since <= announcement.askedAt })
+        else { return false }
+        return states[first...].allSatisfy(\.isRegistered)
     }
 
     /// The answer to a push is in the relay's store.

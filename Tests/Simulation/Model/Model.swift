@@ -56,9 +56,10 @@ struct Model {
     /// - Returns: nil where nobody outside can tell: devices whose rows another program has deleted are counted still, and again
     ///   when they come back; those that were called dead are, until they are forgotten; what a store offered may be forgotten.
     func doubts(_ app: Int, _ version: Int, askedBy place: Int? = nil) -> Bool? {
-        // Also what was asked for after it was written, and before the relay looked.
-        let base = announcements.indices.filter { $0 != place }.map { announcements[$0] }
-            .filter { $0.app == app && $0.isAsked }.map(\.version).max()
+        // Also what was asked for after it was written, and before the relay looked; of what the relay may be holding, perhaps.
+        let asked = announcements.indices.filter { $0 != place }.map { announcements[$0] }
+            .filter { $0.app == app && $0.isAsked }
+        let bases = [asked, asked.filter { !$0.isUnclear || !$0.isUnnoticed }].map { $0.map(\.version).max() ?? 0 }
         let prefix = "\(app)/"
         let sure = devices.compactMap { key, states in
             key.hasPrefix(prefix) && !calledDead.contains(key) && states.last?.isRegistered == true
@@ -71,8 +72,8 @@ struct Model {
                 key.hasPrefix(prefix) && calledDead.contains(key) && states.last?.isRegistered == true
                     ? states.last?.version : nil
             } + deletedRows[app]).sorted(by: >)
-        func doubt(_ seen: [Int], _ offered: Int) -> Bool {
-            let announced = max(announced[app], base ?? 0, offered)
+        func doubt(_ seen: [Int], _ base: Int, _ offered: Int) -> Bool {
+            let announced = max(announced[app], base, offered)
             let falling = seen.sorted(by: >)
             // Where nothing was announced and no ten agree, the middle one of them.
             let known =
@@ -83,7 +84,7 @@ struct Model {
         let (surely, perhaps) = offered[app]
         let answers = Set(
             (0...perhapsSeen.count).flatMap { [sure + perhapsSeen.prefix($0), sure + perhapsSeen.suffix($0)] }
-                .flatMap { [doubt($0, surely), doubt($0, perhaps)] })
+                .flatMap { seen in bases.flatMap { [doubt(seen, $0, surely), doubt(seen, $0, perhaps)] } })
         return answers.count == 1 ? answers.first : nil
     }
 
@@ -92,7 +93,7 @@ struct Model {
     mutating func doubtAgain() {
         for place in announcements.indices where announcements[place].isLive && announcements[place].isUnnoticed {
             let one = announcements[place]
-            guard !one.wasTakenBack else { continue }
+            guard !one.isHeld else { continue }
             let doubt = doubts(one.app, one.version, askedBy: place)
             if one.isOfFile {
                 (announcements[place].isDoubted, announcements[place].isUnclear) = (doubt == true, doubt == nil)
@@ -179,32 +180,38 @@ struct Model {
         if announcements[place].isDoubted {
             (announcements[place].isDoubted, announcements[place].releasedAt) = (false, now)
             // Below what a person has said is meant nothing leaps over all that is known: whether the relay had looked at it before that,
-            // and holds it for a person still, nobody outside sees.
+            // and holds it for a person still, nobody outside sees, but where it must have.
             for lower in announcements.indices
             where announcements[lower].app == app && announcements[lower].version < version
-                && announcements[lower].isDoubted
+                && announcements[lower].isDoubted && !announcements[lower].isHeld
             {
                 (announcements[lower].isDoubted, announcements[lower].isUnclear) = (false, true)
             }
         } else if announcements[place].isThrough, !announcements[place].isUnnoticed, !isWaiting {
             // What the relay has not looked at yet waits, whatever its store says.
-            if announcements[place].canary != nil {
-                announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
+            if !announcements[place].isForAll {
+                announcements[place].canaryReleasedAt = now
+            } else if announcements[place].isStaged, announcements[place].mayHaveEnded {
+                // The waves of a campaign whose time to live is over wait for a person, who puts it in force for everybody (VERSIONS.md).
+                announcements[place].lastWaveAt = now
             }
         } else {
             announcements[place].releasedAt = announcements[place].releasedAt ?? now
         }
+        announcements[place].noticed(at: now)
         // A campaign is released also where its app is not configured.
         if announcements[place].inForceAt != nil { announcements[place].wasBeforeTrouble = true }
     }
 
-    /// The relay has decided something of an app: what another program wrote it has looked at then.
+    /// The relay has decided something of an app: what another program wrote it has looked at then, and holds what it doubted.
     mutating func looked(_ app: Int) {
         for place in announcements.indices
-        where announcements[place].app == app && announcements[place].isAsked && !announcements[place].isOfFile
-            && !announcements[place].isUnclear
-        {
-            announcements[place].noticed(at: now)
+        where announcements[place].app == app && !announcements[place].isOfFile && !announcements[place].isUnclear {
+            if announcements[place].isAsked {
+                announcements[place].noticed(at: now)
+            } else if announcements[place].isDoubted {
+                announcements[place].isHeld = true
+            }
         }
     }
 

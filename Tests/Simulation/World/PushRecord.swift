@@ -51,6 +51,13 @@ struct PushRecord {
         taken["\(app)/\(token)"]?.contains(version) ?? false
     }
 
+    /// A campaign has ended: fewer than twenty answers are too few to judge a service by, and no later ones come.
+    mutating func ended(campaignOf app: Int) {
+        for index in madness.indices where madness[index].place.app == app && madness[index].tokens.count < 20 {
+            (madness[index].tokens, madness[index].others) = ([], 0)
+        }
+    }
+
     mutating func forgetRetries(of campaign: String) {
         let prefix = campaign.prefix(8) + "-" + campaign.dropFirst(8)
         retries = retries.filter { !$0.key.hasPrefix(prefix) }

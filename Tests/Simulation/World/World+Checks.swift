@@ -155,7 +155,13 @@ extension World {
                 }
                 told[campaign.id] = (campaign, tick)
                 judgeWaves(of: record, campaign.app)
-                if before != campaign.state, record.state == .completed { judgeRefusals(of: record) }
+                if before != campaign.state, record.state == .completed {
+                    judgeRefusals(of: record)
+                    let isAlone = !told.values.contains { other, _ in
+                        other.app == campaign.app && other.id != campaign.id && other.state == "running"
+                    }
+                    if isAlone { pushes.ended(campaignOf: campaign.app) }
+                }
                 if before == "running", record.state == .suspended { oweFaults(record) }
                 model.tells(
                     campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
@@ -210,6 +216,8 @@ extension World {
     /// A campaign has ended: nobody is refused still whom it owed another push.
     private func judgeRefusals(of campaign: CampaignRecord) {
         guard let owed = owed.removeValue(forKey: campaign.id), !rowsWereDeleted else { return }
+        // When its time to live is over, nobody is tried again.
+        if let end = campaign.finishedAt, end >= campaign.expiresAt { return }
         guard let token = owed.intersection(refused(campaign)).min() else { return }
         model.broke(
             "campaign.refusals",
@@ -332,11 +340,20 @@ extension World {
         }
     }
 
-    /// Whether everybody has an outcome: it is the next look that ends it, and who starts looks at once.
+    /// Whether everybody has an outcome, or may not be pushed any more, such as who logged out while a push was on its way or waited for its
+    /// turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
-        let counts = campaign.counts
-        return campaign.state == .running && !campaign.isCanary && campaign.isPlanned
-            && counts.pending + counts.retrying == 0 && campaign.waves.list.allSatisfy { $0.begunAt != nil }
+        guard campaign.state == .running, !campaign.isCanary, campaign.isPlanned, let app = app(of: campaign),
+            campaign.waves.list.allSatisfy({ $0.begunAt != nil })
+        else { return false }
+        guard campaign.counts.pending + campaign.counts.retrying > 0 else { return true }
+        let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []
+        let settled = Set(rows.filter { ![.pending, .inFlight, .retrying].contains($0.state) }.map(\.token))
+        return !phones.contains { phone in
+            phone.app == app && !settled.contains(token(phone))
+                && model.isOfAudience(app, token(phone), of: campaign.id)
+                && model.mayBePushed(app, token(phone), for: Self.number(of: campaign.required.text))
+        }
     }
 
     func compare(_ before: [String]) {

@@ -112,10 +112,9 @@ extension World {
     func untold(_ app: Int, _ required: Announcement) -> [Phone] {
         phones.filter { phone in
             guard phone.app == app, phone.isInstalled, let state = model.device(app, token(phone)) else { return false }
-            let mayBePushed =
-                state.user != nil && state.isRegistered && state.version.map { $0 < required.version } ?? true
             // Whom the service called dead has had his answer.
-            return mayBePushed && !pushes.calledDead.contains("\(app)/\(token(phone))")
+            return model.mayBePushed(app, token(phone), for: required.version)
+                && !pushes.calledDead.contains("\(app)/\(token(phone))")
                 && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
         }
     }

@@ -119,6 +119,8 @@ extension World {
         isMeant: Bool = true
     ) throws -> Bool {
         guard let relay else { return false }
+        // What another program wrote is looked at before what this says.
+        model.doubtAgain()
         let applied = try relay.control.bump(bump, actor: "somebody", source: source, receipt: receipt) { _ in
             StoredAnswer(status: 200, body: [])
         }
@@ -168,9 +170,9 @@ extension World {
         (announcement.isOutside, announcement.isOfFile) = (isOutside, isOfFile)
         if isOutside {
             let isDoubted = model.doubts(app, version)
-            announcement.wasTakenBack = model.wasTakenBack(app, version)
-            announcement.isDoubted = announcement.wasTakenBack || isDoubted == true
-            announcement.isUnclear = !announcement.wasTakenBack && isDoubted == nil
+            announcement.isHeld = model.wasTakenBack(app, version)
+            announcement.isDoubted = announcement.isHeld || isDoubted == true
+            announcement.isUnclear = !announcement.isHeld && isDoubted == nil
         }
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
@@ -283,6 +285,7 @@ extension World {
     func releaseApp(_ app: Int) throws -> String? {
         guard let relay else { return nil }
         let key = settings.key(app)
+        observeCampaigns(isSure: true)
         // A person sees which version it is that waits, and wants its campaign to go on.
         let before = try relay.store.version(of: key)?.requirements
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {

@@ -107,29 +107,37 @@ extension World {
         } else if services[place]?.weather == .badKey, lasts(place) > .seconds(60) {
             pushes.faults[push.campaign, default: []].insert(push.token)
         }
-        if let index = pushes.madness.lastIndex(where: { $0.place == place }) {
-            // Whom it takes again is not lost to its madness of before, whatever it says of him next.
-            if answer.status == 200 {
-                for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
-                    pushes.madness[past].tokens.remove(name)
-                }
-            }
-            if isDead, phone?.isInstalled == true {
-                pushes.madness[index].tokens.insert(name)
-            } else {
-                pushes.madness[index].others += 1
-            }
-        }
     }
 
     /// The answer to a push comes into the relay.
     func delivered(_ answer: ServiceAnswer, to push: SeenPush, at place: PushPlace) {
         let end = tick
+        noteMadness(answer, push, place)
         if answer.body.contains("TooManyProviderTokenUpdates") {
             pushes.pauses[place] = (end + .seconds(35), end + .seconds(600))
         } else if answer.retryAfter > 0, answer.status != 200 {
             pushes.retries[push.id] = .init(
                 app: push.app, notBefore: end + .seconds(Int64(answer.retryAfter) - 1))
+        }
+    }
+
+    /// A service that calls living tokens dead, as the relay hears it.
+    private func noteMadness(_ answer: ServiceAnswer, _ push: SeenPush, _ place: PushPlace) {
+        let name = "\(push.app)/\(push.token)"
+        guard let index = pushes.madness.lastIndex(where: { $0.place == place }) else { return }
+        // Whom it takes again is not lost to its madness of before, whatever it says of him next.
+        if answer.status == 200 {
+            for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
+                pushes.madness[past].tokens.remove(name)
+            }
+        }
+        let isInstalled = phonesByToken[name].map {
+            phones[$0.place].isInstalled && phones[$0.place].installation == $0.installation
+        }
+        if answer.status == 410 || answer.body.contains("UNREGISTERED"), isInstalled == true {
+            pushes.madness[index].tokens.insert(name)
+        } else {
+            pushes.madness[index].others += 1
         }
     }
 
@@ -146,8 +154,17 @@ extension World {
         )
     }
 
-    /// A batch is back with its answers.
-    func returned(_ taken: [SeenPush]) { pushes.returned += taken }
+    /// A batch is back with its answers. What a service took before it called all tokens dead comes back between the first of those, or in
+    /// one batch with them: they are judged beside good answers, of which the relay does not see when they were given.
+    func returned(_ taken: [SeenPush]) {
+        pushes.returned += taken
+        guard let push = taken.first else { return }
+        let place = PushPlace(app: push.app, isSandbox: push.isSandbox)
+        guard services[place]?.weather == .allGone,
+            let index = pushes.madness.lastIndex(where: { $0.place == place })
+        else { return }
+        (pushes.madness[index].tokens, pushes.madness[index].others) = ([], 0)
+    }
 
     /// All that is back is in the store now.
     func recorded() {

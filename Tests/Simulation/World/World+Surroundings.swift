@@ -199,11 +199,16 @@ extension World {
             // minute (`BelievedClock`) and its next look, which is up to ten minutes away here.
             let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(700) } ?? true
             let isRested = diskFailedAt.map { tick - $0 > Relay.storeRest } ?? true
-            // Nor does an empty bucket outlive the process: a wave that waits for its turn has it at once, and may be the last.
+            // Nor does an empty bucket outlive the process, nor a push on its way: a wave that waits for its turn, or for a connection that the
+            // campaign before it uses still, has it at once, and may be the last.
             let isSpared = settings.apps.contains { settings.setup["quota", $0] > 0 || settings.pace[$0] > 0 }
-            let isStaged = told.values.contains { !$0.campaign.isOver && $0.campaign.wavesBegun < $0.campaign.waves }
+            let isHeldUp = isSpared || relay?.lane.isIdle == false
+            let isStaged = told.values.contains { campaign, _ in
+                !campaign.isOver
+                    && (campaign.wavesBegun < campaign.waves || model.announcement(of: campaign.id)?.isStaged == true)
+            }
             let isComparable =
-                !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved && !(isSpared && isStaged)
+                !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved && !(isHeldUp && isStaged)
             let before = answers()
             die(downFor: downFor)
             if downFor == .zero, isComparable { compare(before) }
@@ -213,6 +218,8 @@ extension World {
             // Not .sync: a commit whose last wait for the disk fails is there or not after a crash, and its caller knows neither.
             let kind = [StoreFaults.Kind.full, .readOnly, .write][first % 3]
             guard !isDoomed else { return nil }
+            // A disk that failed already works again for the calls before this one: what waited is recorded, and others leave.
+            unrecordedSince = nil
             isDiskFailing = true
             folder.faults.arm(kind, first: 1 + second % 10)
             return "the disk fails from the \(1 + second % 10). call on: \(kind)"
