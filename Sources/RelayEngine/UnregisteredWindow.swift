@@ -25,6 +25,8 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     private var batches: [Batch] = []
     private var answers = 0
     private var unregistered = 0
+    /// Of batches that are among the last answers no more, where those alone say that the service is wrong.
+    private var doubted: [Retirement] = []
     /// The share that trips it, of the last campaign.
     private var limit = 1.0
     /// It has tripped, and has not been seen well since.
@@ -45,7 +47,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
     package mutating func take(answers: Int, unregistered: Int, retirements: [Retirement], limit: Double?) -> Verdict {
         guard let limit else {
-            let all = batches.flatMap(\.retirements)
+            let all = doubted + batches.flatMap(\.retirements)
             self = UnregisteredWindow()
             return .released(all + retirements)
         }
@@ -63,14 +65,16 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
                 return .tripped(trip)
             }
         }
-        var released: [Retirement] = []
         while let first = batches.first, self.answers - first.answers >= CredentialBreaker.sample {
-            released += first.retirements
+            doubted += first.retirements
             self.answers -= first.answers
             self.unregistered -= first.unregistered
             batches.removeFirst()
         }
-        return .released(released)
+        // Those were judged with good ones from before them. The next ones tell.
+        if self.answers >= CredentialBreaker.sample, isOverLimit { return .released([]) }
+        defer { doubted = [] }
+        return .released(doubted)
     }
 
     private var isOverLimit: Bool { Double(unregistered) >= limit * Double(answers) }
@@ -79,8 +83,8 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     /// the good ones before them so far, and no later ones come to trip it.
     package mutating func end() -> [Retirement] {
         let isSane = answers < CredentialBreaker.sample || !isOverLimit
-        let retirements = isSane ? batches.flatMap(\.retirements) : []
-        (batches, answers, unregistered) = ([], 0, 0)
+        let retirements = isSane ? doubted + batches.flatMap(\.retirements) : []
+        (batches, doubted, answers, unregistered) = ([], [], 0, 0)
         return retirements
     }
 }

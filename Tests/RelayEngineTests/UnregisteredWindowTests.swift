@@ -51,6 +51,16 @@ import Testing
         #expect(end.retired == [0])
     }
 
+    @Test func nobodyIsRetiredBeforeManyDeadOnesThatOnlyGoodOnesBeforeThemExcuse() {
+        // 60 of 80 are dead, and all of the last 60.
+        let beginning = [(20, 0..<0), (0, 0..<10), (0, 10..<60)]
+        var end = run(beginning + [(0, 60..<80)], limit: 0.8)
+        #expect(end.trip?.pushes == 70 && end.retired.isEmpty)
+        end = run(beginning, limit: 0.8)
+        #expect(end.retired.isEmpty && end.window.end().isEmpty)
+        #expect(run(beginning + [(20, 0..<0)], limit: 0.8).retired == Array(0..<60), "the service was right, after all")
+    }
+
     @Test func whatIsLeftAtTheEndIsRetired() {
         var window = run([(2, 0..<1), (0, 1..<3)], limit: 0.8).window
         #expect(window.end() == [0, 1, 2])
