@@ -15,8 +15,8 @@ struct PushRecord {
     var calledDead: Set<String> = []
     /// Living tokens that were called dead in each weather of each place, and all other answers then.
     var madness: [Madness] = []
-    /// Until when a place wants to be left alone, since when that is known.
-    var pauses: [PushPlace: (since: MonotonicTime, until: MonotonicTime)] = [:]
+    /// Until when a place wants to be left alone, since when that is known, and whether the store could take it, which a restart needs.
+    var pauses: [PushPlace: (since: MonotonicTime, until: MonotonicTime, isKept: Bool)] = [:]
     /// When each push may go out again at the earliest, by its id.
     var retries: [String: Retry] = [:]
     /// By campaign: tokens that were refused for the credential alone, in batches of which a service has taken nothing, nor of those after.
@@ -67,5 +67,6 @@ struct PushRecord {
     mutating func processDied() {
         returned = []
         retries = [:]
+        pauses = pauses.filter(\.value.isKept)
     }
 }

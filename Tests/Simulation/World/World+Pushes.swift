@@ -114,7 +114,7 @@ extension World {
         let end = tick
         noteMadness(answer, push, place)
         if answer.body.contains("TooManyProviderTokenUpdates") {
-            pushes.pauses[place] = (end + .seconds(35), end + .seconds(600))
+            pushes.pauses[place] = (end + .seconds(35), end + .seconds(600), !isDiskFailing && !isDoomed)
         } else if answer.retryAfter > 0, answer.status != 200 {
             pushes.retries[push.id] = .init(
                 app: push.app, notBefore: end + .seconds(Int64(answer.retryAfter) - 1))
