@@ -27,8 +27,10 @@ struct PushRecord {
     struct Madness {
         var place: PushPlace
         var tokens: Set<String> = []
+        /// The same, and those that it has taken again since: what is kept back of them for twenty answers is not dropped for that.
+        var heard: Set<String> = []
         var others = 0
-        /// Whether a person had a campaign go on all the same.
+        /// Whether a person had a campaign go on all the same, or they were judged beside good answers, or are too few to be.
         var isAccepted = false
 
         /// Whether nearly all answers called living tokens dead: nobody may be lost to that.
@@ -54,8 +56,26 @@ struct PushRecord {
     /// A campaign has ended: fewer than twenty answers are too few to judge a service by, and no later ones come.
     mutating func ended(campaignOf app: Int) {
         for index in madness.indices where madness[index].place.app == app && madness[index].tokens.count < 20 {
-            (madness[index].tokens, madness[index].others) = ([], 0)
+            judgedSane(index)
         }
+    }
+
+    /// Whom a service has called dead so far may be retired; what it says next is judged anew.
+    mutating func judgedSane(_ index: Int) {
+        let place = madness[index].place
+        guard !madness[index].isAccepted, !madness[index].heard.isEmpty else { return madness[index].others = 0 }
+        madness[index].isAccepted = true
+        if madness.lastIndex(where: { $0.place == place }) == index { madness.append(Madness(place: place)) }
+    }
+
+    /// Tokens of phones that a service has called dead with nearly all others. Whom it had called dead before, when it did not seem mad, is
+    /// not lost to that.
+    var mad: Set<String> {
+        var (mad, dead): (Set<String>, Set<String>) = ([], [])
+        for one in madness {
+            if one.isMad { mad.formUnion(one.tokens.subtracting(dead)) } else { dead.formUnion(one.heard) }
+        }
+        return mad
     }
 
     mutating func forgetRetries(of campaign: String) {

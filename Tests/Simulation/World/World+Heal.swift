@@ -238,12 +238,9 @@ extension World {
         return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.contains { !$0.isRegistered } }
     }
 
-    /// Tokens of phones that a service has called dead with nearly all others.
-    private var mad: Set<String> { pushes.madness.filter(\.isMad).reduce(into: []) { $0.formUnion($1.tokens) } }
-
     /// Before a person says that a campaign is to go on all the same: nobody is retired by a mad service.
     func judgeMadness() {
-        let mad = mad
+        let mad = pushes.mad
         guard !mad.isEmpty, let relay else { return }
         for phone in phones where phone.isInstalled && mad.contains("\(phone.app)/\(token(phone))") {
             guard let device = try? relay.store.device(settings.key(phone.app), token: token(phone)),
@@ -257,7 +254,7 @@ extension World {
 
     private func judgeTokens(_ relay: Relay) {
         judgeMadness()
-        let mad = mad
+        let mad = pushes.mad
         for phone in phones {
             let name = "\(phone.app)/\(token(phone))"
             guard let state = model.device(phone.app, token(phone)), state.isRegistered else { continue }

@@ -276,8 +276,15 @@ extension World {
     private func requireOutside(_ app: Int, _ version: Int) throws -> String? {
         let key = settings.key(app)
         try otherProgram?.require(World.text(version: version), of: key)
-        // The same again is nothing new, also where its campaign was cancelled.
-        let asked = model.announcements.filter { $0.app == app && $0.isAsked }.map(\.version).max()
+        // The same again is nothing new, also where its campaign was cancelled; what a file says that the relay has not read is not there yet.
+        for place in model.announcements.indices
+        where model.announcements[place].app == app && model.announcements[place].version == version
+            && model.announcements[place].isOfFile && model.announcements[place].isUnnoticed
+        {
+            model.announcements[place].isOverwritten = true
+        }
+        let asked = model.announcements.filter { $0.app == app && $0.isAsked && !($0.isOfFile && $0.isUnnoticed) }
+            .map(\.version).max()
         if asked.map({ $0 < version }) ?? true { self.asked(app, version, isOutside: true) }
         return "another program requires \(World.text(version: version)) of app \(app)"
     }

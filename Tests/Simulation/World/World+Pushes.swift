@@ -136,6 +136,7 @@ extension World {
         }
         if answer.status == 410 || answer.body.contains("UNREGISTERED"), isInstalled == true {
             pushes.madness[index].tokens.insert(name)
+            pushes.madness[index].heard.insert(name)
         } else {
             pushes.madness[index].others += 1
         }
@@ -163,7 +164,7 @@ extension World {
         guard services[place]?.weather == .allGone,
             let index = pushes.madness.lastIndex(where: { $0.place == place })
         else { return }
-        (pushes.madness[index].tokens, pushes.madness[index].others) = ([], 0)
+        pushes.judgedSane(index)
     }
 
     /// All that is back is in the store now.
