@@ -95,8 +95,9 @@ extension Dispatcher {
         return .seconds(3600)
     }
 
-    /// All answers are there: no later ones speak for the tokens that were called dead last.
+    /// All answers are there: no later ones speak for the tokens that were called dead last. Where another campaign of the app goes on, its do.
     private func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
+        guard !runs.values.contains(where: { $0.record.app == run.record.app && $0 !== run }) else { return }
         for service in run.services {
             var commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
