@@ -10,20 +10,24 @@ package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 /// A strict reader of RFC 8259 JSON: one value, UTF-8, no duplicate names (RFC 8259 section 4 leaves their meaning open;
-/// a signed body must have only one reading), bounded depth and breadth.
+/// a signed body must have only one reading), bounded depth and breadth. For files that people write it reads JSON5 as well.
 package struct JSONReader {
     /// Nested arrays and objects.
     package static let maximumDepth = 32
     /// Names in one object: the search for duplicates is linear in them.
     package static let maximumMembers = 256
 
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private let start: Int
-    private let end: Int
-    private var position: Int
+    let end: Int
+    private let isJSON5: Bool
+    var position: Int
+    /// Where JSON5 has a name that its object had before.
+    private var duplicates: [JSONSyntaxError] = []
 
-    private init(_ bytes: [UInt8], _ range: Range<Int>) {
+    private init(_ bytes: [UInt8], _ range: Range<Int>, isJSON5: Bool) {
         self.bytes = bytes
+        self.isJSON5 = isJSON5
         start = range.lowerBound
         end = range.upperBound
         position = range.lowerBound
@@ -36,18 +40,31 @@ package struct JSONReader {
 
     /// Reads the one value in a part of `bytes`.
     package static func read(_ bytes: [UInt8], in range: Range<Int>) throws(JSONSyntaxError) -> JSONValue {
+        try read(bytes, in: range, isJSON5: false).value
+    }
+
+    /// Reads the one value of a text in JSON5 (json5.org), and the names that stand twice, of which it has the last.
+    package static func readJSON5(
+        _ bytes: [UInt8]
+    ) throws(JSONSyntaxError) -> (value: JSONValue, duplicates: [JSONSyntaxError]) {
+        try read(bytes, in: 0..<bytes.count, isJSON5: true)
+    }
+
+    private static func read(
+        _ bytes: [UInt8], in range: Range<Int>, isJSON5: Bool
+    ) throws(JSONSyntaxError) -> (value: JSONValue, duplicates: [JSONSyntaxError]) {
         do {
             _ = try UTF8Span(validating: bytes.span.extracting(range))
         } catch {
-            throw JSONSyntaxError(offset: 0, reason: "the text is not valid UTF-8")
+            throw JSONSyntaxError(offset: error.byteOffsets.lowerBound, reason: "the text is not valid UTF-8")
         }
-        var reader = JSONReader(bytes, range)
+        var reader = JSONReader(bytes, range, isJSON5: isJSON5)
         reader.skipSpace()
         guard reader.position < reader.end else { throw reader.fault("a value is missing") }
         let value = try reader.value(depth: 0)
         reader.skipSpace()
         guard reader.position == reader.end else { throw reader.fault("there is something after the end") }
-        return value
+        return (value, reader.duplicates)
     }
 
     // MARK: Values
@@ -58,6 +75,8 @@ package struct JSONReader {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
         case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "'") where isJSON5: return .string(try string())
+        case _ where isJSON5: return try word()
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
@@ -68,42 +87,49 @@ package struct JSONReader {
     }
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        let opening = position
         position += 1
         var members: [JSONMember] = []
         skipSpace()
         if take("}") { return .object(members) }
         while true {
             skipSpace()
-            guard peek == UInt8(ascii: "\"") else { throw fault("a name in quotes is needed") }
-            let name = try string()
-            guard !members.contains(where: { $0.name == name }) else {
-                throw fault("the name \"\(JSONValue.shortened(name))\" appears twice")
+            if isJSON5, take("}") { return .object(members) }
+            let place = position
+            let name = try name(opening)
+            let first = members.firstIndex { $0.name == name }
+            if first != nil {
+                let fault = "the name \"\(JSONValue.shortened(name))\" appears twice"
+                guard isJSON5 else { throw self.fault(fault) }
+                duplicates.append(JSONSyntaxError(offset: place - start, reason: fault))
             }
-            guard members.count < Self.maximumMembers else {
-                throw fault("an object with more than \(Self.maximumMembers) names")
-            }
+            let most = isJSON5 ? Self.maximumMembers * 16 : Self.maximumMembers
+            guard members.count < most else { throw fault("an object with more than \(most) names") }
             skipSpace()
             guard take(":") else { throw fault("a colon is needed") }
             skipSpace()
-            members.append(JSONMember(name: name, value: try value(depth: depth + 1)))
+            let member = JSONMember(name: name, value: try value(depth: depth + 1))
+            if let first { members[first] = member } else { members.append(member) }
             skipSpace()
             if take(",") { continue }
-            guard take("}") else { throw fault("a comma or a closing brace is needed") }
+            guard take("}") else { throw fault("a comma or a closing brace is needed", within: opening) }
             return .object(members)
         }
     }
 
     private mutating func array(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        let opening = position
         position += 1
         var elements: [JSONValue] = []
         skipSpace()
         if take("]") { return .array(elements) }
         while true {
             skipSpace()
+            if isJSON5, take("]") { return .array(elements) }
             elements.append(try value(depth: depth + 1))
             skipSpace()
             if take(",") { continue }
-            guard take("]") else { throw fault("a comma or a closing bracket is needed") }
+            guard take("]") else { throw fault("a comma or a closing bracket is needed", within: opening) }
             return .array(elements)
         }
     }
@@ -138,18 +164,37 @@ package struct JSONReader {
 
     // MARK: Strings
 
+    /// - Parameter opening: of the object.
+    private mutating func name(_ opening: Int) throws(JSONSyntaxError) -> String {
+        if peek == UInt8(ascii: "\"") || isJSON5 && peek == UInt8(ascii: "'") { return try string() }
+        guard isJSON5 else { throw fault("a name in quotes is needed") }
+        let name = run { Self.isName($0, first: $1) }
+        guard !name.isEmpty else { throw fault("a name or a closing brace is needed", within: opening) }
+        return name
+    }
+
+    /// Whether a string may not hold the byte as it is. In JSON5 that is a line's end alone.
+    private func mustBeEscaped(_ byte: UInt8) -> Bool { byte < 0x20 && (!isJSON5 || byte == 0x0A || byte == 0x0D) }
+
+    private var escapeFault: JSONSyntaxError {
+        fault(
+            isJSON5
+                ? "a text is not closed in its line" : "a control character in a string must be written as \\u00XX")
+    }
+
     private mutating func string() throws(JSONSyntaxError) -> String {
+        let quote = bytes[position]
         position += 1
         let first = position
         while let byte = peek {
             switch byte {
-            case UInt8(ascii: "\""):
+            case quote:
                 defer { position += 1 }
                 return String(decoding: bytes[first..<position], as: UTF8.self)
             case UInt8(ascii: "\\"):
-                return try escapedString(from: first)
-            case 0..<0x20:
-                throw fault("a control character in a string must be written as \\u00XX")
+                return try escapedString(from: first, closedBy: quote)
+            case _ where mustBeEscaped(byte):
+                throw escapeFault
             default:
                 position += 1
             }
@@ -157,18 +202,18 @@ package struct JSONReader {
         throw fault("the text ends inside a string")
     }
 
-    private mutating func escapedString(from first: Int) throws(JSONSyntaxError) -> String {
+    private mutating func escapedString(from first: Int, closedBy quote: UInt8) throws(JSONSyntaxError) -> String {
         var text = Array(bytes[first..<position])
         while let byte = peek {
             position += 1
             switch byte {
-            case UInt8(ascii: "\""):
+            case quote:
                 return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 try escape(into: &text)
-            case 0..<0x20:
+            case _ where mustBeEscaped(byte):
                 position -= 1
-                throw fault("a control character in a string must be written as \\u00XX")
+                throw escapeFault
             default:
                 text.append(byte)
             }
@@ -199,15 +244,16 @@ package struct JSONReader {
             text.append(contentsOf: Array(String(Character(valid)).utf8))
         default:
             position -= 1
-            throw fault("an unknown escape in a string")
+            guard isJSON5 else { throw fault("an unknown escape in a string") }
+            try escapeOfJSON5(into: &text)
         }
     }
 
-    private mutating func hexUnit() throws(JSONSyntaxError) -> UInt16 {
+    mutating func hexUnit(_ count: Int = 4) throws(JSONSyntaxError) -> UInt16 {
         var unit: UInt16 = 0
-        for _ in 0..<4 {
+        for _ in 0..<count {
             guard let byte = peek, let digit = Hex.value(of: byte) else {
-                throw fault("four hex digits are needed after \\u")
+                throw fault(count == 4 ? "four hex digits are needed after \\u" : "two hex digits are needed after \\x")
             }
             unit = unit << 4 | UInt16(digit)
             position += 1
@@ -217,9 +263,9 @@ package struct JSONReader {
 
     // MARK: Bytes
 
-    private var peek: UInt8? { position < end ? bytes[position] : nil }
+    var peek: UInt8? { position < end ? bytes[position] : nil }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard position < end, UInt32(bytes[position]) == character.value else { return false }
         position += 1
         return true
@@ -229,12 +275,19 @@ package struct JSONReader {
         while position < end {
             switch bytes[position] {
             case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            case _ where isJSON5: guard skipSpaceOfJSON5() else { return }
             default: return
             }
         }
     }
 
-    private func fault(_ reason: String) -> JSONSyntaxError {
-        JSONSyntaxError(offset: position - start, reason: reason)
+    /// - Parameter opening: of the object or array that it is in: what is never closed is looked for where it begins.
+    func fault(_ reason: String, within opening: Int? = nil) -> JSONSyntaxError {
+        guard isJSON5 else { return JSONSyntaxError(offset: position - start, reason: reason) }
+        if peek == nil, let opening { return JSONSyntaxError(offset: opening - start, reason: "this is never closed") }
+        let isComment = peek == UInt8(ascii: "/")
+        return JSONSyntaxError(
+            offset: position - start,
+            reason: isComment ? "no comment begins here, or none that ends; // or /* … */" : reason)
     }
 }

@@ -29,14 +29,17 @@ import VersionSources
         // U+0001 stands for a byte that begins no character.
         let bytes = text.utf8.map { $0 == 1 ? 0xBF : $0 }
         let error = #expect(throws: ConfigurationError.self) { try ConfigurationFile.parse(bytes, path: "test") }
-        let line = text.contains("\n") ? 2 : 1
-        #expect(error?.faults == [ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")])
+        let place = text.contains("\n") ? "line 2, column 1" : "line 1, column"
+        #expect(error?.faults.count == 1)
+        let problem = error?.faults.first?.problem ?? ""
+        #expect(problem.hasPrefix("not JSON5: \(place)"), "\(problem)")
+        #expect(problem.hasSuffix(": the text is not valid UTF-8"), "\(problem)")
     }
 
     @Test func `A key that stands twice steers no terminal and fills none`() {
         let key = "x\u{9B}2J" + String(repeating: "y", count: 1000)
         let many = String(repeating: "\"\(key)\": 1, ", count: 30)
-        let faults = faults("{ \(many) }").filter { $0.contains("a second time") }
+        let faults = faults("{ \(many) }").filter { $0.contains("appears twice") }
         #expect(faults.count == 20, "\(faults.count)")
         #expect(faults.allSatisfy { !$0.contains("\u{9B}") && $0.utf8.count < 200 }, "\(faults.first ?? "")")
     }
@@ -247,7 +250,7 @@ import VersionSources
             #"webhooks.secrets[0].apps: names "com.typo", which is not among the apps"#
         ),
         ("[]", "a list is not a configuration; an object { … } is"),
-        ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed; got \"}\""),
+        ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed"),
     ]
 
     @Test(arguments: table)
@@ -312,7 +315,7 @@ import VersionSources
     }
 
     @Test func `A key that stands twice is a fault`() {
-        #expect(faults("{ apps: {}, apps: {} }") == ["line 1, column 13: the key \"apps\" stands here a second time"])
+        #expect(faults("{ apps: {}, apps: {} }") == ["line 1, column 13: the name \"apps\" appears twice"])
     }
 
     @Test func `Only what the owner alone can know is needed`() throws {

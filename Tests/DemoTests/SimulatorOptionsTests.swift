@@ -29,7 +29,7 @@ import Testing
     /// Foundation's reader ends the process at the first of them.
     @Test(arguments: [
         ("{ busyTries: 0X0X }", "not JSON5: line 1, column 14: 0X0X is not a value"),
-        ("{ busyTries 1 }", "not JSON5: line 1, column 13: a colon after the key"),
+        ("{ busyTries 1 }", "not JSON5: line 1, column 13: a colon is needed"),
         ("{ busyTries: \"x\" }", "busyTries: "),
     ])
     func `A script that cannot be read is a failure with its place`(faults: String, message: String) throws {
