@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import COpenSSL
 
 /// A server certificate with its chain and its key, found to belong together and to hold at this moment.
 package struct ServerIdentity: Hashable, Sendable {
@@ -29,123 +28,67 @@ package struct ServerIdentity: Hashable, Sendable {
 
     /// - Parameter now: seconds since 1970.
     package init(chain: [UInt8], privateKey: [UInt8], at now: Int64) throws(Fault) {
-        let certificates: Certificates
-        do {
-            certificates = try Certificates(pem: chain, limit: Self.longest)
-            try certificates.check(at: now)
+        let certificates: [X509Certificate]
+        do throws(SigningError) {
+            certificates = try Self.read(chain)
+            try Self.check(certificates, at: now)
         } catch {
             throw Fault(part: .certificate, error: error)
         }
-        do {
-            try Self.check(privateKey, fits: certificates)
+        do throws(SigningError) {
+            guard certificates[0].fits(try EVPKey.anyPrivateKey(pem: privateKey)) else {
+                throw SigningError(
+                    .wrongKey, "the private key does not belong to the certificate",
+                    hint: "the file has to begin with the server's own certificate, and both must be of one issue")
+            }
         } catch {
             throw Fault(part: .key, error: error)
         }
         self.chain = chain
         self.privateKey = privateKey
-        notAfter = certificates.notAfter
-        names = certificates.names
+        notAfter = certificates.map(\.notAfter).min() ?? 0
+        names = certificates[0].alternativeNames
     }
 
-    private static func check(_ pem: [UInt8], fits certificates: Certificates) throws(SigningError) {
-        let key = try unsafe EVPKey.readPrivateKey(pem)
-        defer { unsafe EVP_PKEY_free(key) }
-        guard unsafe certificates.leafFits(key) else {
-            throw SigningError(
-                .wrongKey, "the private key does not belong to the certificate",
-                hint: "the file has to begin with the server's own certificate, and both must be of one issue")
-        }
-    }
-}
-
-/// The certificates of one PEM text, freed at the end of their scope.
-@safe
-private final class Certificates {
-    private let list: [OpaquePointer]
-
-    init(pem: [UInt8], limit: Int) throws(SigningError) {
-        guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a certificate") }
-        var list: [OpaquePointer] = unsafe []
-        while unsafe list.count <= limit, let next = unsafe PEM_read_bio_X509(memory.bio, nil, nil, nil) {
-            unsafe list.append(next)
-        }
-        // "No start line" is how the text ends; anything else is a certificate that cannot be read.
-        let reason = ERR_GET_REASON(ERR_peek_last_error())
-        ERR_clear_error()
-        let isWhole = reason == PEM_R_NO_START_LINE
-        unsafe self.list = unsafe list
-        if unsafe list.isEmpty, isWhole {
+    private static func read(_ pem: [UInt8]) throws(SigningError) -> [X509Certificate] {
+        let blocks = PEMBlock.all(in: pem).filter(\.isCertificate)
+        guard !blocks.isEmpty else {
             throw SigningError(
                 .notPEM, "no certificate found: this is not the PEM of one",
                 hint: "it has to begin with -----BEGIN CERTIFICATE-----")
         }
-        if unsafe list.count > limit {
+        guard blocks.count <= longest else {
             throw SigningError(
-                .library, "more than \(limit) certificates", hint: "the server's own and its chain will do")
+                .library, "more than \(longest) certificates", hint: "the server's own and its chain will do")
         }
-        guard isWhole else {
-            throw SigningError(.library, "certificate \(unsafe list.count + 1) of the file is damaged")
+        var certificates: [X509Certificate] = []
+        for block in blocks {
+            guard let next = X509Certificate(block) else {
+                throw SigningError(.library, "certificate \(certificates.count + 1) of the file is damaged")
+            }
+            certificates.append(next)
         }
-    }
-
-    deinit {
-        for index in unsafe 0..<list.count { unsafe X509_free(list[index]) }
-    }
-
-    /// The first certificate's end to come, in seconds since 1970.
-    var notAfter: Int64 {
-        var first = Int64.max
-        for index in unsafe 0..<list.count { first = unsafe min(first, Self.seconds(X509_get0_notAfter(list[index]))) }
-        return first
-    }
-
-    var names: String {
-        guard let leaf = unsafe list.first, let memory = Memory() else { return "" }
-        // X509V3_EXT_print(3) writes "DNS:a, IP Address:b".
-        let place = unsafe X509_get_ext_by_NID(leaf, NID_subject_alt_name, -1)
-        guard place >= 0, unsafe X509V3_EXT_print(memory.bio, X509_get_ext(leaf, place), 0, 0) == 1 else { return "" }
-        return String(decoding: memory.contents(), as: UTF8.self).split(separator: ",").map { part in
-            part.split(separator: ":", maxSplits: 1).last.map { String($0.drop { $0 == " " }) } ?? ""
-        }.joined(separator: ", ")
+        return certificates
     }
 
     /// Whether each holds, and each but the last is signed by the next.
-    func check(at now: Int64) throws(SigningError) {
-        for index in unsafe 0..<list.count {
+    private static func check(_ certificates: [X509Certificate], at now: Int64) throws(SigningError) {
+        for (index, certificate) in certificates.enumerated() {
             let which = index == 0 ? "the certificate" : "certificate \(index + 1) of the chain"
-            let start = unsafe Self.seconds(X509_get0_notBefore(list[index]))
-            let end = unsafe Self.seconds(X509_get0_notAfter(list[index]))
-            if now < start {
+            if now < certificate.notBefore {
                 throw SigningError(
-                    .library, "\(which) does not hold yet: it begins in \((start - now) / 3600) hours",
+                    .library,
+                    "\(which) does not hold yet: it begins in \((certificate.notBefore - now) / 3600) hours",
                     hint: "is the clock right?")
             }
-            if now >= end {
+            if now >= certificate.notAfter {
                 throw SigningError(
-                    .library, "\(which) expired \((now - end) / 86_400) days ago", hint: "renew it")
+                    .library, "\(which) expired \((now - certificate.notAfter) / 86_400) days ago", hint: "renew it")
             }
-            guard unsafe index + 1 < list.count else { continue }
-            let key = unsafe X509_get0_pubkey(list[index + 1])
-            let isSigned = unsafe X509_verify(list[index], key) == 1
-            ERR_clear_error()
-            if !isSigned {
-                throw SigningError(
-                    .library, "\(which) is not signed by the one that follows it",
-                    hint: "the order is: the server's own, then each one's issuer")
-            }
+            guard index + 1 < certificates.count, !certificate.isSigned(by: certificates[index + 1]) else { continue }
+            throw SigningError(
+                .library, "\(which) is not signed by the one that follows it",
+                hint: "the order is: the server's own, then each one's issuer")
         }
-    }
-
-    @unsafe
-    func leafFits(_ key: OpaquePointer) -> Bool {
-        defer { ERR_clear_error() }
-        return unsafe list.first.map { unsafe X509_check_private_key($0, key) == 1 } ?? false
-    }
-
-    @unsafe
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
-        var parts = unsafe tm()
-        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return 0 }
-        return Int64(unsafe timegm(&parts))
     }
 }

@@ -81,6 +81,23 @@ final class X509Certificate: @unchecked Sendable {
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
+    /// The names and addresses that it is for, as it has them: "localhost, 127.0.0.1".
+    var alternativeNames: String {
+        // X509V3_EXT_print(3) writes "DNS:a, IP Address:b".
+        let place = unsafe X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
+        guard let memory = Memory(), place >= 0,
+            unsafe X509V3_EXT_print(memory.bio, X509_get_ext(certificate, place), 0, 0) == 1
+        else { return "" }
+        return String(decoding: memory.contents(), as: UTF8.self).split(separator: ",").map { part in
+            part.split(separator: ":", maxSplits: 1).last.map { String($0.drop { $0 == " " }) } ?? ""
+        }.joined(separator: ", ")
+    }
+
+    func isSigned(by issuer: X509Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        return unsafe X509_verify(certificate, X509_get0_pubkey(issuer.certificate)) == 1
+    }
+
     func fits(_ key: EVPKey) -> Bool {
         defer { ERR_clear_error() }
         return unsafe key.withPointer { unsafe X509_check_private_key(certificate, $0) } == 1
