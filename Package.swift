@@ -91,7 +91,7 @@ let package = Package(
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
-        room("Terminal", ["CTexts", "Threading", "RelayEngine"], touchesC: true),
+        room("Terminal", ["CTexts", "Threading", "WireFormat", "RelayEngine"], touchesC: true),
         room(
             "RelayAPI",
             [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// From the words of the command line to an exit code.
 package struct CommandLineTool: Sendable {
@@ -92,13 +93,17 @@ struct FailureDocument {
             let inside = problem.dropFirst().dropLast()
             members = inside.allSatisfy(\.isWhitespace) ? [] : [String(inside)]
         } else {
-            members = ["\"title\":\(JSONText.quoted(code.meaning))", "\"detail\":\(JSONText.quoted(failure.detail))"]
+            members = [Self.member("title", code.meaning), Self.member("detail", failure.detail)]
         }
+    }
+
+    private static func member(_ name: String, _ text: String) -> String {
+        "\"\(name)\":" + String(decoding: JSONValue.string(text).bytes(), as: UTF8.self)
     }
 
     var text: String {
         var all = members
-        if let hint { all.append("\"hint\":\(JSONText.quoted(hint))") }
+        if let hint { all.append(Self.member("hint", hint)) }
         all.append("\"exitCode\":\(code.rawValue)")
         return JSONText.shown(Array("{\(all.joined(separator: ","))}".utf8)) + "\n"
     }

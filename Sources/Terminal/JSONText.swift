@@ -3,21 +3,6 @@
 /// JSON from elsewhere on its way to a terminal. JSON itself escapes only the characters below U+0020 (RFC 8259, 7), and
 /// terminals obey others too.
 package enum JSONText {
-    /// A string's JSON (RFC 8259, 7).
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": result += "\\\(scalar)"
-            case "\n": result += "\\n"
-            case _ where scalar.value < 0x20:
-                result += escape(UInt16(scalar.value))
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
-    }
-
     private static func escape(_ unit: UInt16) -> String {
         let digits = String(unit, radix: 16)
         return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
