@@ -27,9 +27,6 @@ final class DaemonProcess {
 
     var isRunning: Bool { process.isRunning }
 
-    /// What it has used so far; nil once it has ended.
-    var figures: ProcessFigures? { ProcessFigures(of: process.processIdentifier) }
-
     /// Sends SIGTERM and waits; SIGKILL after the time given. Returns whether it ended in order.
     func stop(within limit: Duration = .seconds(15)) async -> Bool {
         if process.isRunning { process.terminate() }

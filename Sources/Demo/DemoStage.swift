@@ -85,7 +85,7 @@ struct DemoStage: Sendable {
         var results: [(name: String, result: Result)] = []
         for side in sides {
             let others = sides.map(\.population).filter { $0.platform != side.platform }
-            results.append((side.name, try await campaign(side, others: others, api, daemon)))
+            results.append((side.name, try await campaign(side, others: others, api)))
         }
         let isRight = results.allSatisfy(\.result.isRight)
         tell(isRight ? "Every figure adds up." : "Some figures do not add up.")
@@ -97,17 +97,15 @@ struct DemoStage: Sendable {
     }
 
     private func campaign(
-        _ side: Side, others: [DemoPopulation], _ api: RelayClient, _ daemon: DaemonProcess
+        _ side: Side, others: [DemoPopulation], _ api: RelayClient
     ) async throws -> Result {
         let (population, simulator) = (side.population, side.simulator)
         let plan = try await dryRun(side, api)
-        let before = daemon.figures
         let began = ContinuousClock.now
         let id = try await announce(side, api)
         let campaign = try await watch(id, api)
         let elapsed = ContinuousClock.now - began
         let figures = simulator.figures
-        let cost = DemoCost(before: before, after: daemon.figures, pushes: figures.requests, elapsed: elapsed)
         let campaigns = try await api.reply(to: APIRequest("GET", ["v1", "campaigns"])).items.filter {
             $0[.platform]?.string == side.name
         }
@@ -115,13 +113,12 @@ struct DemoStage: Sendable {
             side.platform, campaign: campaign, wouldBePushed: plan.count(.toPush), campaigns: Int64(campaigns.count),
             expectation: DemoLedger.Expectation(population), figures: figures,
             reach: DemoLedger.Reach(population, others: others, simulator.accepted()))
-        conclude(side, campaign, ledger, figures, elapsed, cost)
+        conclude(side, campaign, ledger, figures, elapsed)
         let isRight = ledger.addsUp && campaign.state == CampaignState.completed.rawValue
         let json: JSONValue = [
             "ok": .bool(isRight), "devices": .integer(population.count),
             "seconds": .number("\(Double(elapsed.milliseconds) / 1000)"), "campaign": campaign.json,
-            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan[.samplePayload] ?? .null,
-            "checks": ledger.json,
+            "simulator": figures.json, "samplePayload": plan[.samplePayload] ?? .null, "checks": ledger.json,
         ]
         return Result(isRight: isRight, json: json)
     }
@@ -235,13 +232,11 @@ struct DemoStage: Sendable {
     }
 
     private func conclude(
-        _ side: Side, _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration,
-        _ cost: DemoCost?
+        _ side: Side, _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration
     ) {
         tell(
             "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The \(side.platform.service.rawValue) simulator saw "
                 + "\(figures.text).")
-        if let cost { tell("\(cost.text)\n") }
         tell(ledger.table)
         let wrong = ledger.checks.filter { !$0.isRight }.count
         if wrong > 0 { tell("\(wrong) figures do not add up.") }
