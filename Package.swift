@@ -286,8 +286,8 @@ let package = Package(
         tests(
             "RelayDaemonTests",
             [
-                "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "Signing", "RelayStore",
-                "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
+                "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
+                "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
                 "StoreConformance",
             ]),
         tests(

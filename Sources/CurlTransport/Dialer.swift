@@ -6,7 +6,7 @@ import COpenSSL
 ///
 /// libcurl gives name resolution, Happy Eyeballs, proxies, verification and time-outs; it does nothing after the handshake
 /// (`CURLOPT_CONNECT_ONLY`). `dial` blocks for up to `connectTimeout`: call it on a thread that may wait.
-package struct Dialer: Sendable {
+package struct Dialer: Sendable, Equatable {
     /// A DNS name or an IP address, without brackets.
     package var host: String
     package var port: UInt16

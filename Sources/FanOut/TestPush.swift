@@ -32,33 +32,14 @@ package struct TestPush: Sendable {
         self.downloadURL = downloadURL
     }
 
-    /// What came of it.
-    package struct Result: Sendable {
-        package enum State: String, Sendable {
-            case accepted, rejected, unregistered
-            /// The service said nothing about the token: it was not reached, is busy, or does not take the credential.
-            case failed
-        }
-
-        package var state: State
-        /// The service's; nil where it did not answer.
-        package var status: Int?
-        /// The service's word, or what kept the push from leaving.
-        package var reason: String?
-        package var pushID: String
-        package var server: String
-        /// What to do about it; nil where nothing is to be done.
-        package var remedy: String?
-    }
-
     private var provider: any PushProvider { route.provider(for: environment) }
 
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
-    package func send(clock: () -> Timestamp, random: RandomSource = .system) -> Result {
+    package func send(clock: () -> Timestamp, random: RandomSource = .system) -> TestPushResult {
         let pool = route.pool(for: environment)
         // As if it were of a campaign: the push's own id is made of it.
         let id = PushID.newCampaign(random)
-        var result = Result(
+        var result = TestPushResult(
             state: .failed, pushID: PushID.text(campaign: id, device: 1), server: "https://\(pool.origin.authority)")
         do {
             // Once more where the provider token only was too old: that is the relay's affair, and no campaign stops for it.
@@ -173,7 +154,7 @@ package struct TestPush: Sendable {
         provider.explain(fault, reason: reason, refused: nil, route.place(server, campaign: "", at: now))
     }
 
-    private func judge(_ batch: RequestBatch, _ trouble: String?, _ result: inout Result, at now: Timestamp) {
+    private func judge(_ batch: RequestBatch, _ trouble: String?, _ result: inout TestPushResult, at now: Timestamp) {
         let answer = batch.answers.first
         result.status = answer.flatMap { $0.kind == .answered ? Int($0.status) : nil }
         let outcome = provider.exceptions(in: batch, at: now).first?.outcome ?? .accepted
@@ -185,7 +166,7 @@ package struct TestPush: Sendable {
             // The key's other users must hear of it, too.
             provider.pauseCredential(until: now + pause, by: route.pool(for: environment).origin.authority, at: now)
         }
-        let judged: (Result.State, reason: String?, remedy: String?) =
+        let judged: (TestPushResult.State, reason: String?, remedy: String?) =
             switch outcome {
             case .accepted: (.accepted, nil, nil)
             case .rejected(let reason), .badToken(let reason), .invalidToken(let reason, _):

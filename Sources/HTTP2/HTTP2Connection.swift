@@ -61,13 +61,8 @@ final class HTTP2Connection {
         self.pool = pool
         self.dialed = dialed
         socket = dialed.socket
-        let configuration = pool.configuration
-        var settings = ConnectionMachine.Settings()
-        settings.maximumStreams = max(1, configuration.maximumStreams)
-        settings.pingAfterSilence = configuration.pingAfterSilence
-        settings.pingTimeout = configuration.pingTimeout
-        settings.idlePing = configuration.idlePing
-        settings.zeroStreamsTimeout = configuration.zeroStreamsTimeout
+        var settings = pool.configuration.connection
+        settings.maximumStreams = max(1, settings.maximumStreams)
         settings.expectedRequests = pool.machine.expectedRequests
         settings.goesBeyond = pool.machine.goesBeyond()
         machine = ConnectionMachine(settings: settings, at: now)

@@ -83,7 +83,7 @@ final class LaneLoop {
             for connection in pool.connections {
                 if connection.hasMoreToRead { return 0 }
                 let isBusy = connection.machine.inFlight > 0 || connection.machine.isPinging
-                wait = min(wait, isBusy ? nextTick - now : pool.configuration.idlePing)
+                wait = min(wait, isBusy ? nextTick - now : pool.configuration.connection.idlePing)
             }
         }
         if let stopAt { wait = min(wait, stopAt - now) }
@@ -121,12 +121,7 @@ final class LaneLoop {
     // MARK: Connections
 
     private func dial(_ pool: Pool, at now: MonotonicTime) {
-        let configuration = pool.configuration
-        var dialer = Dialer(host: configuration.origin.host, port: configuration.origin.port)
-        dialer.trustedCertificates = configuration.trustedCertificates
-        dialer.clientIdentity = configuration.clientIdentity
-        dialer.proxy = configuration.proxy
-        dialer.connectTimeout = configuration.connectTimeout
+        let dialer = pool.configuration.dialer
         turn.figures.dials += 1
         let id = pool.id
         do {

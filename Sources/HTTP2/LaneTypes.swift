@@ -22,33 +22,22 @@ package struct PoolID: Hashable, Sendable {
 }
 
 package struct PoolConfiguration: Sendable, Equatable {
-    package var origin: Origin
-    /// A PEM file of certificates to trust instead of the system's; nil: the system's.
-    package var trustedCertificates: String?
-    /// What the server is shown of this client; nil: nothing. Apple ignores provider tokens on a connection with one.
-    package var clientIdentity: ClientIdentity?
-    /// An HTTP proxy to CONNECT through, for example "http://proxy.example:3128"; nil: none (the environment is not
-    /// consulted either).
-    package var proxy: String?
-    /// DNS, TCP and TLS together. Default 10 s.
-    package var connectTimeout: Duration = .seconds(10)
+    /// How a connection is opened. Apple ignores provider tokens on one that shows a client's certificate.
+    package var dialer: Dialer
+    /// What each connection goes by, but for what is known of those before it.
+    package var connection = ConnectionMachine.Settings()
     /// From sending a request to its answer. Default 30 s.
     package var requestTimeout: Duration = .seconds(30)
-    /// Silence after which a PING asks whether the peer lives while requests are in flight. Default 10 s.
-    package var pingAfterSilence: Duration = .seconds(10)
-    /// How long the PING's answer may take. Default 5 s.
-    package var pingTimeout: Duration = .seconds(5)
-    /// PING on an idle connection: Apple suggests an hour. Default 1 h.
-    package var idlePing: Duration = .seconds(3600)
-    /// How long the server may allow no stream at all before the connection is replaced. Default 30 s.
-    package var zeroStreamsTimeout: Duration = .seconds(30)
     /// Connections at most. More than one is opened only while all are full and more brings a higher rate. Default 16.
     package var maximumConnections = 16
-    /// Streams per connection at most, whatever the server allows. Default 1000.
-    package var maximumStreams = 1000
 
     package init(origin: Origin) {
-        self.origin = origin
+        dialer = Dialer(host: origin.host, port: origin.port)
+    }
+
+    package var origin: Origin {
+        get { Origin(host: dialer.host, port: dialer.port) }
+        set { (dialer.host, dialer.port) = (newValue.host, newValue.port) }
     }
 }
 

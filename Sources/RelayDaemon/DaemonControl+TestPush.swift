@@ -39,10 +39,7 @@ extension DaemonControl {
                     ("status", result.status.map(String.init) ?? "none"), ("reason", result.reason ?? "none"),
                     ("apnsId", result.pushID), ("by", actor),
                 ])
-            return TestPushReport(
-                token: target.token, telephone: target.telephone, environment: target.environment,
-                server: result.server, state: result.state.rawValue, status: result.status, reason: result.reason,
-                pushID: result.pushID, remedy: result.remedy)
+            return (target, result)
         }
     }
 

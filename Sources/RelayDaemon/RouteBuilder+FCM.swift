@@ -34,7 +34,7 @@ extension RouteBuilder {
         settings.packageName = fcm.packageName
         settings.notificationTitle = fcm.notificationTitle
         var pool = pool(fcm.server, fcm.trustedCertificates, proxy: fcm.proxy, connections: fcm.connections)
-        pool.maximumStreams = Self.streams
+        pool.connection.maximumStreams = Self.streams
         // FCM has one world: a device that was registered for a sandbox is reached in the same way.
         var route = route(app, FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool)
         route.secretsNeedRestart = fcm.serviceAccount.needsRestart

@@ -54,8 +54,8 @@ struct RouteBuilder {
                 app, apns, topic: try apns.topic(of: certificate, at: field),
                 .certificate(certificate, in: .production), sandbox: .certificate(certificate, in: .sandbox))
             let identity = ClientIdentity(chain: certificate.chain, privateKey: certificate.privateKey)
-            route.production.clientIdentity = identity
-            route.sandbox.clientIdentity = identity
+            route.production.dialer.clientIdentity = identity
+            route.sandbox.dialer.clientIdentity = identity
             return route
         } catch {
             throw CommandFailure(.configuration, "\(error)")
@@ -87,21 +87,12 @@ struct RouteBuilder {
         _ name: KeyName, _ key: ES256PrivateKey, _ pause: CredentialPause
     ) throws -> APNsTokenSource {
         let (store, tokenSources, log) = (store, tokenSources, log)
-        let stored = try store.providerToken(key: name.storeKey).map {
-            ProviderToken(
-                text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil,
-                pausedBy: $0.pausedBy)
-        }
         return APNsTokenSource(
-            teamID: name.team, keyID: name.key, key: key, stored: stored, pause: pause,
-            onSigned: { tokenSources.noteSigned() }
+            teamID: name.team, keyID: name.key, key: key, stored: try store.providerToken(key: name.storeKey),
+            pause: pause, onSigned: { tokenSources.noteSigned() }
         ) { token in
             do {
-                try store.saveProviderToken(
-                    StoredProviderToken(
-                        key: name.storeKey, token: token.text, issuedAt: token.issuedAt, pausedUntil: token.pausedUntil,
-                        pausedBy: token.pausedBy)
-                )
+                try store.saveProviderToken(token, key: name.storeKey)
             } catch {
                 // Apple counts how often a key's token is renewed: restarts in a row may be too many.
                 log(
@@ -134,8 +125,8 @@ struct RouteBuilder {
         _ server: ServerAddress, _ trustedCertificates: String?, proxy: String?, connections: Int
     ) -> PoolConfiguration {
         var pool = PoolConfiguration(origin: Origin(host: server.host, port: server.port))
-        pool.trustedCertificates = trustedCertificates
-        pool.proxy = proxy
+        pool.dialer.trustedCertificates = trustedCertificates
+        pool.dialer.proxy = proxy
         pool.maximumConnections = connections
         return pool
     }

@@ -4,14 +4,14 @@
 ///
 /// Pure: events come in as calls with the time, decisions go out as values. The socket and the frames are the caller's.
 package struct ConnectionMachine: Sendable {
-    package struct Settings: Sendable {
+    package struct Settings: Sendable, Equatable {
         /// Streams at most, whatever the server allows.
         package var maximumStreams = 1000
         /// Silence, with requests in flight, after which a PING asks whether the peer lives.
         package var pingAfterSilence: Duration = .seconds(10)
         /// How long the PING's answer may take.
         package var pingTimeout: Duration = .seconds(5)
-        /// Silence, with nothing in flight, after which a PING keeps the path open.
+        /// Silence, with nothing in flight, after which a PING keeps the path open: Apple suggests an hour.
         package var idlePing: Duration = .seconds(3600)
         /// How long the server may allow no stream at all. RFC 9113, 6.5.2: "Servers SHOULD only set a zero value for short
         /// durations; if a server does not wish to accept requests, closing the connection is more appropriate."

@@ -42,31 +42,8 @@ package protocol AccessTokenStore: Sendable {
     func revokeToken(name: String, at now: Timestamp) throws -> Bool
 }
 
-/// A provider token (JWT) that is kept across restarts, so that a restart loop does not mint one each time
-/// (PROTOCOLS 1.4: at most one in 20 minutes).
-package struct StoredProviderToken: Hashable, Sendable {
-    /// The key that signed it, for example "APNs/TEAMID/KEYID".
-    package var key: String
-    package var token: String
-    package var issuedAt: Timestamp
-    /// Until when the push service wants no other token of this key (PROTOCOLS 1.6, TooManyProviderTokenUpdates); it may be
-    /// past. nil: it never minded this one.
-    package var pausedUntil: Timestamp?
-    /// Which server wants that; nil: all of them.
-    package var pausedBy: String?
-
-    package init(
-        key: String, token: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil, pausedBy: String? = nil
-    ) {
-        self.key = key
-        self.token = token
-        self.issuedAt = issuedAt
-        self.pausedUntil = pausedUntil
-        self.pausedBy = pausedBy
-    }
-}
-
+/// Each under the key that signed it, for example "APNs/TEAMID/KEYID".
 package protocol ProviderTokenStore: Sendable {
-    func providerToken(key: String) throws -> StoredProviderToken?
-    func saveProviderToken(_ token: StoredProviderToken) throws
+    func providerToken(key: String) throws -> ProviderToken?
+    func saveProviderToken(_ token: ProviderToken, key: String) throws
 }

@@ -54,25 +54,25 @@ extension SQLiteStore {
             createdAt: row.time(3), revokedAt: row.optionalTime(4))
     }
 
-    package func providerToken(key: String) throws -> StoredProviderToken? {
+    package func providerToken(key: String) throws -> ProviderToken? {
         try readOnce("reading a provider token") { connection in
             try connection.first(
-                "SELECT key, token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?", key
+                "SELECT token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?", key
             ) {
-                StoredProviderToken(
-                    key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2), pausedUntil: $0.optionalTime(3),
-                    pausedBy: $0.optionalText(4))
+                ProviderToken(
+                    text: $0.text(0), issuedAt: $0.time(1), pausedUntil: $0.optionalTime(2),
+                    pausedBy: $0.optionalText(3))
             }
         }
     }
 
-    package func saveProviderToken(_ token: StoredProviderToken) throws {
+    package func saveProviderToken(_ token: ProviderToken, key: String) throws {
         try write("storing a provider token") { connection in
             _ = try connection.run(
                 """
                 INSERT INTO provider_token (key, token, issued_at, paused_until, paused_by) VALUES (?1, ?2, ?3, ?4, ?5)
                 ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4, paused_by = ?5
-                """, token.key, token.token, token.issuedAt, token.pausedUntil, token.pausedBy)
+                """, key, token.text, token.issuedAt, token.pausedUntil, token.pausedBy)
         }
     }
 }

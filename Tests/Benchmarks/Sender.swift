@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CAllocationCount
+import CurlTransport
 import Foundation
 import HTTP2
 import PushProviders
@@ -59,9 +60,9 @@ struct Sender {
         let inbox = Inbox()
         let lane = try Lane(name: Self.laneName)
         var configuration = PoolConfiguration(origin: origin)
-        configuration.trustedCertificates = trustedCertificates
+        configuration.dialer.trustedCertificates = trustedCertificates
         configuration.maximumConnections = 1
-        configuration.maximumStreams = streams
+        configuration.connection.maximumStreams = streams
         let provider = Self.provider(key: key)
         let template = try Self.template(provider, authority: origin.authority)
         let pool = lane.addPool(configuration, judge: APNsJudge(), receiver: inbox)

@@ -37,8 +37,8 @@ import Testing
         route.provider = APNsProvider(settings: settings, credential: .certificate(certificate, in: .production))
         route.sandboxProvider = APNsProvider(settings: settings, credential: .certificate(certificate, in: .sandbox))
         let identity = ClientIdentity(chain: certificate.chain, privateKey: certificate.privateKey)
-        route.production.clientIdentity = identity
-        route.sandbox.clientIdentity = identity
+        route.production.dialer.clientIdentity = identity
+        route.sandbox.dialer.clientIdentity = identity
     }
 
     /// A row of the table in the closing note.
@@ -233,7 +233,7 @@ import Testing
         try bench.start()
         var route: AppRoute?
         let good = try files.read(try files.issue())
-        func result(_ certificate: PushCertificate, _ now: Timestamp) throws -> TestPush.Result {
+        func result(_ certificate: PushCertificate, _ now: Timestamp) throws -> TestPushResult {
             bench.stop()
             try bench.start {
                 Self.show(certificate, in: &$0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import FaultInjection
 import Foundation
 import HTTP2
@@ -244,8 +245,8 @@ final class FCMBench: Sendable {
         connections: Int = 16
     ) -> AppRoute {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator?.port ?? peer.port))
-        pool.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
-        pool.maximumStreams = 100
+        pool.dialer.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
+        pool.connection.maximumStreams = 100
         pool.maximumConnections = connections
         return AppRoute(
             app: Self.app,

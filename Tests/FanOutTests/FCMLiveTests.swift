@@ -374,7 +374,7 @@ import UpgradeRules
 
     @Test func aTestPushAsksForItsToken() throws {
         let bench = try bench(1)
-        func send(_ token: String) throws -> TestPush.Result {
+        func send(_ token: String) throws -> TestPushResult {
             let clock = bench.clock
             return TestPush(
                 route: bench.route(try bench.tokens()), token: token, telephone: "138", environment: .production,

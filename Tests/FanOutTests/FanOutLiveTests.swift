@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import HTTP2
 import OwnThread
@@ -34,7 +35,7 @@ import UpgradeRules
     private func fanOut(_ simulator: PushSimulator, _ bench: FanOutBench? = nil) throws -> FanOut {
         let bench = bench ?? self.bench
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.trustedCertificates = simulator.trustedCertificatePath
+        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
         return try bench.fanOut(pool, timeToLive: .seconds(3_600))
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import HTTP2
 import PushProviders
@@ -97,7 +98,7 @@ final class LiveBench {
         var sandbox = pool(sandbox ?? production)
         if let sandboxPlace {
             sandbox.origin = Origin(host: "127.0.0.1", port: sandboxPlace.port)
-            sandbox.trustedCertificates = bench.folder.appending(path: "sandbox/push-simulator-ca.pem").path
+            sandbox.dialer.trustedCertificates = bench.folder.appending(path: "sandbox/push-simulator-ca.pem").path
         }
         fanOut = try bench.fanOut(
             pool(production), sandbox: sandbox, timeToLive: .seconds(86_400),
@@ -113,7 +114,7 @@ final class LiveBench {
 
     private func pool(_ simulator: PushSimulator) -> PoolConfiguration {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.trustedCertificates = simulator.trustedCertificatePath
+        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
         return pool
     }
 

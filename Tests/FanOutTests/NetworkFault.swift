@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import HTTP2
+import RelayEngine
 import TestPeers
 import Testing
 
@@ -66,10 +68,10 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
     /// thread may have to wait for a processor.
     private static let impatient: @Sendable (inout NetworkFault) -> Void = {
         $0.configure = {
-            $0.pingAfterSilence = .milliseconds(500)
-            $0.pingTimeout = .seconds(3)
+            $0.connection.pingAfterSilence = .milliseconds(500)
+            $0.connection.pingTimeout = .seconds(3)
             $0.requestTimeout = .seconds(4)
-            $0.zeroStreamsTimeout = .milliseconds(500)
+            $0.connection.zeroStreamsTimeout = .milliseconds(500)
         }
         $0.rest = .zero ... .seconds(45)
     }
@@ -106,7 +108,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         },
         NetworkFault("TLS that is never answered", script: { _ in [.answer(200)] }).with {
             $0.manner.reception = { $0 == 0 ? .ignore : .serve }
-            $0.configure = { $0.connectTimeout = .seconds(3) }
+            $0.configure = { $0.dialer.connectTimeout = .seconds(3) }
             $0.rest = .zero ... .seconds(45)
         },
         NetworkFault("a mail server instead of TLS", script: { _ in [.answer(200)] }).with {

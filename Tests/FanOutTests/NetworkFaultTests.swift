@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import FanOut
 import Foundation
 import HTTP2
@@ -19,7 +20,7 @@ import Testing
         let peer = try ScriptedPeer(identity, fault.manner, script: fault.script)
         defer { peer.stop() }
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.trustedCertificates = identity.authorityPath
+        pool.dialer.trustedCertificates = identity.authorityPath
         // On a busy machine one connection may be full for so long that another is rightly dialed beside it. What is looked at
         // here is whether it is replaced.
         pool.maximumConnections = 1
@@ -75,7 +76,7 @@ import Testing
         }
         defer { peer.stop() }
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.trustedCertificates = identity.authorityPath
+        pool.dialer.trustedCertificates = identity.authorityPath
         try bench.register(1_200)
         let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
         defer { fanOut.stop(within: .zero) }
@@ -107,7 +108,7 @@ import Testing
         }
         defer { peer.stop() }
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.trustedCertificates = identity.authorityPath
+        pool.dialer.trustedCertificates = identity.authorityPath
         try bench.register(100)
         let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
         defer { fanOut.stop(within: .zero) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import HTTP2
 import OwnThread
@@ -127,7 +128,7 @@ import UpgradeRules
         let bench = try FanOutBench(clockRuns: true)
         let nobody = try Loopback.ReservedPort()
         var sandbox = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
-        sandbox.trustedCertificates = "/dev/null"
+        sandbox.dialer.trustedCertificates = "/dev/null"
         let version = try Version("1.0")
         try bench.store.register(
             (1...20).map {
@@ -164,11 +165,11 @@ import UpgradeRules
 
     private func pool(_ peer: ScriptedPeer, _ identity: TestIdentity) -> PoolConfiguration {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.trustedCertificates = identity.authorityPath
+        pool.dialer.trustedCertificates = identity.authorityPath
         pool.maximumConnections = 1
         // However busy the machine is: the connection ends when the test says so.
         pool.requestTimeout = .seconds(600)
-        pool.pingAfterSilence = .seconds(600)
+        pool.connection.pingAfterSilence = .seconds(600)
         return pool
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import FanOut
 import Foundation
 import HTTP2
@@ -93,7 +94,7 @@ import Testing
         }
         defer { peer.stop() }
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.trustedCertificates = identity.authorityPath
+        pool.dialer.trustedCertificates = identity.authorityPath
         try bench.register(25)
         let fanOut = try bench.fanOut(pool, timeToLive: .seconds(30 * 86_400))
         defer { fanOut.stop(within: .zero) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import FanOut
 import FaultInjection
 import Foundation
@@ -54,7 +55,7 @@ final class StoreFaultBench {
         configuration.storeRest = .milliseconds(3)
         change(&configuration)
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.trustedCertificates = simulator.trustedCertificatePath
+        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
         return try bench.fanOut(pool, timeToLive: .seconds(3_600), configuration: configuration, onClock: onClock)
     }
 

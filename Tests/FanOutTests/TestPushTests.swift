@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import HTTP2
 import OwnThread
 import RelayEngine
@@ -10,9 +11,9 @@ import Testing
 
 /// One push to try the keys, by the real provider and transport.
 @Suite(.ownThread) struct TestPushTests {
-    private func push(_ bench: FanOutBench, to simulator: PushSimulator, _ number: Int) -> TestPush.Result {
+    private func push(_ bench: FanOutBench, to simulator: PushSimulator, _ number: Int) -> TestPushResult {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.trustedCertificates = simulator.trustedCertificatePath
+        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
         return TestPush(
             route: bench.route(pool), token: LiveBench.token(number), telephone: "13800138000",
             environment: .production,
@@ -33,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         (
-            "BadDeviceToken", TestPush.Result.State.rejected, 400,
+            "BadDeviceToken", TestPushResult.State.rejected, 400,
             "the environment that the devices were registered with"
         ),
         ("Forbidden", .failed, 403, "it must have the Apple Push Notifications service enabled"),
@@ -42,7 +43,7 @@ import Testing
         ("InternalServerError", .failed, 500, "try again later"),
     ])
     func aRefusalIsToldWithItsRemedy(
-        reason: String, state: TestPush.Result.State, status: Int, remedy: String
+        reason: String, state: TestPushResult.State, status: Int, remedy: String
     ) throws {
         let bench = try FanOutBench()
         var script = FaultScript()
@@ -69,7 +70,7 @@ import Testing
         let certificates = simulator.trustedCertificatePath
         simulator.stop()
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: port))
-        pool.trustedCertificates = certificates
+        pool.dialer.trustedCertificates = certificates
         let result = TestPush(
             route: bench.route(pool), token: LiveBench.token(1), telephone: "", environment: .production, message: nil,
             downloadURL: "https://apps.apple.com/app/id1"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CAllocationCount
+import CurlTransport
 import HTTP2
 import OwnThread
+import RelayEngine
 import TestPeers
 import Testing
 
@@ -42,9 +44,9 @@ struct LaneAllocationTests {
         let lane = try Lane(name: "test lane")
         defer { lane.stop(deadline: .zero) }
         var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: peer.port))
-        configuration.trustedCertificates = identity.authorityPath
+        configuration.dialer.trustedCertificates = identity.authorityPath
         configuration.maximumConnections = 1
-        configuration.maximumStreams = 200
+        configuration.connection.maximumStreams = 200
         let meter = AllocationMeter()
         let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: meter)
         let size = 1000

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
 import OwnThread
+import RelayEngine
 import TestPeers
 import Testing
 
@@ -203,8 +204,8 @@ struct LaneFaultTests {
 
     @Test func aSilentPeerIsFoundByPing() throws {
         let bench = try Workbench(configure: {
-            $0.pingAfterSilence = .milliseconds(300)
-            $0.pingTimeout = Workbench.patience
+            $0.connection.pingAfterSilence = .milliseconds(300)
+            $0.connection.pingTimeout = Workbench.patience
         }) { request in
             request.connection == 0 && request.number == 2 ? [.silence] : [.answer(200)]
         }
@@ -216,8 +217,8 @@ struct LaneFaultTests {
 
     @Test func aSlowPeerThatAnswersPingsIsLeftAlone() throws {
         let bench = try Workbench(configure: {
-            $0.pingAfterSilence = .milliseconds(100)
-            $0.pingTimeout = .seconds(60)
+            $0.connection.pingAfterSilence = .milliseconds(100)
+            $0.connection.pingTimeout = .seconds(60)
         }) { _ in [.hold] }
         defer { bench.finish() }
         bench.send(1)
@@ -228,7 +229,7 @@ struct LaneFaultTests {
     }
 
     @Test func anIdleConnectionIsPinged() throws {
-        let bench = try Workbench(configure: { $0.idlePing = .milliseconds(300) }) { _ in [.answer(200)] }
+        let bench = try Workbench(configure: { $0.connection.idlePing = .milliseconds(300) }) { _ in [.answer(200)] }
         defer { bench.finish() }
         bench.send(1)
         _ = try bench.collector.batches()

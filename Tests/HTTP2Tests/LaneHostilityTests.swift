@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
 import OwnThread
+import RelayEngine
 import TestPeers
 import Testing
 
@@ -61,8 +62,8 @@ struct LaneHostilityTests {
 
     @Test func aServerThatTakesConnectionsButAnswersNothingIsNotCalledWell() throws {
         let bench = try Workbench(configure: {
-            $0.pingAfterSilence = .milliseconds(200)
-            $0.pingTimeout = Workbench.patience
+            $0.connection.pingAfterSilence = .milliseconds(200)
+            $0.connection.pingTimeout = Workbench.patience
         }) { $0.connection < 2 ? [.silence] : [.answer(200)] }
         defer { bench.finish() }
         // What waits for too long meanwhile comes back unsent, and is sent again by whoever reads it anew.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Glibc
 import HTTP2
 import OwnThread
@@ -109,7 +110,7 @@ struct LaneLifeTests {
                 let collector = Collector()
                 receiver = collector
                 var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: bench.peer.port))
-                configuration.trustedCertificates = bench.identity.authorityPath
+                configuration.dialer.trustedCertificates = bench.identity.authorityPath
                 let pool = bench.lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
                 bench.lane.submit(Workbench.batch(1), to: pool)
                 #expect(try collector.batches()[0].count(of: 200) == 1)
@@ -130,7 +131,7 @@ struct LaneLifeTests {
         let lane = try Lane(name: "test")
         let collector = Collector()
         var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: port))
-        configuration.trustedCertificates = identity.authorityPath
+        configuration.dialer.trustedCertificates = identity.authorityPath
         let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
         let deadline = ContinuousClock.now + .seconds(60)
         var tag = 0
@@ -159,7 +160,7 @@ struct LaneLifeTests {
         let lane = try Lane(name: "test")
         let collector = Collector()
         var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
-        configuration.connectTimeout = .seconds(60)
+        configuration.dialer.connectTimeout = .seconds(60)
         let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
         let other = Workbench.batch(3, tag: 1)
         let first = Workbench.batch(5, from: 10, tag: 2)
@@ -207,8 +208,8 @@ struct LaneLifeTests {
     @Test func aConnectionThatDiesTakesNoHopeFromWhatIsQueued() throws {
         // Answers nothing, and is found dead.
         let bench = try Workbench(configure: {
-            $0.pingAfterSilence = .milliseconds(200)
-            $0.pingTimeout = Workbench.patience
+            $0.connection.pingAfterSilence = .milliseconds(200)
+            $0.connection.pingTimeout = Workbench.patience
         }) { _ in [.silence] }
         defer { bench.finish() }
         let batch = Workbench.batch(4)
@@ -253,7 +254,8 @@ struct LaneLifeTests {
     ) throws {
         let bench = try Workbench(
             identity: identity, speaksHTTP2: speaksHTTP2,
-            configure: { if let authority { $0.trustedCertificates = authority } }, script: { _ in [.answer(200)] })
+            configure: { if let authority { $0.dialer.trustedCertificates = authority } },
+            script: { _ in [.answer(200)] })
         defer { bench.finish() }
         bench.send(1)
         #expect(bench.collector.state.wait { !$0.conditions.isEmpty })

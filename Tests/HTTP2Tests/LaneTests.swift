@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import HTTP2
 import OwnThread
 import RelayEngine
@@ -143,7 +144,7 @@ struct LaneTests {
         let bench = try Workbench { _ in [.answer(200)] }
         defer { bench.finish() }
         var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: bench.peer.port))
-        configuration.trustedCertificates = bench.identity.authorityPath
+        configuration.dialer.trustedCertificates = bench.identity.authorityPath
         let other = bench.lane.addPool(configuration, judge: FixedJudge(), receiver: bench.collector)
         bench.send(10, tag: 1)
         bench.lane.submit(Workbench.batch(10, from: 100, tag: 2), to: other)

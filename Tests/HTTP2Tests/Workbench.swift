@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import HTTP2
 import TestPeers
 import Testing
@@ -76,11 +77,11 @@ struct Workbench {
         peer = try ScriptedPeer(identity, manner, script: script)
         lane = try Lane(name: "test lane")
         var configuration = PoolConfiguration(origin: Origin(host: host, port: peer.port))
-        configuration.trustedCertificates = identity.authorityPath
+        configuration.dialer.trustedCertificates = identity.authorityPath
         // At a time, so that tests can count them; those about more say so.
         configuration.maximumConnections = 1
         // A peer's thread may wait for its turn on a busy machine; no test here is about this time.
-        configuration.connectTimeout = .seconds(60)
+        configuration.dialer.connectTimeout = .seconds(60)
         configure(&configuration)
         pool = lane.addPool(configuration, judge: judge, receiver: collector)
     }

@@ -61,7 +61,7 @@ import UpgradeRules
         let route = try #require(routes.first)
         #expect(route.provider.name == "FCM")
         #expect(route.production.origin.authority == "fcm.googleapis.com" && route.production == route.sandbox)
-        #expect(route.production.maximumStreams == 100)
+        #expect(route.production.connection.maximumStreams == 100)
         #expect(route.pace?.ratePerSecond == 5 && route.waves?.count == 2)
         #expect(
             route.provider.quota

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import FanOut
 import Foundation
 import HTTP2
@@ -112,8 +113,8 @@ import UpgradeRules
         try write(try files.issue())
         let first = try #require(try routes().values.first)
         let same = try #require(try routes().values.first)
-        #expect(first == same && first.production.clientIdentity != nil)
-        #expect(first.sandbox.clientIdentity == first.production.clientIdentity)
+        #expect(first == same && first.production.dialer.clientIdentity != nil)
+        #expect(first.sandbox.dialer.clientIdentity == first.production.dialer.clientIdentity)
         try write(try files.issue())
         let other = try #require(try routes().values.first)
         #expect(other != first && other.provider.credential != first.provider.credential)
@@ -130,7 +131,7 @@ import UpgradeRules
         }
         let one = try keys("")
         #expect(one.provider(for: .sandbox).credential == one.provider(for: .production).credential)
-        #expect(one.production.clientIdentity == nil)
+        #expect(one.production.dialer.clientIdentity == nil)
         let two = try keys(#", sandboxKey: { keyId: "KEY7654321", key: { file: "\#(files.folder)/b.p8" } }"#)
         #expect(two.provider(for: .sandbox).credential != two.provider(for: .production).credential)
         #expect(two != one)

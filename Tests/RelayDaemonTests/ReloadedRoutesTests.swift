@@ -87,7 +87,7 @@ import UpgradeRules
         let stored = try #require(try store.providerToken(key: "APNs/TEAM123456/KEY1234567"))
         var paused = stored
         paused.pausedUntil = now + .seconds(300)
-        try store.saveProviderToken(paused)
+        try store.saveProviderToken(paused, key: "APNs/TEAM123456/KEY1234567")
         let new = try provider()
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300), "read from the store")
         try sign(new)

@@ -116,10 +116,10 @@ struct StoreChainTests {
             "INSERT INTO provider_token (key, token, issued_at) VALUES ('k', 'a.b.c', 1700000000000)")
         let store = try SQLiteStore(path: path)
         defer { store.close() }
-        var token = StoredProviderToken(key: "k", token: "a.b.c", issuedAt: Self.monday)
+        var token = ProviderToken(text: "a.b.c", issuedAt: Self.monday)
         #expect(try store.providerToken(key: "k") == token)
         token.pausedUntil = Self.tuesday
-        try store.saveProviderToken(token)
+        try store.saveProviderToken(token, key: "k")
         #expect(try store.providerToken(key: "k") == token)
         #expect(try answers("PRAGMA user_version") == [["\(Migration.newest)"]])
     }

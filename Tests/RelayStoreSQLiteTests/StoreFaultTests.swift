@@ -132,7 +132,7 @@ struct StoreFaultTests {
             "saveProviderToken",
             {
                 try $0.saveProviderToken(
-                    StoredProviderToken(key: "k", token: "t", issuedAt: now, pausedUntil: now + .seconds(300)))
+                    ProviderToken(text: "t", issuedAt: now, pausedUntil: now + .seconds(300)), key: "k")
             }
         ),
     ]

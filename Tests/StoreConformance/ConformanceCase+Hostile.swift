@@ -165,9 +165,8 @@ extension Subject {
         try store.addToken(token, hash: hash)
         try hold(try store.token(hash: hash)?.name, text, "the API token's name")
         try check(try !store.revokeToken(name: text + "x", at: now), "another API token is revoked")
-        try store.saveProviderToken(StoredProviderToken(key: text, token: text, issuedAt: now))
+        try store.saveProviderToken(ProviderToken(text: text, issuedAt: now), key: text)
         let provider = try present(try store.providerToken(key: text), "the provider token")
-        try hold(provider.token, text, "the provider token")
-        try hold(provider.key, text, "the provider token's key")
+        try hold(provider.text, text, "the provider token")
     }
 }

@@ -4,24 +4,6 @@ package import Signing
 import Synchronization
 import WireFormat
 
-/// A signed provider token.
-package struct ProviderToken: Hashable, Sendable {
-    /// The JWT, without "bearer".
-    package var text: String
-    package var issuedAt: Timestamp
-    /// Until when the service wants no other one of this key, and no pushes with this one.
-    package var pausedUntil: Timestamp?
-    /// Which server wants that; nil: all of them.
-    package var pausedBy: String?
-
-    package init(text: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil, pausedBy: String? = nil) {
-        self.text = text
-        self.issuedAt = issuedAt
-        self.pausedUntil = pausedUntil
-        self.pausedBy = pausedBy
-    }
-}
-
 /// One key's provider token: signed when needed, shared by every connection, kept across restarts.
 ///
 /// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once.

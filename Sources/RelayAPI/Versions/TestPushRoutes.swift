@@ -16,36 +16,8 @@ package struct TestPushWish: Sendable {
     package var target: Target
 }
 
-/// What came of one test push.
-package struct TestPushReport: Sendable {
-    package var token: String
-    /// Whom it was for; nil where nobody is logged in, or the token is not registered.
-    package var telephone: String?
-    package var environment: PushEnvironment
-    package var server: String
-    /// accepted, rejected, unregistered or failed.
-    package var state: String
-    /// The push service's HTTP status; nil where it did not answer.
-    package var status: Int?
-    package var reason: String?
-    package var pushID: String
-    package var remedy: String?
-
-    package init(
-        token: String, telephone: String?, environment: PushEnvironment, server: String, state: String, status: Int?,
-        reason: String?, pushID: String, remedy: String?
-    ) {
-        self.token = token
-        self.telephone = telephone
-        self.environment = environment
-        self.server = server
-        self.state = state
-        self.status = status
-        self.reason = reason
-        self.pushID = pushID
-        self.remedy = remedy
-    }
-}
+/// A device, which need not be registered, and what came of the push to it.
+package typealias TestPushReport = (device: DeviceRegistration, result: TestPushResult)
 
 extension API {
     func testPush(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -65,10 +37,11 @@ extension API {
         let reports = try control.testPush(wish, by: caller.actor)
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in
+                let (device, result) = report
                 writer.object([
-                    .token: report.token, .telephone: report.telephone, .environment: report.environment.name,
-                    .server: report.server, .state: report.state, .status: report.status.map(Int64.init),
-                    .reason: report.reason, .apnsId: report.pushID, .remedy: report.remedy,
+                    .token: device.token, .telephone: device.telephone, .environment: device.environment.name,
+                    .server: result.server, .state: result.state.rawValue, .status: result.status.map(Int64.init),
+                    .reason: result.reason, .apnsId: result.pushID, .remedy: result.remedy,
                 ])
             }
         }
