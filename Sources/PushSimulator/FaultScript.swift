@@ -222,18 +222,9 @@ extension FaultScript {
 
     /// The first fault of the script itself, as field and reason; nil if it makes sense for this service.
     package func problem(for service: SimulatedService.Name = .apns) -> (field: String, reason: String)? {
-        for (field, share) in [("deadShare", deadShare), ("badShare", badShare), ("busyShare", busyShare)]
-        where !(0...1).contains(share) {
-            return (field, "is \(share); it has to be from 0 to 1")
-        }
+        if let problem = problemOfRange { return problem }
         if deadShare + badShare + busyShare > 1 {
             return ("deadShare, badShare, busyShare", "add up to more than 1")
-        }
-        for (field, count) in [
-            ("goAwayAfter", goAwayAfter), ("cutAfter", cutAfter), ("silentAfter", silentAfter),
-            ("refuseEvery", refuseEvery),
-        ] {
-            if let count, count < 1 { return (field, "is \(count); it has to be at least 1") }
         }
         if let burst = serviceErrors, burst.status != 500 && burst.status != 503 {
             return ("serviceErrors.status", "is \(burst.status); it has to be 500 or 503")
@@ -248,39 +239,38 @@ extension FaultScript {
         for (token, reason) in tokenReasons where reason.service != service {
             return ("tokenReasons.\(token)", unknown(reason.rawValue))
         }
-        if let problem = problemOfAccess(service) { return problem }
-        if let change = shrinkSettings, !(1...100_000).contains(change.to) {
-            return ("shrinkSettings.to", "is \(change.to); it has to be from 1 to 100000")
-        }
+        if service == .apns, tokenEndpoint != nil { return ("tokenEndpoint", "is FCM's; APNs has none") }
+        if service == .apns, accessRevokedAfter != nil { return ("accessRevokedAfter", "is FCM's; take revokedKey") }
         for case (.rejection(let reason), _) in shares where reason.service != service {
             return ("shares.\(reason.rawValue)", unknown(reason.rawValue))
         }
-        for (fault, share) in shares where !(0...1).contains(share) {
-            return ("shares.\(fault.rawValue)", "is \(share); it has to be from 0 to 1")
-        }
-        if shares.values.reduce(0, +) > 1 { return ("shares", "add up to more than 1") }
-        if sharesSeed == 0 { return ("sharesSeed", "is 0; it has to be at least 1") }
-        if delayMs < 0 { return ("delayMs", "is \(delayMs); it cannot be negative") }
-        if !(1...100_000).contains(sharedStreams) {
-            return ("sharedStreams", "is \(sharedStreams); it has to be from 1 to 100000")
-        }
-        if latencyMs < 0 { return ("latencyMs", "is \(latencyMs); it cannot be negative") }
-        return nil
+        return shares.values.reduce(0, +) > 1 ? ("shares", "add up to more than 1") : nil
     }
 
-    private func problemOfAccess(_ service: SimulatedService.Name) -> (field: String, reason: String)? {
-        if service == .apns, tokenEndpoint != nil { return ("tokenEndpoint", "is FCM's; APNs has none") }
-        if service == .apns, accessRevokedAfter != nil { return ("accessRevokedAfter", "is FCM's; take revokedKey") }
-        if let status = tokenEndpoint?.status, !(400...599).contains(status) {
-            return ("tokenEndpoint.status", "is \(status); it has to be from 400 to 599")
+    /// The first number that is none of those that its field takes.
+    private var problemOfRange: (field: String, reason: String)? {
+        var problem: (field: String, reason: String)?
+        func check<Number: Comparable>(_ field: String, _ number: Number?, _ range: ClosedRange<Number>) {
+            guard problem == nil, let number, !range.contains(number) else { return }
+            problem = (field, "is \(number); it has to be from \(range.lowerBound) to \(range.upperBound)")
         }
-        if let afterN = tokenEndpoint?.afterN, afterN < 0 {
-            return ("tokenEndpoint.afterN", "is \(afterN); it cannot be negative")
-        }
-        if let quota, quota.requests < 0 { return ("quota.requests", "is \(quota.requests); it cannot be negative") }
-        if let seconds = quota?.seconds, !(1...86_400).contains(seconds) {
-            return ("quota.seconds", "is \(seconds); it has to be from 1 to 86400")
-        }
-        return nil
+        check("deadShare", deadShare, 0...1)
+        check("badShare", badShare, 0...1)
+        check("busyShare", busyShare, 0...1)
+        for (fault, share) in shares { check("shares.\(fault.rawValue)", share, 0...1) }
+        check("goAwayAfter", goAwayAfter, 1...Int.max)
+        check("cutAfter", cutAfter, 1...Int.max)
+        check("silentAfter", silentAfter, 1...Int.max)
+        check("refuseEvery", refuseEvery, 1...Int.max)
+        check("shrinkSettings.to", shrinkSettings?.to, 1...100_000)
+        check("tokenEndpoint.status", tokenEndpoint?.status, 400...599)
+        check("tokenEndpoint.afterN", tokenEndpoint?.afterN, 0...Int.max)
+        check("quota.requests", quota?.requests, 0...Int.max)
+        check("quota.seconds", quota?.seconds, 1...86_400)
+        check("sharesSeed", sharesSeed, 1...UInt64.max)
+        check("delayMs", delayMs, 0...Int.max)
+        check("sharedStreams", sharedStreams, 1...100_000)
+        check("latencyMs", latencyMs, 0...Int.max)
+        return problem
     }
 }
