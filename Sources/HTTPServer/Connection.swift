@@ -31,7 +31,7 @@ final class Connection {
     private var expected: (tls: ServerTLS, hello: ClientHello)?
     private var tls: TLSConnection?
     /// The handshake is not done: TLS keeps memory for who has shown nothing yet.
-    private var isGreeting = false
+    private var isGreeting: Bool { tls?.isHandshakeDone == false }
     private let loop: ServerLoop
     private var reader: RequestReader
     /// Read and not parsed yet.
@@ -126,7 +126,6 @@ final class Connection {
     func close(isSeated: Bool = true) {
         if case .closed = activity { return }
         activity = .closed
-        loop.out.removeAll(keepingCapacity: true)
         (exchange, input, unsent) = (nil, [], [])
         Glibc.close(socket)
         loop.remove(token, isSeated: isSeated)
@@ -141,7 +140,7 @@ final class Connection {
         if !isDropped, expected != nil {
             guard expected?.hello.isWhole(on: socket, &loop.buffer) == true else { return }
             guard let tls = expected?.tls.connection(on: socket) else { return close() }
-            (self.tls, isGreeting, expected) = (tls, true, nil)
+            (self.tls, expected) = (tls, nil)
         }
         switch unsafe loop.buffer.withUnsafeMutableBytes({ unsafe read(into: $0, isDropped) }) {
         case .bytes where isDropped: break
@@ -155,10 +154,7 @@ final class Connection {
 
     @unsafe
     private func read(into buffer: UnsafeMutableRawBufferPointer, _ isDropped: Bool) -> TLSConnection.Outcome {
-        if !isDropped, let tls {
-            defer { if isGreeting { isGreeting = !tls.isHandshakeDone } }
-            return unsafe tls.read(into: buffer)
-        }
+        if !isDropped, let tls { return unsafe tls.read(into: buffer) }
         let count = unsafe recv(socket, buffer.baseAddress, buffer.count, 0)
         return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wantsRead : .over
     }
@@ -167,7 +163,7 @@ final class Connection {
         let bytes = input
         var rest = bytes.indices
         (input, isStalled) = ([], false)
-        while case .reading = activity {
+        reading: while case .reading = activity {
             guard unsent.isEmpty, loop.out.count < Self.gathered else {
                 isStalled = true
                 break
@@ -175,8 +171,7 @@ final class Connection {
             switch reader.next(bytes, &rest) {
             case .more:
                 isStalled = false
-                input = Array(bytes[rest])
-                return
+                break reading
             case .head(let head):
                 begin(head)
             case .body(let piece):

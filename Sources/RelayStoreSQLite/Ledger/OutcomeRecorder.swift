@@ -58,7 +58,7 @@ struct OutcomeRecorder {
         self.connection = connection
         self.now = now
         self.erased = erased
-        insert = try connection.prepared(Self.insertOne)
+        insert = try connection.prepared(Self.insertion(rows: 1))
         insertMany = try connection.prepared(Self.insertMany)
         giveBack = try connection.prepared(
             """
@@ -76,7 +76,6 @@ struct OutcomeRecorder {
     /// Rows that one run of a statement inserts. A run opens and closes the table and its indexes, which costs more than
     /// inserting a row does; beyond some dozens there is nothing left to gain.
     private static let rowsAtOnce = 50
-    private static let insertOne = insertion(rows: 1)
     private static let insertMany = insertion(rows: rowsAtOnce)
 
     private static func insertion(rows: Int) -> SQL {
@@ -171,14 +170,8 @@ struct OutcomeRecorder {
         }
         let new = batch.rows.filter { older[$0.device] == nil }
         try insert(new, of: batch, shard, into: &tally)
-        defer {
-            replace.clear()
-            giveBack.clear()
-        }
-        for statement in [replace, giveBack] {
-            statement.bind(1, batch.campaign.row)
-            statement.bind(2, now.milliseconds)
-        }
+        begin([replace, giveBack], of: batch.campaign)
+        defer { for statement in [replace, giveBack] { statement.clear() } }
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
                 guard let old = older[row.device] else { continue }
@@ -215,8 +208,7 @@ struct OutcomeRecorder {
         _ rows: [LedgerRow], of batch: LedgerCommit, _ shard: ShardRow?, into tally: inout Tally
     ) throws {
         // Whoever lists what has no outcome yet looks behind the cursors.
-        let isBehind = batch.shardDone || rows.last.map { $0.device <= batch.cursor } ?? false
-        let packs = isBehind && shard?.packs == true
+        let packs = shard?.packs == true && (batch.shardDone || rows.last.map { $0.device <= batch.cursor } ?? false)
         var others: [LedgerRow] = []
         var before = Int64.min
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
@@ -256,14 +248,8 @@ struct OutcomeRecorder {
     private func insert(
         _ rows: [LedgerRow], of campaign: CampaignKey, _ arena: UnsafeRawBufferPointer, into tally: inout Tally
     ) throws {
-        defer {
-            insert.clear()
-            insertMany.clear()
-        }
-        for statement in [insert, insertMany] {
-            statement.bind(1, campaign.row)
-            statement.bind(2, now.milliseconds)
-        }
+        begin([insert, insertMany], of: campaign)
+        defer { for statement in [insert, insertMany] { statement.clear() } }
         var rest = rows[...]
         while !rest.isEmpty {
             let isMany = rest.count >= Self.rowsAtOnce
@@ -276,6 +262,14 @@ struct OutcomeRecorder {
             }
             try statement.run()
             rest = rest.dropFirst(isMany ? Self.rowsAtOnce : 1)
+        }
+    }
+
+    /// Binds what all rows of a campaign have in common.
+    private func begin(_ statements: [Statement], of campaign: CampaignKey) {
+        for statement in statements {
+            statement.bind(1, campaign.row)
+            statement.bind(2, now.milliseconds)
         }
     }
 
