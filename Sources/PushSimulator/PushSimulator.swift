@@ -60,8 +60,7 @@ package final class PushSimulator: Sendable {
         let tls = try ServerTLS(
             chain: certificate.chain, privateKey: certificate.key, .http2,
             clientAuthorities: configuration.clientAuthorities)
-        let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
-        ledger = SimulatorLedger(wake: wake)
+        ledger = try SimulatorLedger()
         let loop = try SimulatorLoop(configuration, listener: listener, port: port, ledger: ledger, tls: tls)
         state = Mutex(State(loop: loop))
     }
@@ -95,7 +94,7 @@ package final class PushSimulator: Sendable {
             return state.thread
         }
         guard let thread else { return }
-        ledger.stop()
+        ledger.mailbox.post(.stop)
         thread.join()
     }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import Glibc
 import Synchronization
+import Threading
 
-/// What the loop's thread publishes and any thread may read.
+/// What the loop's thread publishes and any thread may read, and what is asked of that thread.
 final class SimulatorLedger: Sendable {
+    enum Command: Sendable {
+        /// From now on; who waits for it is told.
+        case play(FaultScript, isPlayed: @Sendable () -> Void)
+        case stop
+    }
+
     fileprivate struct State {
         var figures = SimulatorFigures()
         var rejected: [RejectionReason: Int] = [:]
         var accepted = AcceptedPushes()
         var failure: String?
-        /// A script that is to be played from now on, and who waits until it is.
-        var script: (FaultScript, isPlayed: DispatchSemaphore)?
         /// Who waits for which figures.
         var waiters: [Waiter] = []
     }
@@ -22,46 +26,17 @@ final class SimulatorLedger: Sendable {
     }
 
     private let state = Mutex(State())
-    private let stopped = Atomic(false)
-    private let wake: Descriptor
+    let mailbox: Mailbox<Command>
 
-    init(wake: consuming Descriptor) {
-        self.wake = wake
-    }
-
-    var wakeNumber: Int32 { wake.number }
-    var isStopped: Bool { stopped.load(ordering: .acquiring) }
-
-    func stop() {
-        stopped.store(true, ordering: .releasing)
-        ring()
+    init() throws(SystemError) {
+        mailbox = try Mailbox()
     }
 
     /// Returns when the loop's thread has taken the script.
     func play(_ script: FaultScript) {
         let isPlayed = DispatchSemaphore(value: 0)
-        state.withLock { $0.script = (script, isPlayed) }
-        ring()
+        mailbox.post(.play(script) { isPlayed.signal() })
         isPlayed.wait()
-    }
-
-    /// For the loop's thread, when it was woken.
-    func takeScript(_ play: (FaultScript) -> Void) {
-        var count: UInt64 = 0
-        unsafe read(wake.number, &count, 8)
-        let script = state.withLock { state in
-            defer { state.script = nil }
-            return state.script
-        }
-        guard let (script, isPlayed) = script else { return }
-        play(script)
-        isPlayed.signal()
-    }
-
-    private func ring() {
-        var one: UInt64 = 1
-        // An eventfd takes 8 bytes and blocks only when its counter is at the maximum (eventfd(2)).
-        unsafe write(wake.number, &one, 8)
     }
 
     var figures: SimulatorFigures { state.withLock { $0.whole } }

@@ -22,6 +22,7 @@ final class SimulatorLoop {
     private var draining: [(deadline: UInt64, connection: UInt64)] = []
     /// When the listener is listened to again; `.max` while it is. Of the monotonic clock.
     private var restsUntil = UInt64.max
+    private var isStopped = false
     private var nextNumber = SimulatorLoop.firstConnection
     /// Every answer of a queue waits equally long.
     private var delayed = DelayedAnswers()
@@ -55,7 +56,7 @@ final class SimulatorLoop {
         lateness = latency + UInt64(configuration.faults.delayMs) * 1_000_000
         unsafe buffer = .allocate(byteCount: 65_536, alignment: 16)
         watch(self.listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
-        watch(ledger.wakeNumber, Self.wakeTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        watch(ledger.mailbox.descriptor, Self.wakeTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
     }
 
     deinit { unsafe buffer.deallocate() }
@@ -69,10 +70,10 @@ final class SimulatorLoop {
         unsafe epoll_ctl(epoll.number, operation, descriptor, &event)
     }
 
-    /// Until the ledger says stop.
+    /// Until it is told to stop.
     func run() {
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
-        while !ledger.isStopped {
+        while !isStopped {
             let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), timeout())
             judge.now = Self.milliseconds()
             if count > 0 {
@@ -90,7 +91,7 @@ final class SimulatorLoop {
     private func handle(_ tag: UInt64, _ events: UInt32) {
         switch tag {
         case Self.listenerTag: accept()
-        case Self.wakeTag: ledger.takeScript { judge.play($0) }
+        case Self.wakeTag: for command in ledger.mailbox.take() { obey(command) }
         default:
             guard let connection = connections[tag] else { return }
             if draining.contains(where: { $0.connection == tag }) {
@@ -109,6 +110,15 @@ final class SimulatorLoop {
             // Only a silent connection watches for the client's leave without reading.
             if events & EPOLLRDHUP.rawValue != 0, events & EPOLLIN.rawValue == 0 { need = .close }
             meet(need, of: connection)
+        }
+    }
+
+    private func obey(_ command: SimulatorLedger.Command) {
+        switch command {
+        case .play(let script, let isPlayed):
+            judge.play(script)
+            isPlayed()
+        case .stop: isStopped = true
         }
     }
 
