@@ -5,7 +5,6 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
-import Synchronization
 import Telemetry
 import Terminal
 import UpgradeRules
@@ -13,12 +12,20 @@ import VersionSources
 
 /// Brings what each room counts into the terms of the catalogue.
 extension DaemonControl {
+    /// What the store holds.
+    private struct Census {
+        var store: StoreCensus
+        var open: [CampaignRecord]
+        var versions: [VersionRecord]
+        /// The newest of each app that has started.
+        var newest: [CampaignRecord]
+    }
+
     func writeMetrics(to text: inout MetricsText) {
-        let census = census.census {
-            .init(
-                store: try store.census(), open: try store.openCampaigns(), versions: try store.versions(),
-                newest: try store.newestCampaigns())
-        }
+        // Left out where the store does not say.
+        let census = try? Census(
+            store: store.census(), open: store.openCampaigns(), versions: store.versions(),
+            newest: store.newestCampaigns())
         let work = fanOut.work
         if let census {
             write(census, to: &text)
@@ -64,7 +71,7 @@ extension DaemonControl {
 
     // MARK: Campaigns
 
-    private func write(_ census: CensusTaker.Census, to text: inout MetricsText) {
+    private func write(_ census: Census, to text: inout MetricsText) {
         let known = Set(apps() + census.store.devices.keys)
         let apps = known.sorted()
         text.write(
@@ -230,32 +237,5 @@ extension DaemonControl {
             .oldestNotification,
             byHost.compactMap { host, some in some.compactMap(\.oldest).min().map { ([host], Self.seconds($0)) } })
         text.write(.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
-    }
-}
-
-/// Remembers for a moment what the store holds: `/metrics` is open to everybody, and the store has better things to do.
-///
-/// One thread at a time looks; those who come meanwhile take what it found.
-final class CensusTaker: Sendable {
-    struct Census: Sendable {
-        var store = StoreCensus()
-        var open: [CampaignRecord] = []
-        var versions: [VersionRecord] = []
-        /// The newest of each app that has started.
-        var newest: [CampaignRecord] = []
-    }
-
-    static let interval = Duration.seconds(1)
-
-    private let last = Mutex<(census: Census, time: ContinuousClock.Instant)?>(nil)
-
-    /// What `look` found, up to a second ago; nil where the store does not say.
-    func census(_ look: () throws -> Census) -> Census? {
-        last.withLock { last in
-            if let last, ContinuousClock.now - last.time < Self.interval { return last.census }
-            guard let census = try? look() else { return nil }
-            last = (census, .now)
-            return census
-        }
     }
 }

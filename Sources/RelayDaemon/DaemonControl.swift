@@ -27,7 +27,6 @@ final class DaemonControl: RelayControl {
     let certificates: CertificateWatch
     let log: Log
     let clock: @Sendable () -> Timestamp
-    let census = CensusTaker()
 
     init(
         store: any RelayStore, requirements: RequirementControl, active: ActiveConfiguration.Shared, fanOut: FanOut,
