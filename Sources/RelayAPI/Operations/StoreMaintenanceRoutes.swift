@@ -15,11 +15,7 @@ extension API {
 
     func backUpStore() throws -> Response {
         let slot = try maintenanceSlot()
-        return Self.lines(StoreBackup(work: backup(), slot: slot), type: StoreBackup.contentType)
-    }
-
-    private func backup() -> LongWork<any StoreSnapshot> {
-        LongWork("backup", stop: stop) { [store] outlet in
+        let work = LongWork("backup", stop: stop) { [store] outlet in
             var last = MonotonicClock.milliseconds() - 1000
             return try store.snapshot { progress in
                 let now = MonotonicClock.milliseconds()
@@ -30,13 +26,15 @@ extension API {
                 }
             }
         }
+        return Self.lines(LongAnswer(work, slot: slot), type: "application/vnd.upgrade-relay.backup")
     }
 
     func checkStore() throws -> Response {
         let slot = try maintenanceSlot()
-        let work = LongWork<Void>("check", stop: stop) { [store] outlet in
+        let work = LongWork("check", stop: stop) { [store] outlet in
             let faults = try store.check { name in outlet.write { $0.member(.begins, name) } }
             _ = outlet.write { StoreDocument.faults(faults, &$0) }
+            return nil
         }
         return Self.lines(LongAnswer(work, slot: slot))
     }
@@ -56,7 +54,7 @@ extension API {
         }
         try fields.finish()
         let slot = try maintenanceSlot()
-        let work = LongWork<Void>("prune", stop: stop) { [store, cutoff, log = settings.log] outlet in
+        let work = LongWork("prune", stop: stop) { [store, cutoff, log = settings.log] outlet in
             var last = MonotonicClock.milliseconds()
             let report = try store.prune(before: cutoff ?? now, at: now) { report in
                 let tick = MonotonicClock.milliseconds()
@@ -66,6 +64,7 @@ extension API {
             }
             log(.notice, "the store was pruned", report.fields)
             _ = outlet.write { StoreDocument.members(of: report, isDone: true, &$0) }
+            return nil
         }
         return Self.lines(LongAnswer(work, slot: slot))
     }
@@ -80,41 +79,6 @@ extension API {
     private static func lines(_ source: any ByteSource, type: String = "application/x-ndjson") -> Response {
         Response(
             status: 200, headers: [("Content-Type", type), ("Cache-Control", "no-store")], body: .stream(source))
-    }
-}
-
-/// Lines that report how far the copy is, one that reports its size, and then the copy itself, byte for byte. So a reader sees
-/// the progress, and a copy that was cut short cannot pass for a whole one.
-final class StoreBackup: ByteSource {
-    static let contentType = "application/vnd.upgrade-relay.backup"
-    private static let piece = 256 * 1024
-
-    private let work: LongWork<any StoreSnapshot>
-    /// As in `LongAnswer`.
-    private var slot: Slots.Slot?
-    private var snapshot: (any StoreSnapshot)?
-
-    init(work: LongWork<any StoreSnapshot>, slot: Slots.Slot) {
-        self.work = work
-        self.slot = slot
-    }
-
-    func next() throws -> BodyPiece {
-        if let snapshot {
-            let bytes = try snapshot.read(atMost: Self.piece)
-            if bytes.isEmpty { slot = nil }
-            return bytes.isEmpty ? .end : .bytes(bytes)
-        }
-        switch try work.next() {
-        case .line(let line): return .bytes(line)
-        case .nothingYet: return .later(LongAnswer.look)
-        case .over(let snapshot):
-            self.snapshot = snapshot
-            var writer = JSONWriter()
-            writer.object { $0.member(.size, snapshot.size) }
-            writer.newLine()
-            return .bytes(writer.bytes)
-        }
     }
 }
 

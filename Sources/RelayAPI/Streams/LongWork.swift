@@ -12,11 +12,12 @@ import WireFormat
 /// reports how far it is, with an empty line where there is nothing to report.
 ///
 /// The work goes at the reader's pace, a few lines ahead, and is told to stop when the reader is gone or the server stops.
-final class LongWork<Result: Sendable>: Sendable {
+final class LongWork: Sendable {
     enum Step {
         case line([UInt8])
         case nothingYet
-        case over(Result)
+        /// With what it has made, if that is something to send.
+        case over((any StoreSnapshot)?)
     }
 
     /// Where the work puts its lines.
@@ -27,7 +28,7 @@ final class LongWork<Result: Sendable>: Sendable {
 
         private struct State {
             var lines: [[UInt8]] = []
-            var end: Swift.Result<Result, any Error>?
+            var end: Result<(any StoreSnapshot)?, any Error>?
             var isAbandoned = false
             var isReported = false
             /// When the reader was last sent something, in milliseconds of the monotonic clock.
@@ -56,7 +57,7 @@ final class LongWork<Result: Sendable>: Sendable {
             return true
         }
 
-        fileprivate func end(_ result: Swift.Result<Result, any Error>) {
+        fileprivate func end(_ result: Result<(any StoreSnapshot)?, any Error>) {
             state.withLock { $0.end = result }
         }
 
@@ -93,11 +94,13 @@ final class LongWork<Result: Sendable>: Sendable {
 
     private let outlet: Outlet
 
-    init(_ name: String, stop: CancellationFlag, _ body: @escaping @Sendable (Outlet) throws -> Result) {
+    init(
+        _ name: String, stop: CancellationFlag, _ body: @escaping @Sendable (Outlet) throws -> (any StoreSnapshot)?
+    ) {
         let outlet = Outlet(stop: stop)
         self.outlet = outlet
         DispatchQueue(label: name).async {
-            outlet.end(Swift.Result { try body(outlet) })
+            outlet.end(Result { try body(outlet) })
         }
     }
 
@@ -108,30 +111,40 @@ final class LongWork<Result: Sendable>: Sendable {
     func next() throws -> Step { try outlet.next() }
 }
 
-/// The lines of a long work, as a body.
+/// The lines of a long work, as a body; behind them, after a line with its size, what it has made, byte for byte. So a reader sees
+/// the progress, and a copy that was cut short cannot pass for a whole one.
 final class LongAnswer: ByteSource {
-    private let work: LongWork<Void>
+    private let work: LongWork
     /// One of its kind at a time. Given back before the answer's end is sent, so that who asks again at once finds it free;
     /// or when the connection ends.
     private var slot: Slots.Slot?
     private var isOver = false
+    private var snapshot: (any StoreSnapshot)?
     /// Milliseconds until it is looked again for a line.
-    static let look: Int64 = 20
+    private static let look: Int64 = 20
+    private static let piece = 256 * 1024
 
-    init(_ work: LongWork<Void>, slot: Slots.Slot) {
+    init(_ work: LongWork, slot: Slots.Slot) {
         self.work = work
         self.slot = slot
     }
 
     func next() throws -> BodyPiece {
-        if isOver { return .end }
+        if isOver {
+            let bytes = try snapshot?.read(atMost: Self.piece) ?? []
+            if bytes.isEmpty { slot = nil }
+            return bytes.isEmpty ? .end : .bytes(bytes)
+        }
         switch try work.next() {
         case .line(let line): return .bytes(line)
         case .nothingYet: return .later(Self.look)
-        case .over:
-            isOver = true
-            slot = nil
-            return .end
+        case .over(let made):
+            (isOver, snapshot) = (true, made)
+            guard let made else { return try next() }
+            var writer = JSONWriter()
+            writer.object { $0.member(.size, made.size) }
+            writer.newLine()
+            return .bytes(writer.bytes)
         }
     }
 }
