@@ -58,12 +58,10 @@ extension CommandEntry {
         return last.state == CampaignState.completed.rawValue ? .done : .failed
     }
 
-    static let campaignsAdoption = client("campaigns adoption") { run in
-        let path = ["v1", "campaigns", try run.arguments.require("ID"), "adoption"]
-        let reply = try await run.client().reply(to: APIRequest("GET", path))
-        run.show(reply.text, AdoptionText(reply.json).text)
-        return .done
-    }
+    static let campaignsAdoption = request(
+        "campaigns adoption",
+        request: { try APIRequest("GET", ["v1", "campaigns", $0.require("ID"), "adoption"]) },
+        text: { AdoptionText($1).text })
 
     static let campaignsPause = campaigns("pause")
     static let campaignsResume = campaigns("resume")
@@ -73,17 +71,12 @@ extension CommandEntry {
             let id = try run.arguments.require("ID")
             try await Confirmation.obtain(run, "Release campaign \(id)?") { try await details(run, id) }
         })
-    static let campaignsCancel = client(
-        "campaigns cancel",
-        changesCampaign: true
-    ) { run in
-        let client = try run.client()
-        let id = try run.arguments.require("ID")
-        try await Confirmation.obtain(run, "Cancel campaign \(id)?") { try await details(run, id) }
-        let reply = try await client.reply(to: APIRequest("POST", ["v1", "campaigns", id, "cancel"]))
-        run.show(reply.text, "campaign \(id) is \(CampaignText(reply.json).state)\n")
-        return .done
-    }
+    static let campaignsCancel = campaigns(
+        "cancel",
+        asks: { run in
+            let id = try run.arguments.require("ID")
+            try await Confirmation.obtain(run, "Cancel campaign \(id)?") { try await details(run, id) }
+        })
 
     static let campaignsRetry = request(
         "campaigns retry",
