@@ -172,14 +172,12 @@ final class Connection {
             case .more:
                 isStalled = false
                 break reading
-            case .head(let head):
-                begin(head)
+            case .head(let head): begin(head)
             case .body(let piece):
                 if let step = exchange?.received(bytes[piece]) { act(step) }
             case .end:
                 if let step = exchange?.ended() { act(step) }
-            case .refused(let refusal):
-                refuse(refusal)
+            case .refused(let refusal): refuse(refusal)
             }
         }
         input = Array(bytes[rest])
