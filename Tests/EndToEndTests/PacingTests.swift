@@ -91,6 +91,8 @@ import Testing
             iosKeys: "pace: { waves: [10, 40, 100], betweenWaves: { approval: true } },")
         try bench.start()
         try bench.register(Fleet(count: 600))
+        let plan = try bench.command("plan", Workbench.app, "ios", "--required", "2.0.0").output
+        #expect(plan.contains("in waves, and forced with them: 10 %, 40 %, 100 % of the users\n"), "\(plan)")
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         var sent = 0
         for number in 1...2 {

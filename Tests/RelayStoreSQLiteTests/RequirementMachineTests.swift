@@ -76,6 +76,22 @@ import UpgradeRules
         }
     }
 
+    @Test("Cancelled when it is in force for everybody: a halt takes it back, and its store brings it back, unpushed")
+    func cancelledAndHalted() throws {
+        var subject = RequirementSubject()
+        try subject.ask("2.0")
+        let key = try #require(try subject.campaign("2.0")?.key)
+        for (verdict, state) in [
+            (GateVerdict.State.open, "in_force 10000"), (.halted, "waiting 10000"), (.open, "in_force 10000"),
+        ] {
+            subject.verdicts[try Version("2.0")] = verdict
+            subject.take(.looked)
+            #expect(try subject.state("2.0") == state)
+            if state == "in_force 10000" { subject.take(.campaign(key, .cancelled)) }
+            #expect(try subject.campaign("2.0")?.state == .cancelled)
+        }
+    }
+
     @Test("What another program wrote is taken up, but for what was withdrawn: a person releases that")
     func outside() throws {
         var subject = RequirementSubject()
