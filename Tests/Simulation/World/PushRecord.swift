@@ -15,8 +15,8 @@ struct PushRecord {
     var calledDead: Set<String> = []
     /// Living tokens that were called dead in each weather of each place, and all other answers then.
     var madness: [Madness] = []
-    /// Until when a place wants to be left alone, since when that is known, and whether the store could take it, which a restart needs.
-    var pauses: [PushPlace: (since: MonotonicTime, until: MonotonicTime, isKept: Bool)] = [:]
+    /// Places that want to be left alone.
+    var pauses: [PushPlace: KeyPause] = [:]
     /// When each push may go out again at the earliest, by its id.
     var retries: [String: Retry] = [:]
     /// By campaign: tokens that were refused for the credential alone, in batches of which a service has taken nothing, nor of those after.
@@ -35,6 +35,16 @@ struct PushRecord {
 
         /// Whether nearly all answers called living tokens dead: nobody may be lost to that.
         var isMad: Bool { !isAccepted && tokens.count >= 20 && tokens.count >= 9 * others }
+    }
+
+    struct KeyPause {
+        /// Since when that is known.
+        var since: MonotonicTime
+        var until: MonotonicTime
+        /// Of the batch that was told so; it is recorded when that is back. nil: it is.
+        var batch: ObjectIdentifier?
+        /// Whether the store could take it, which the next life of the process needs.
+        var isKept = false
     }
 
     struct Retry {
@@ -87,6 +97,6 @@ struct PushRecord {
     mutating func processDied() {
         returned = []
         retries = [:]
-        pauses = pauses.filter(\.value.isKept)
+        pauses = pauses.filter { $0.value.isKept }
     }
 }

@@ -197,7 +197,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
             let batch = one.request.batch
             let body = Array(one.answer.body.utf8)
             var isHalted = false
-            world.delivered(one.answer, to: one.request.push, at: pool.place)
+            world.delivered(one.answer, to: one.request.push, of: ObjectIdentifier(batch), at: pool.place)
             batch.answers[one.request.place].status = one.answer.status
             if one.answer.status == 200 {
                 taken[ObjectIdentifier(batch), default: []].append(one.request.push)
@@ -234,7 +234,8 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         unanswered[ObjectIdentifier(batch)] = left
         guard left == 0 else { return }
         unanswered[ObjectIdentifier(batch)] = nil
-        world.returned(taken.removeValue(forKey: ObjectIdentifier(batch)) ?? [])
+        let id = ObjectIdentifier(batch)
+        world.returned(id, taken: taken.removeValue(forKey: id) ?? [])
         pool.receiver.finished(batch)
     }
 }

@@ -110,11 +110,11 @@ extension World {
     }
 
     /// The answer to a push comes into the relay.
-    func delivered(_ answer: ServiceAnswer, to push: SeenPush, at place: PushPlace) {
+    func delivered(_ answer: ServiceAnswer, to push: SeenPush, of batch: ObjectIdentifier, at place: PushPlace) {
         let end = tick
         noteMadness(answer, push, place)
         if answer.body.contains("TooManyProviderTokenUpdates") {
-            pushes.pauses[place] = (end + .seconds(35), end + .seconds(600), !isDiskFailing && !isDoomed)
+            pushes.pauses[place] = .init(since: end + .seconds(35), until: end + .seconds(600), batch: batch)
         } else if answer.retryAfter > 0, answer.status != 200 {
             pushes.retries[push.id] = .init(
                 app: push.app, notBefore: end + .seconds(Int64(answer.retryAfter) - 1))
@@ -157,8 +157,12 @@ extension World {
 
     /// A batch is back with its answers. What a service took before it called all tokens dead comes back between the first of those, or in
     /// one batch with them: they are judged beside good answers, of which the relay does not see when they were given.
-    func returned(_ taken: [SeenPush]) {
+    func returned(_ batch: ObjectIdentifier, taken: [SeenPush]) {
         pushes.returned += taken
+        for (place, pause) in pushes.pauses where pause.batch == batch {
+            pushes.pauses[place] = .init(
+                since: pause.since, until: pause.until, batch: nil, isKept: !isDiskFailing && !isDoomed)
+        }
         guard let push = taken.first else { return }
         let place = PushPlace(app: push.app, isSandbox: push.isSandbox)
         guard services[place]?.weather == .allGone,
