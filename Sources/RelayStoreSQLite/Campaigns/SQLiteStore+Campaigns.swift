@@ -34,7 +34,8 @@ extension SQLiteStore {
             ) { (accepted: $0.integer(0), unregistered: $0.integer(1), isDoubted: $0.integer(2) == 1) }
             return (
                 rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered },
-                rows.first?.isDoubted ?? false
+                rows.first { $0.isDoubted || $0.accepted + $0.unregistered >= CredentialBreaker.sample }?.isDoubted
+                    ?? false
             )
         }
     }
