@@ -142,8 +142,9 @@ package protocol CampaignStore: Sendable {
     /// Newest first, from before `before` (exclusive; nil: from the newest), at most `limit`.
     func campaigns(before: CampaignKey?, limit: Int) throws -> [CampaignRecord]
 
-    /// What the push services answered to the app's last `count` campaigns before this one, and whether the last of them that had answers
-    /// enough to be judged by is suspended for its dead tokens, or was when another took its place.
+    /// What the push services answered to the app's last `count` campaigns before this one, and whether another of its campaigns, older or
+    /// newer, is suspended for its dead tokens, or was when another took its place: the last of those, and of all that had twenty pushes
+    /// accepted, tells.
     func answers(
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
     ) throws -> (accepted: Int64, unregistered: Int64, areDeadDoubted: Bool)

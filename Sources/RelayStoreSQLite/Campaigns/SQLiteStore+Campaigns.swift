@@ -28,14 +28,20 @@ extension SQLiteStore {
         try read("adding up earlier answers") { connection in
             let rows = try connection.all(
                 """
-                SELECT c.accepted, c.unregistered, c.cause IS 'deadTokens' FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                SELECT c.accepted, c.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
                 WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
                 """, app.app, app.platform, campaign.row, count
-            ) { (accepted: $0.integer(0), unregistered: $0.integer(1), isDoubted: $0.integer(2) == 1) }
+            ) { (accepted: $0.integer(0), unregistered: $0.integer(1)) }
+            // As in one life of the process: whoever doubts a service believes it when it has taken some again.
+            let isDoubted = try connection.first(
+                """
+                SELECT c.cause IS 'deadTokens' FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                WHERE a.name = ? AND a.platform = ? AND c.id <> ? AND (c.cause IS 'deadTokens' OR c.accepted >= ?)
+                ORDER BY c.id DESC LIMIT 1
+                """, app.app, app.platform, campaign.row, CredentialBreaker.sample
+            ) { $0.integer(0) == 1 }
             return (
-                rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered },
-                rows.first { $0.isDoubted || $0.accepted + $0.unregistered >= CredentialBreaker.sample }?.isDoubted
-                    ?? false
+                rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered }, isDoubted ?? false
             )
         }
     }

@@ -19,6 +19,8 @@ struct PushRecord {
     var pauses: [PushPlace: KeyPause] = [:]
     /// When each push may go out again at the earliest, by its id.
     var retries: [String: Retry] = [:]
+    /// Pushes, by their ids, that were on their way when a person had their campaign sent again.
+    var sentBefore: Set<String> = []
     /// By campaign: tokens that were refused for the credential alone, in batches of which a service has taken nothing, nor of those after.
     var faults: [String: Set<String>] = [:]
     /// Whether the records of the past were ever pruned.
@@ -88,7 +90,11 @@ struct PushRecord {
         return mad
     }
 
-    mutating func forgetRetries(of campaign: String) {
+    /// A person has a campaign sent again.
+    ///
+    /// - Parameter inFlight: its pushes on their way: what a service says to them is as if it had been said before.
+    mutating func forgetRetries(of campaign: String, inFlight: [String]) {
+        sentBefore.formUnion(inFlight)
         let prefix = campaign.prefix(8) + "-" + campaign.dropFirst(8)
         retries = retries.filter { !$0.key.hasPrefix(prefix) }
     }
@@ -96,7 +102,7 @@ struct PushRecord {
     /// What was on its way and what waited died with the process.
     mutating func processDied() {
         returned = []
-        retries = [:]
+        (retries, sentBefore) = ([:], [])
         pauses = pauses.filter { $0.value.isKept }
     }
 }

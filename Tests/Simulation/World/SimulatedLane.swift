@@ -96,9 +96,9 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
 
     func stop(deadline: Duration) {}
 
-    /// Pushes of a campaign that are on a connection.
-    func inFlight(of campaign: String) -> Int {
-        pools.reduce(0) { $0 + $1.inFlight.count { $0.request.push.campaign == campaign } }
+    /// Pushes of a campaign that are on a connection, by their ids.
+    func inFlight(of campaign: String) -> [String] {
+        pools.flatMap { $0.inFlight.map(\.request.push).filter { $0.campaign == campaign }.map(\.id) }
     }
 
     /// Whether a push is on its way to a token.

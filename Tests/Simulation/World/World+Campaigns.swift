@@ -48,7 +48,7 @@ extension World {
         }
         // One that nobody had halted yet, or whose answers are to come, goes on as it was.
         if let told = told[campaign.id], ["paused", "suspended"].contains(told.campaign.state), told.since < tick,
-            turnDepth == 0, !isDiskFailing, relay?.lane.inFlight(of: campaign.id) == 0
+            turnDepth == 0, !isDiskFailing, relay?.lane.inFlight(of: campaign.id).isEmpty ?? true
         {
             owe(campaign)
         }
@@ -116,7 +116,7 @@ extension World {
         _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), by: "somebody")
         change(campaign) { ($0.cancelledAt, $0.pausedAt) = (nil, nil) }
         // Who sends it again does not wait for what the service asked for.
-        pushes.forgetRetries(of: campaign.id)
+        pushes.forgetRetries(of: campaign.id, inFlight: relay?.lane.inFlight(of: campaign.id) ?? [])
         if let app = app(of: campaign) { sentAgainAt[app] = tick }
         return "campaign \(campaign.id) is retried"
     }

@@ -29,7 +29,7 @@ extension World {
         guard let relay else { return }
         for (id, known) in told.sorted(by: { $0.key < $1.key })
         where ["cancelled", "superseded"].contains(known.campaign.state) && known.since == tick {
-            let count = relay.lane.inFlight(of: id)
+            let count = relay.lane.inFlight(of: id).count
             guard count > 0, let record = try? relay.store.campaign(id: id) else { continue }
             if relay.control.status(record).counts.inFlight == 0 {
                 model.broke(

@@ -202,8 +202,10 @@ extension World {
             else { continue }
             var counted = CampaignCounts()
             for row in rows { counted[row.state] += 1 }
-            // Who changes hands between two waves may be counted by both until the last of them is over, and no count is kept of such.
-            let isBetween = !campaign.waves.isEmpty && wasMoved && campaign.state != .completed
+            // Who changes hands between two waves may be counted by both until the last of them is over, and no count is kept of such: it is
+            // over in a campaign that has come to its end before its time to live was over.
+            let hasExpired = campaign.finishedAt.map { $0 >= campaign.expiresAt } ?? false
+            let isBetween = !campaign.waves.isEmpty && wasMoved && (campaign.state != .completed || hasExpired)
             if counted != campaign.counts, !isBetween {
                 model.broke("campaign.counts", "campaign \(campaign.id) counts \(campaign.counts), its list \(counted)")
             }

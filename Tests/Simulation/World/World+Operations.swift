@@ -327,7 +327,7 @@ extension World {
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
         // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
-            pushes.forgetRetries(of: id)
+            pushes.forgetRetries(of: id, inFlight: relay.lane.inFlight(of: id))
         }
         return "\(withdrawal.withdrawn) of app \(app) is withdrawn"
     }

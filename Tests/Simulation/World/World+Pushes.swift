@@ -77,6 +77,7 @@ extension World {
             isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
         judgePause(push, place)
+        pushes.sentBefore.remove(push.id)
         owed[push.campaign]?.remove(push.token)
         let phone = phonesByToken["\(push.app)/\(push.token)"].map { place, installation in
             var phone = phones[place]
@@ -115,7 +116,7 @@ extension World {
         noteMadness(answer, push, place)
         if answer.body.contains("TooManyProviderTokenUpdates") {
             pushes.pauses[place] = .init(since: end + .seconds(35), until: end + .seconds(600), batch: batch)
-        } else if answer.retryAfter > 0, answer.status != 200 {
+        } else if answer.retryAfter > 0, answer.status != 200, !pushes.sentBefore.contains(push.id) {
             pushes.retries[push.id] = .init(
                 app: push.app, notBefore: end + .seconds(Int64(answer.retryAfter) - 1))
         }

@@ -104,15 +104,17 @@ extension World {
             let owner = model.announcements[index].app
             model.announcements[index].lostItsGate = !settings.isGated(owner) || !settings.hasApp[owner]
         }
-        // What another program wrote waits for its store if that is there when the relay looks at it; of what a newer one stood above
-        // nobody outside sees when that was.
+        // What another program wrote waits for its store if that is there when the relay looks at it; of what a newer one stood above, and
+        // in the middle of the turn in which it looks, nobody outside sees when that was.
         for index in model.announcements.indices
         where model.announcements[index].isUnnoticed {
             let isGated = settings.isGated(model.announcements[index].app)
             let isHidden = model.announcements.contains {
                 $0.app == model.announcements[index].app && $0.version > model.announcements[index].version
             }
-            if isHidden, isGated, !model.announcements[index].isGated { model.announcements[index].isUnclear = true }
+            if isHidden || turnDepth > 0, isGated, !model.announcements[index].isGated {
+                model.announcements[index].isUnclear = true
+            }
             model.announcements[index].isGated = isGated
         }
         for app in settings.apps {
