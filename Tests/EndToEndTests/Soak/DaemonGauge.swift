@@ -10,7 +10,9 @@ struct DaemonSample: Sendable {
     var process: Int32
     /// Resident memory that is no file's: heap and stacks. Bytes.
     var memory: Int64
-    var descriptors: Int
+    /// Open descriptors that are no sockets.
+    var files: Int
+    var sockets: Int
     var threads: Int
     /// Bytes of the store's write-ahead log.
     var log: Int64
@@ -28,19 +30,26 @@ struct DaemonSample: Sendable {
         self.pushes = pushes
         self.process = process
         memory = kilobytes * 1024
-        descriptors = open.count
+        // One that has been closed since leads nowhere.
+        let targets = open.compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
+        }
+        sockets = targets.count { $0.hasPrefix("socket:") }
+        files = targets.count - sockets
         self.threads = Int(threads)
         let attributes = try? FileManager.default.attributesOfItem(atPath: store + "-wal")
         log = (attributes?[.size] as? Int64) ?? 0
     }
 
     init(
-        pushes: Int, process: Int32 = 1, memory: Int64 = 0, descriptors: Int = 0, threads: Int = 0, log: Int64 = 0
+        pushes: Int, process: Int32 = 1, memory: Int64 = 0, files: Int = 0, sockets: Int = 0, threads: Int = 0,
+        log: Int64 = 0
     ) {
         self.pushes = pushes
         self.process = process
         self.memory = memory
-        self.descriptors = descriptors
+        self.files = files
+        self.sockets = sockets
         self.threads = threads
         self.log = log
     }

@@ -8,8 +8,9 @@
 /// | what | criterion |
 /// |---|---|
 /// | memory | least squares over the second half: at most 8 MiB in a million pushes: a quarter of what the C library's smallest block, 32 bytes, lost with every push would make. A run of less than 400,000 pushes is too short for a slope and may grow by 24 MiB from the second quarter to the last. Never 40 MiB above the median of the second quarter |
-/// | descriptors | the median of the last quarter at most 12 above that of the second: connections come and go |
-/// | threads | the same |
+/// | descriptors of files, timers and the like | the median of the last quarter at most 12 above that of the second |
+/// | sockets | never above 80: 16 connections to the push service, each with the pair by which libcurl is woken, and 32 for clients. How many of them are open depends on what the push service does to them |
+/// | threads | the median of the last quarter at most 12 above that of the second |
 /// | log | never above 128 MiB |
 struct Flatness {
     static let slopeLimit = 8.0
@@ -17,6 +18,7 @@ struct Flatness {
     static let stepLimit: Int64 = 24 << 20
     static let peakLimit: Int64 = 40 << 20
     static let countLimit = 12
+    static let socketLimit = 16 * 3 + 32
     static let logLimit: Int64 = 128 << 20
 
     let samples: [DaemonSample]
@@ -70,10 +72,12 @@ struct Flatness {
             faults.append("memory rose to \(peak >> 20) MiB, from \(memory[1] >> 20) in the second quarter")
         }
         for (name, values) in [
-            ("descriptors", medians(\.descriptors)), ("threads", medians(\.threads)),
+            ("descriptors without sockets", medians(\.files)), ("threads", medians(\.threads)),
         ] where values[3] > values[1] + Self.countLimit {
             faults.append("\(name) grew from \(values[1]) to \(values[3]) in the second half")
         }
+        let sockets = samples.lazy.map(\.sockets).max() ?? 0
+        if sockets > Self.socketLimit { faults.append("\(sockets) sockets were open; limit \(Self.socketLimit)") }
         let log = samples.lazy.map(\.log).max() ?? 0
         if log > Self.logLimit { faults.append("the write-ahead log had \(log >> 20) MiB") }
         return faults
@@ -92,7 +96,8 @@ struct Flatness {
         return [
             header,
             line("memory, MiB", memory, Int((samples.lazy.map(\.memory).max() ?? 0) >> 20)),
-            line("descriptors", medians(\.descriptors), samples.lazy.map(\.descriptors).max() ?? 0),
+            line("descriptors, no sockets", medians(\.files), samples.lazy.map(\.files).max() ?? 0),
+            line("sockets", medians(\.sockets), samples.lazy.map(\.sockets).max() ?? 0),
             line("threads", medians(\.threads), samples.lazy.map(\.threads).max() ?? 0),
             line(
                 "write-ahead log, MiB", medians { Int($0.log >> 20) }, Int((samples.lazy.map(\.log).max() ?? 0) >> 20)),

@@ -42,7 +42,8 @@ import Testing
             // Fills up in the first third, then goes up and down by 3 MiB.
             DaemonSample(
                 pushes: pushes, memory: Int64(min(pushes, 300_000) * 100 + pushes % 7 * (512 << 10)),
-                descriptors: 40 + pushes / 1000 % 10, threads: 20 + pushes / 1000 % 5, log: 20 << 20)
+                files: 40 + pushes / 1000 % 10, sockets: 40 + pushes / 1000 % 30, threads: 20 + pushes / 1000 % 5,
+                log: 20 << 20)
         }
         #expect(flat.faults == [])
         #expect(abs(flat.slope) < 0.5)
@@ -55,7 +56,8 @@ import Testing
     }
 
     @Test func descriptorsThreadsAndTheLogAreLookedAt() {
-        #expect(samples { DaemonSample(pushes: $0, descriptors: $0 / 30_000) }.faults.count == 1)
+        #expect(samples { DaemonSample(pushes: $0, files: $0 / 30_000) }.faults.count == 1)
+        #expect(samples { DaemonSample(pushes: $0, sockets: $0 / 10_000) }.faults.count == 1)
         #expect(samples { DaemonSample(pushes: $0, threads: $0 / 30_000) }.faults.count == 1)
         #expect(samples { DaemonSample(pushes: $0, log: Int64($0) * 200) }.faults.count == 1)
     }
