@@ -15,6 +15,8 @@ struct PushRecord {
     var calledDead: Set<String> = []
     /// Living tokens that were called dead in each weather of each place, and all other answers then.
     var madness: [Madness] = []
+    /// Of batches that are out: the answers so far. The relay judges a service by whole batches.
+    var answers: [ObjectIdentifier: Answers] = [:]
     /// Places that want to be left alone.
     var pauses: [PushPlace: KeyPause] = [:]
     /// When each push may go out again at the earliest, by its id.
@@ -37,6 +39,19 @@ struct PushRecord {
 
         /// Whether nearly all answers called living tokens dead: nobody may be lost to that.
         var isMad: Bool { !isAccepted && tokens.count >= 20 && tokens.count >= 9 * others }
+    }
+
+    struct Answers {
+        /// In which weather: that of the last living token that was called dead, where one was.
+        var entry: Int
+        /// Living tokens that were called dead.
+        var dead: Set<String> = []
+        var others = 0
+
+        mutating func calledDead(_ token: String, in entry: Int) {
+            self.entry = entry
+            dead.insert(token)
+        }
     }
 
     struct KeyPause {
@@ -63,6 +78,14 @@ struct PushRecord {
 
     func has(_ app: Int, _ token: String, _ version: Int) -> Bool {
         taken["\(app)/\(token)"]?.contains(version) ?? false
+    }
+
+    /// A batch is back.
+    mutating func hear(_ batch: ObjectIdentifier) {
+        guard let answers = answers.removeValue(forKey: batch) else { return }
+        madness[answers.entry].tokens.formUnion(answers.dead)
+        madness[answers.entry].heard.formUnion(answers.dead)
+        madness[answers.entry].others += answers.others
     }
 
     /// A campaign has ended: fewer than twenty answers are too few to judge a service by, and no later ones come.
@@ -102,7 +125,7 @@ struct PushRecord {
     /// What was on its way and what waited died with the process.
     mutating func processDied() {
         returned = []
-        (retries, sentBefore) = ([:], [])
+        (retries, sentBefore, answers) = ([:], [], [:])
         pauses = pauses.filter { $0.value.isKept }
     }
 }

@@ -113,7 +113,7 @@ extension World {
     /// The answer to a push comes into the relay.
     func delivered(_ answer: ServiceAnswer, to push: SeenPush, of batch: ObjectIdentifier, at place: PushPlace) {
         let end = tick
-        noteMadness(answer, push, place)
+        noteMadness(answer, push, batch, place)
         if answer.body.contains("TooManyProviderTokenUpdates") {
             pushes.pauses[place] = .init(since: end + .seconds(35), until: end + .seconds(600), batch: batch)
         } else if answer.retryAfter > 0, answer.status != 200, !pushes.sentBefore.contains(push.id) {
@@ -122,8 +122,10 @@ extension World {
         }
     }
 
-    /// A service that calls living tokens dead, as the relay hears it.
-    private func noteMadness(_ answer: ServiceAnswer, _ push: SeenPush, _ place: PushPlace) {
+    /// A service that calls living tokens dead. The relay hears of it when the batch is back.
+    private func noteMadness(
+        _ answer: ServiceAnswer, _ push: SeenPush, _ batch: ObjectIdentifier, _ place: PushPlace
+    ) {
         let name = "\(push.app)/\(push.token)"
         guard let index = pushes.madness.lastIndex(where: { $0.place == place }) else { return }
         // Whom it takes again is not lost to its madness of before, whatever it says of him next.
@@ -136,10 +138,9 @@ extension World {
             phones[$0.place].isInstalled && phones[$0.place].installation == $0.installation
         }
         if answer.status == 410 || answer.body.contains("UNREGISTERED"), isInstalled == true {
-            pushes.madness[index].tokens.insert(name)
-            pushes.madness[index].heard.insert(name)
+            pushes.answers[batch, default: .init(entry: index)].calledDead(name, in: index)
         } else {
-            pushes.madness[index].others += 1
+            pushes.answers[batch, default: .init(entry: index)].others += 1
         }
     }
 
@@ -160,6 +161,7 @@ extension World {
     /// one batch with them: they are judged beside good answers, of which the relay does not see when they were given.
     func returned(_ batch: ObjectIdentifier, taken: [SeenPush]) {
         pushes.returned += taken
+        pushes.hear(batch)
         for (place, pause) in pushes.pauses where pause.batch == batch {
             pushes.pauses[place] = .init(
                 since: pause.since, until: pause.until, batch: nil, isKept: !isDiskFailing && !isDoomed)
