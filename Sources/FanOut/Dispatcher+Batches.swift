@@ -213,6 +213,7 @@ extension Dispatcher {
         if let run = batch.run, let service = batch.service {
             run.ended(batch)
             if batch.settled != nil {
+                service.provider.saveCredentialAgain()
                 run.pushes.add(batch.pushCount, at: now.wall)
                 run.devices.add(batch.devices.count, at: now.wall)
                 batch.count(into: &tallies[run.record.app, default: PushTally()])

@@ -85,6 +85,9 @@ package protocol PushProvider: Sendable {
     /// meanwhile it holds for all of them.
     func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp)
 
+    /// The store works: a credential, or its pause, that it could not keep before is kept now.
+    func saveCredentialAgain()
+
     /// When the pause is over that a server wants, and its word for it; nil where it wants none.
     func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)?
 
@@ -112,6 +115,7 @@ extension PushProvider {
     package func wantsPause(_ batch: RequestBatch) -> Bool { false }
     package var connectionReasons: Set<String> { [] }
     package func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp) {}
+    package func saveCredentialAgain() {}
     package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
     // What a provider that makes its credentials itself, and has no quota, need not say.

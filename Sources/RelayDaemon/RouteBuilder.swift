@@ -98,6 +98,7 @@ struct RouteBuilder {
                 log(
                     .warning, "the provider token or its pause is not kept: a restart may sign another too early",
                     [("key", name.key), ("error", "\(error)")])
+                throw error
             }
         }
     }

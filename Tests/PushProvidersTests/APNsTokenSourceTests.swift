@@ -130,6 +130,28 @@ import WireFormat
         #expect(try source.token(at: start + .seconds(60)) == first)
     }
 
+    @Test func whatCouldNotBeSavedIsSavedOnceTheStoreWorks() throws {
+        struct Full: Error {}
+        let saved = Mutex<(isFull: Bool, tokens: [ProviderToken])>((true, []))
+        let source = source { token in
+            try saved.withLock {
+                guard !$0.isFull else { throw Full() }
+                $0.tokens.append(token)
+            }
+        }
+        let token = try source.token(at: start)
+        source.pause(until: start + .seconds(300), by: "api.push.apple.com:443", now: start)
+        source.saveAgain()
+        #expect(saved.withLock { $0.tokens.isEmpty })
+        saved.withLock { $0.isFull = false }
+        source.saveAgain()
+        source.saveAgain()
+        let paused = ProviderToken(
+            text: token.text, issuedAt: token.issuedAt, pausedUntil: start + .seconds(300),
+            pausedBy: "api.push.apple.com:443")
+        #expect(saved.withLock { $0.tokens } == [paused], "once, with its pause")
+    }
+
     @Test func aRefusedTokenIsRenewedOnceForAll() throws {
         let source = source()
         let first = try source.token(at: start)

@@ -256,6 +256,8 @@ package struct APNsProvider: PushProvider {
         tokens?.pause(until: time, by: server, now: now)
     }
 
+    package func saveCredentialAgain() { tokens?.saveAgain() }
+
     package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? {
         tokens?.pause(at: server, now: now).map { ($0, "TooManyProviderTokenUpdates") }
     }

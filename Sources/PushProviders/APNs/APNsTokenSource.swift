@@ -11,6 +11,8 @@ package final class APNsTokenSource: Sendable {
     private struct State {
         var machine: ProviderTokenMachine
         var token: ProviderToken?
+        /// Whether the next run would not know of it, or of its pause.
+        var isUnsaved = false
     }
 
     let teamID: String
@@ -26,7 +28,7 @@ package final class APNsTokenSource: Sendable {
     ///     refused by APNs, so it is verified against the key first.
     ///   - pause: shared by all that sign with the key's id.
     ///   - onSigned: told of each token that is signed.
-    ///   - save: keeps a new token, or its new pause, for the next run. A failure to save does not stop the push.
+    ///   - save: keeps a new token, or its new pause, for the next run. A failure to save does not stop the push: see `saveAgain`.
     package init(
         teamID: String, keyID: String, key: ES256PrivateKey, stored: ProviderToken?,
         pause: CredentialPause = CredentialPause(), onSigned: @escaping @Sendable () -> Void = {},
@@ -84,8 +86,24 @@ package final class APNsTokenSource: Sendable {
         withState { state in
             guard var token = state.token, let known = sharedPause.remembered(at: now) else { return }
             (token.pausedUntil, token.pausedBy) = (known.until, known.by)
-            state.token = token
-            try? save(token)
+            keep(token, &state)
+        }
+    }
+
+    /// The store works: what it could not keep before is kept now.
+    package func saveAgain() {
+        state.withLock { state in
+            if state.isUnsaved, let token = state.token { keep(token, &state) }
+        }
+    }
+
+    private func keep(_ token: ProviderToken, _ state: inout State) {
+        state.token = token
+        do {
+            try save(token)
+            state.isUnsaved = false
+        } catch {
+            state.isUnsaved = true
         }
     }
 
@@ -106,9 +124,8 @@ package final class APNsTokenSource: Sendable {
         // The age counts from `iat`, which has whole seconds.
         let token = ProviderToken(text: text, issuedAt: Timestamp(seconds: now.seconds))
         state.machine.signed(at: token.issuedAt)
-        state.token = token
         onSigned()
-        try? save(token)
+        keep(token, &state)
         return token
     }
 

@@ -62,6 +62,8 @@ struct PushRecord {
         var batch: ObjectIdentifier?
         /// Whether the store could take it, which the next life of the process needs.
         var isKept = false
+        /// Whether the outcomes of its batch wait for the disk.
+        var waits = false
     }
 
     struct Retry {

@@ -38,6 +38,11 @@ extension World {
     func turned(isUnrecorded: Bool) {
         let waits = isUnrecorded && isDiskFailing && folder.faults.failures > 0
         unrecordedSince = waits ? unrecordedSince ?? tick : nil
+        // With what waited for the disk the store takes the pause that it could not take then.
+        for (place, pause) in pushes.pauses where pause.batch == nil && !pause.isKept {
+            pushes.pauses[place]?.isKept = pause.waits && !isUnrecorded && !isDiskFailing && !isDoomed
+            pushes.pauses[place]?.waits = isUnrecorded && (waits || pause.waits)
+        }
     }
 
     /// While outcomes wait for the disk, others come back, and nothing else leaves. For the first moment they may wait for others, to be
