@@ -204,6 +204,11 @@ final class Batch {
         row.attempts > 0 && row.state != .expired && row.reason.map { reasons.contains($0) } ?? false
     }
 
+    /// Those of the devices whose pushes were taken.
+    func taken(of devices: Set<Int64>) -> Set<Int64> {
+        Set(rows.lazy.filter { $0.state == .accepted && devices.contains($0.device) }.map(\.device))
+    }
+
     /// What the ledger gets.
     func commit(for campaign: CampaignKey, _ settlement: Settlement) -> LedgerCommit {
         var commit =

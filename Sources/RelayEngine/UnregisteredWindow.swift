@@ -36,6 +36,16 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
 
     package mutating func forget() { self = UnregisteredWindow() }
 
+    /// What is kept back.
+    package var kept: [Retirement] { doubted + batches.flatMap(\.retirements) }
+
+    /// Drops of what is kept back that of tokens that the service has taken since: their phones live. What it said of them still counts
+    /// against it.
+    package mutating func drop(where isAlive: (Retirement) -> Bool) {
+        doubted.removeAll(where: isAlive)
+        for index in batches.indices { batches[index].retirements.removeAll(where: isAlive) }
+    }
+
     /// It tripped in a life of the process that knows nothing of it any more.
     package mutating func suspect() { isSuspect = true }
 
@@ -47,7 +57,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
     package mutating func take(answers: Int, unregistered: Int, retirements: [Retirement], limit: Double?) -> Verdict {
         guard let limit else {
-            let all = doubted + batches.flatMap(\.retirements)
+            let all = kept
             self = UnregisteredWindow()
             return .released(all + retirements)
         }
@@ -83,7 +93,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     /// the good ones before them so far, and no later ones come to trip it.
     package mutating func end() -> [Retirement] {
         let isSane = answers < CredentialBreaker.sample || !isOverLimit
-        let retirements = isSane ? doubted + batches.flatMap(\.retirements) : []
+        let retirements = isSane ? kept : []
         (batches, doubted, answers, unregistered) = ([], [], 0, 0)
         return retirements
     }

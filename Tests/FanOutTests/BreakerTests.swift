@@ -58,6 +58,31 @@ import Testing
         #expect(campaign.counts.rejected == campaign.rejectedBy["Forbidden"] && campaign.counts.rejected >= 80)
     }
 
+    /// Before enough answers have come to believe that it is dead.
+    @Test func aTokenThatTheServiceTakesAgainIsNotRetired() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...5)
+        try bench.raise()
+        let since = bench.now + .seconds(3_600)
+        bench.serve("production", turns: 10) { place, _ in
+            place < 2
+                ? Reply(status: 410, reason: "Unregistered", timestamp: since)
+                : Reply(status: 503, reason: "ServiceUnavailable")
+        }
+        #expect(try bench.counts.unregistered == 2 && bench.counts.retrying == 3)
+        try bench.register(6...35)
+        try bench.raise("3.0")
+        bench.pass(.seconds(60))
+        bench.turn()
+        // One of the two lives; the other one's phone is gone.
+        bench.serve("production") { place, batch in
+            place == 0 ? Reply(status: 410, reason: "Unregistered", timestamp: since) : Reply()
+        }
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.state == .completed && campaign.counts.accepted == 34)
+        #expect(try bench.bench.retired() == 1)
+    }
+
     // MARK: The credential
 
     /// In the middle of a campaign, and of a batch: what was refused before the breaker tripped is sent after the repair.

@@ -51,6 +51,17 @@ import Testing
         #expect(end.retired == [0])
     }
 
+    @Test func whoIsTakenAgainIsNotRetired() {
+        var window = run([(9, 0..<2), (9, 2..<3)], limit: 0.8).window
+        #expect(window.kept == [0, 1, 2])
+        window.drop { $0 == 1 }
+        #expect(window.kept == [0, 2] && window.end() == [0, 2])
+        // 60 of the last 60 are dead, and nobody is believed yet.
+        window = run([(20, 0..<0), (0, 0..<10), (0, 10..<60)], limit: 0.8).window
+        window.drop { $0 < 50 }
+        #expect(window.kept == Array(50..<60))
+    }
+
     @Test func nobodyIsRetiredBeforeManyDeadOnesThatOnlyGoodOnesBeforeThemExcuse() {
         // 60 of 80 are dead, and all of the last 60.
         let beginning = [(20, 0..<0), (0, 0..<10), (0, 10..<60)]

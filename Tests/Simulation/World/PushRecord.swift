@@ -31,8 +31,6 @@ struct PushRecord {
     struct Madness {
         var place: PushPlace
         var tokens: Set<String> = []
-        /// The same, and those that it has taken again since: what is kept back of them for twenty answers is not dropped for that.
-        var heard: Set<String> = []
         var others = 0
         /// Whether a person had a campaign go on all the same, or they were judged beside good answers, or are too few to be.
         var isAccepted = false
@@ -86,7 +84,6 @@ struct PushRecord {
     mutating func hear(_ batch: ObjectIdentifier) {
         guard let answers = answers.removeValue(forKey: batch) else { return }
         madness[answers.entry].tokens.formUnion(answers.dead)
-        madness[answers.entry].heard.formUnion(answers.dead)
         madness[answers.entry].others += answers.others
     }
 
@@ -100,7 +97,7 @@ struct PushRecord {
     /// Whom a service has called dead so far may be retired; what it says next is judged anew.
     mutating func judgedSane(_ index: Int) {
         let place = madness[index].place
-        guard !madness[index].isAccepted, !madness[index].heard.isEmpty else { return madness[index].others = 0 }
+        guard !madness[index].isAccepted, !madness[index].tokens.isEmpty else { return madness[index].others = 0 }
         madness[index].isAccepted = true
         if madness.lastIndex(where: { $0.place == place }) == index { madness.append(Madness(place: place)) }
     }
@@ -110,7 +107,7 @@ struct PushRecord {
     var mad: Set<String> {
         var (mad, dead): (Set<String>, Set<String>) = ([], [])
         for one in madness {
-            if one.isMad { mad.formUnion(one.tokens.subtracting(dead)) } else { dead.formUnion(one.heard) }
+            if one.isMad { mad.formUnion(one.tokens.subtracting(dead)) } else { dead.formUnion(one.tokens) }
         }
         return mad
     }
