@@ -58,9 +58,15 @@ extension World {
     /// Tokens that are tried in the other environment keep their batch out.
     private var triesOtherEnvironments: Bool { settings.apps.contains { settings.setup["other", $0] == 1 } }
 
-    /// A service that is out is asked by a few pushes, no more often than every ten seconds.
-    private func judgeProbe(_ place: PushPlace) {
+    /// A service that is out is asked by a few pushes, no more often than every ten seconds. One of two campaigns that go on beside each
+    /// other finds that out by itself.
+    private func judgeProbe(_ push: SeenPush, _ place: PushPlace) {
         guard var outage = outages[place] else { return }
+        if let campaign = outage.campaign, campaign != push.campaign,
+            [campaign, push.campaign].allSatisfy({ told[$0]?.campaign.state == "running" })
+        {
+            return
+        }
         outage.pushes += 1
         outages[place] = outage
         let weather = services[place]?.weather
@@ -75,7 +81,7 @@ extension World {
     /// A push leaves: the model judges, the service answers.
     func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
         model.now = milliseconds
-        judgeProbe(place)
+        judgeProbe(push, place)
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
         observeCampaigns(
@@ -119,6 +125,7 @@ extension World {
     func delivered(_ answer: ServiceAnswer, to push: SeenPush, of batch: ObjectIdentifier, at place: PushPlace) {
         let end = tick
         noteMadness(answer, push, batch, place)
+        if answer.status >= 500 { lastFailed[place] = push.campaign }
         if answer.body.contains("TooManyProviderTokenUpdates") {
             pushes.pauses[place] = .init(since: end + .seconds(35), until: end + .seconds(600), batch: batch)
         } else if answer.retryAfter > 0, answer.status != 200, !pushes.sentBefore.contains(push.id) {

@@ -16,7 +16,7 @@ extension World {
             let app = settings.apps.first(where: { settings.key($0).app == name })
         else { return }
         let place = PushPlace(app: app, isSandbox: fields.contains { $0.0 == "environment" && $0.1 == "sandbox" })
-        outages[place] = begins ? (tick, 0) : nil
+        outages[place] = begins ? (tick, 0, lastFailed[place]) : nil
         guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
             lasts(place) > .seconds(120),
             // Where only those are sent to that failed in this weather, it refuses them all again.

@@ -89,7 +89,9 @@ final class World: @unchecked Sendable {
     /// Since when outcomes wait for a disk that fails.
     var unrecordedSince: MonotonicTime?
     /// By place that the relay takes for out: since when it has been asked by nobody, and the pushes that have left since.
-    var outages: [PushPlace: (since: MonotonicTime, pushes: Int)] = [:]
+    var outages: [PushPlace: (since: MonotonicTime, pushes: Int, campaign: String?)] = [:]
+    /// Whose push each place has answered with a 5xx last.
+    var lastFailed: [PushPlace: String] = [:]
     /// By app: after which change of the store the channels were explained last, and when.
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
     /// The newest campaigns as they were after a change of the store.
