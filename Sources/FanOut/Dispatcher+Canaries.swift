@@ -8,7 +8,9 @@ extension Dispatcher {
     /// Notes that the canary is done. Nothing follows until a person releases it.
     mutating func endCanary(of run: CampaignRun, at now: Timestamp) throws {
         try store.endCanary(run.record.key, at: now)
-        guard let record = try store.campaign(run.record.key), record.isCanary else { return halt(run) }
+        guard let record = try store.campaign(run.record.key), record.isCanary, record.canary?.endedAt != nil else {
+            return halt(run)
+        }
         run.lifecycle.waveEnded(next: nil)
         guard run.record.canary?.endedAt == nil else { return }
         log(

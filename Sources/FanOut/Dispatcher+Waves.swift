@@ -10,7 +10,8 @@ extension Dispatcher {
     mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
         if run.record.isCanary { return try endCanary(of: run, at: now) }
         try store.endWave(run.record.key, at: now)
-        guard let record = try store.campaign(run.record.key), let wave = record.waves.current else { return halt(run) }
+        guard let record = try store.campaign(run.record.key), let wave = record.waves.current, wave.endedAt != nil
+        else { return halt(run) }
         let next = record.waves.nextAt(run.route.waveRules) ?? now
         run.lifecycle.waveEnded(next: next)
         log(

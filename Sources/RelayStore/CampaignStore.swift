@@ -190,7 +190,8 @@ package protocol CampaignStore: Sendable {
     /// Completes a running campaign with every shard done and nothing retrying; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 
-    /// Notes that each device of the current wave has an outcome. Does nothing the second time.
+    /// Notes that each device of the current wave has an outcome. Does nothing the second time, nor where the campaign does not run: of one
+    /// that has just been superseded, whose devices are left out, the wave is not over should it be taken up again.
     func endWave(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Begins the wave after the current one, which must be over; else does nothing. Its requirement is in force for its users

@@ -53,6 +53,15 @@ extension ConformanceCase {
             try subject.store.beginNextWave(campaign.key, at: subject.now)
             try same(try subject.record(campaign.key).waves.current?.number, 1, "there is none after it")
         },
+        ConformanceCase("no wave ends of a campaign that does not run") { subject in
+            let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
+            _ = try subject.store.move(campaign.key, .paused, at: subject.now)
+            try subject.store.endWave(campaign.key, at: subject.now)
+            try same(try subject.record(campaign.key).waves.current?.endedAt, nil)
+            _ = try subject.store.move(campaign.key, .resumed, at: subject.now)
+            try subject.store.endWave(campaign.key, at: subject.now + .seconds(1))
+            try same(try subject.record(campaign.key).waves.current?.endedAt, subject.now + .seconds(1))
+        },
         ConformanceCase("the pause after a wave that ended ahead of the clock begins when the campaign begins again") {
             subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)

@@ -78,8 +78,10 @@ extension SQLiteStore {
     package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("ending a wave") { connection in
             let ended = try connection.run(
-                "UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL",
-                campaign.row, now)
+                """
+                UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL
+                    AND 'running' = (SELECT state FROM campaign WHERE id = ?1)
+                """, campaign.row, now)
             if ended > 0 { try NotificationTable.note(.waveDone, of: campaign, at: now, connection) }
         }
     }
