@@ -6,6 +6,9 @@ import UpgradeRules
 /// The table `campaign`.
 enum CampaignTable {
     static let finalStates: SQL = "('completed', 'cancelled', 'superseded')"
+    /// Of a device, in a statement whose first parameter is the campaign: SQLite gives the number of a row that another program deleted to the
+    /// next device, which may be another app's (sqlite.org/autoinc.html).
+    static let isOfItsApp: SQL = "app_id = (SELECT app_id FROM campaign WHERE id = ?1)"
 
     // MARK: Reading
 

@@ -130,9 +130,9 @@ private struct RoundStep {
             found += try connection.all(
                 """
                 SELECT d.device_id, v.environment FROM delivery AS d INDEXED BY delivery_rare
-                    CROSS JOIN device AS v ON v.id = d.device_id
-                WHERE d.campaign_id = ? AND d.state = ? AND d.state > 2 AND d.state <> 7 AND d.device_id > ?
-                ORDER BY d.device_id LIMIT ?
+                    CROSS JOIN device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)
+                WHERE d.campaign_id = ?1 AND d.state = ?2 AND d.state > 2 AND d.state <> 7 AND d.device_id > ?3
+                ORDER BY d.device_id LIMIT ?4
                 """, campaign.row, state, round.cursor, limit
             ) { ($0.integer(0), $0.environment(1)) }
         }
@@ -150,9 +150,9 @@ private struct RoundStep {
         let statement = try connection.prepared(
             """
             SELECT v.id, v.token, v.telephone, v.version, v.environment, v.retired_at IS NOT NULL, v.registered_at
-            FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id
-            WHERE d.campaign_id = ? AND d.device_id > ? AND d.state = 2 AND v.removed_at IS NULL
-            ORDER BY d.device_id LIMIT ?
+            FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)
+            WHERE d.campaign_id = ?1 AND d.device_id > ?2 AND d.state = 2 AND v.removed_at IS NULL
+            ORDER BY d.device_id LIMIT ?3
             """)
         defer { statement.reset() }
         statement.bind(1, campaign.row)
@@ -173,7 +173,7 @@ private struct RoundStep {
         let find = try connection.prepared(
             """
             SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at
-            FROM device WHERE id = ? AND removed_at IS NULL
+            FROM device WHERE id = ?2 AND \(CampaignTable.isOfItsApp) AND removed_at IS NULL
             """)
         defer { find.reset() }
         var rows = DeviceRows()
@@ -189,7 +189,8 @@ private struct RoundStep {
             }
             rows.removeAll()
             for entry in try next.entries() where entry.outcome == .accepted {
-                find.bind(1, entry.device)
+                find.bind(1, campaign.row)
+                find.bind(2, entry.device)
                 if try find.step() { find.readDevice(into: &rows, attempts: 0) }
                 find.reset()
             }

@@ -190,7 +190,7 @@ package enum LedgerSQL {
         FROM (SELECT device_id, attempts, again FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND next_attempt_at <= ?3 AND \(mayGoOn)
               ORDER BY next_attempt_at LIMIT ?4) AS r
-            LEFT JOIN device AS d ON d.id = r.device_id
+            LEFT JOIN device AS d ON d.id = r.device_id AND d.\(CampaignTable.isOfItsApp)
         ORDER BY r.device_id
         """
 }
