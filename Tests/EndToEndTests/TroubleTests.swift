@@ -276,6 +276,11 @@ import Testing
             parts.append(try part(title, stand, app: app, id))
         }
         try stand.reason(sandbox, "cannot reach the push service's sandbox")
+        // What `/readyz` says is a second old at most.
+        _ = try bench.until("/readyz does not name the sandbox") {
+            let degraded = try bench.api("GET", "/readyz").json["degraded"] as? [[String: String]] ?? []
+            return degraded.contains { $0["part"]?.contains("com.example.sandbox") == true } ? true : nil
+        }
         parts.append(try part("The sandbox cannot be reached", stand, app: "sandbox", sandbox))
         try stand.reason(canary, "is done")
         parts.append(try part("A canary is done", stand, app: "canary", canary))
