@@ -32,9 +32,9 @@ final class ConfigurationReader {
         path.isEmpty ? key : "\(path).\(key)"
     }
 
-    /// The path of a member whose name is the owner's: `apps["com.example.app"]`.
+    /// The path of a member whose name is the owner's: `apps["com.example.app"]`. A name that an app may have is shown whole.
     private func path(named key: String) -> String {
-        "\(path)[\"\(DisplayWidth.sanitised(key))\"]"
+        "\(path)[\(JSONValue.quoted(key, columns: 255))]"
     }
 
     func fault(_ key: String, _ problem: String) {
@@ -46,7 +46,8 @@ final class ConfigurationReader {
         for key in members.keys.sorted() where !known.contains(key) {
             let nearest = Suggestion.nearest(to: key, among: known.sorted()).map { "; did you mean \($0)?" }
             let list = known.sorted().joined(separator: ", ")
-            fault(DisplayWidth.sanitised(key), "unknown key\(nearest ?? "; known here: \(list)")")
+            let shown = DisplayWidth.truncated(DisplayWidth.sanitised(key), to: 60)
+            fault(shown, "unknown key\(nearest ?? "; known here: \(list)")")
         }
     }
 
@@ -320,18 +321,21 @@ final class ConfigurationReader {
 }
 
 extension JSONValue {
-    /// As the owner would name it in a message: `"text"`, `11`, `an object`. Long text is cut, and an address shows neither a
+    /// As the owner would name it in a message: `"text"`, `11`, `an object`. What is long is cut, and an address shows neither a
     /// password nor a query.
     var held: String {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"
-        case .number(let text): text
-        case .string(let text):
-            "\"\(DisplayWidth.truncated(DisplayWidth.sanitised(Self.shown(text)), to: 60))\""
+        case .number(let text): DisplayWidth.truncated(text, to: 60)
+        case .string(let text): Self.quoted(Self.shown(text), columns: 60)
         case .array: "a list"
         case .object: "an object"
         }
+    }
+
+    static func quoted(_ text: String, columns: Int) -> String {
+        "\"\(DisplayWidth.truncated(DisplayWidth.sanitised(text), to: columns))\""
     }
 
     private static func shown(_ text: String) -> String {

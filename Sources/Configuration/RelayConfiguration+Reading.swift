@@ -102,7 +102,8 @@ extension RelayConfiguration {
             let scalar = Character(Unicode.Scalar(byte))
             return scalar.isASCII && (scalar.isLetter || scalar.isNumber || "._-".contains(scalar))
         }
-        if name.isEmpty || name.utf8.count > 255 || !isSafe {
+        let isName = !name.isEmpty && name.utf8.count <= 255 && isSafe
+        if !isName {
             reader.fault(at: reader.path, "is not a name for an app; letters, digits, dots, hyphens and underscores")
         }
         var platforms: [Platform] = []
@@ -115,7 +116,8 @@ extension RelayConfiguration {
         if platforms.isEmpty, Platform.allCases.allSatisfy({ reader.raw($0.rawValue) == nil }) {
             reader.fault(at: reader.path, "names no platform; ios: { … }, android: { … } or both")
         }
-        return apps
+        // What else is found in the configuration names an app as it is written.
+        return isName ? apps : []
     }
 
     private static func readPlatform(_ key: AppKey, _ reader: ConfigurationReader) -> AppConfiguration {

@@ -25,7 +25,9 @@ extension RelayConfiguration {
         let known = Set(apps.map(\.key.app))
         return webhooks.secrets.enumerated().flatMap { index, secret in
             (secret.apps ?? []).subtracting(known).sorted().map {
-                ConfigurationFault("webhooks.secrets[\(index)].apps", "names \"\($0)\", which is not among the apps")
+                ConfigurationFault(
+                    "webhooks.secrets[\(index)].apps",
+                    "names \(JSONValue.string($0).held), which is not among the apps")
             }
         }
     }
