@@ -65,4 +65,28 @@ struct DeliveryPageTests {
             }
         }
     }
+
+    /// SQLite gives the number of a row that another program deleted to the next device (sqlite.org/autoinc.html).
+    @Test("a device's number that another app's device has now is in no list of the campaign")
+    func reusedNumbers() throws {
+        let (fixture, campaign) = try Self.campaign(waves: nil)
+        let all = DeliveryFilter()
+        let before = try fixture.store.deliveries(of: campaign, all, after: 0, limit: 1000)
+        let rejected = try #require(before.first { $0.state == .rejected })
+        let accepted = try #require(before.first { $0.state == .accepted })
+        let gone = "\(rejected.device), \(accepted.device)"
+        try fixture.store.administer(
+            """
+            PRAGMA foreign_keys = OFF;
+            UPDATE device SET token = token || 'ff', app_id = (SELECT id FROM app WHERE name = 'com.example.other')
+                WHERE id IN (\(gone));
+            PRAGMA foreign_keys = ON
+            """)
+        let after = try fixture.store.deliveries(of: campaign, all, after: 0, limit: 1000)
+        #expect(after == before.filter { $0.device != rejected.device && $0.device != accepted.device })
+        for state in [DeliveryState.rejected, .accepted] {
+            let listed = try fixture.store.deliveries(of: campaign, DeliveryFilter(state: state), after: 0, limit: 1000)
+            #expect(listed == after.filter { $0.state == state })
+        }
+    }
 }

@@ -12,7 +12,7 @@ enum CanaryTable {
         """
         iif((SELECT q.canary FROM requirement AS q WHERE q.id = \(campaign).requirement_id) IS NULL, 0,
             (SELECT count(*) FROM delivery AS r CROSS JOIN device AS v ON v.id = r.device_id
-             WHERE r.campaign_id = \(campaign).id AND v.removed_at IS NULL))
+             WHERE r.campaign_id = \(campaign).id AND v.app_id = \(campaign).app_id AND v.removed_at IS NULL))
         """
     }
 
@@ -47,8 +47,8 @@ enum CanaryTable {
         try connection.all(
             """
             SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment)
-            FROM delivery AS r CROSS JOIN device AS d ON d.id = r.device_id
-            WHERE r.campaign_id = ? AND d.removed_at IS NULL
+            FROM delivery AS r CROSS JOIN device AS d ON d.id = r.device_id AND d.\(CampaignTable.isOfItsApp)
+            WHERE r.campaign_id = ?1 AND d.removed_at IS NULL
             """, campaign.row
         ) { ($0.integer(0), $0.optionalText(1), $0.environment(2)) }
     }

@@ -138,18 +138,18 @@ struct DeliveryList {
 
     private func rows(_ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int) throws -> [Delivery] {
         let state = filter.state
+        let device: SQL = "CROSS JOIN device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)"
         let source: SQL
         switch state {
-        case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
+        case nil: source = "delivery AS d \(device) WHERE"
         case .pending, .inFlight: return []
         case .accepted, .filtered:
             // Most rows are one of these: the table itself, in order, is the quickest way.
-            source =
-                "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE d.state = \(state?.rawValue ?? 0) AND"
+            source = "delivery AS d \(device) WHERE d.state = \(state?.rawValue ?? 0) AND"
         default:
             // The repeated condition is what lets SQLite use the partial index (sqlite.org/partialindex.html, 3.1).
             source = """
-                delivery AS d INDEXED BY delivery_rare CROSS JOIN device AS v ON v.id = d.device_id
+                delivery AS d INDEXED BY delivery_rare \(device)
                 WHERE d.state = \(state?.rawValue ?? 0) AND d.state > 2 AND d.state <> 7 AND
                 """
         }
@@ -314,8 +314,9 @@ struct DeliveryList {
     private func row(of device: Int64) throws -> Delivery? {
         try connection.first(
             """
-            SELECT \(Self.columns) FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id
-            WHERE d.campaign_id = ? AND d.device_id = ?
+            SELECT \(Self.columns) FROM delivery AS d
+            CROSS JOIN device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)
+            WHERE d.campaign_id = ?1 AND d.device_id = ?2
             """, campaign.row, device, row: delivery)
     }
 
@@ -350,7 +351,9 @@ struct DeliveryList {
     }
 
     private func delivery(_ entry: DeliveryBatch.Entry, in batch: DeliveryBatch) throws -> Delivery? {
-        let token = try connection.first("SELECT token FROM device WHERE id = ?", entry.device) { $0.text(0) }
+        let token = try connection.first(
+            "SELECT token FROM device WHERE id = ? AND app_id = ?", entry.device, app
+        ) { $0.text(0) }
         return token.map { token in
             Delivery(
                 campaign: id, app: appKey, device: entry.device, token: token, telephone: batch.telephone(of: entry),
