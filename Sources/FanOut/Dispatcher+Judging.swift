@@ -19,12 +19,8 @@ extension Dispatcher {
             connectionReasons: provider.connectionReasons, now: now.wall, random: random)
         batch.settle(with: &settlement, at: now.wall)
         run.isPayloadTaken = settlement.isPayloadTaken
-        let kept = service.tokens.unregistered.kept
-        if !kept.isEmpty {
-            let taken = batch.taken(of: Set(kept.map(\.device)))
-            if !taken.isEmpty { service.tokens.unregistered.drop { taken.contains($0.device) } }
-        }
-        settlement.judgeTokens(by: &service.tokens.unregistered, limit: run.unregisteredLimit)
+        settlement.judgeTokens(
+            by: &service.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
         if run.route.triesOtherEnvironment {
             noteMoves(settlement.judgeMoves(by: &service.tokens.moved), of: service)
         }

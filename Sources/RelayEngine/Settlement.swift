@@ -128,7 +128,16 @@ package struct Settlement: Sendable {
 
     /// Keeps back what the batch would retire until the service's next answers have been seen, and retires instead what was kept
     /// back before.
-    package mutating func judgeTokens(by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?) {
+    ///
+    /// - Parameter takenNow: which of these devices the batch's pushes were taken for.
+    package mutating func judgeTokens(
+        by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
+    ) {
+        let kept = window.kept
+        if !kept.isEmpty {
+            let alive = takenNow(Set(kept.map(\.device)))
+            if !alive.isEmpty { window.drop { alive.contains($0.device) } }
+        }
         let answers = report.answers
         let verdict = window.take(
             answers: answers.proven + answers.refused, unregistered: answers.unregistered, retirements: retirements,

@@ -31,6 +31,8 @@ import Testing
         #expect(by.hasSuffix("(uid \(geteuid()))"))
         let alert = #"{"message":"Down tonight"}"#
         #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/alert", alert).status < 300)
+        // The line may come after the answer.
+        try #require(bench.logged.wait(for: "changed by hand"))
         let line = try #require(bench.logged.all.last { $0.contains("changed by hand") })
         #expect(line.contains("change=PUT /v1/apps/{app}/{platform}/alert"))
         #expect(line.contains("by=\(by)"))
@@ -41,7 +43,6 @@ import Testing
                 "PUT", "/v1/apps/com.example.app/ios/alert", Array(alert.utf8),
                 headers: [("Authorization", "Bearer \(token)")]
             ).status < 300)
-        // The line may come after the answer.
         #expect(bench.logged.wait(for: "source=api"))
         #expect(bench.logged.all.last { $0.contains("changed by hand") }?.contains("source=api") == true)
 
