@@ -139,6 +139,33 @@ import UpgradeRules
         try bench.tell(line.name, since: repaired.at, waited: bench.clock.now - repaired.clock)
     }
 
+    /// Two of a hundred devices are over their own rate. That says nothing of the project's quota, and holds nobody else up: neither
+    /// while the first tries go out nor while those few are tried again, which is all that is sent then.
+    @Test func devicesOverTheirOwnRateHoldNobodyElse() throws {
+        let devices = 10_000
+        var script = FaultScript()
+        script.busyShare = 0.02
+        let bench = try FCMBench(script)
+        try bench.register(1...devices)
+        try bench.start()
+        let (began, from) = (ContinuousClock.now, bench.clock.now)
+        try bench.raise()
+        try #require(
+            try bench.until {
+                try bench.campaign().map { $0.counts.accepted + $0.counts.retrying == Int64(devices) } ?? false
+            })
+        let busy = try #require(try bench.campaign()).counts.retrying
+        #expect(busy > 100 && busy < 400, "\(busy)")
+        #expect(bench.clock.now == from, "no time had to pass for those who may be pushed to")
+        let end = try bench.passTime(to: .completed, by: .seconds(5))
+        #expect(end.counts.accepted == Int64(devices) && end.counts.addsUp && bench.repeats == 0)
+        #expect(bench.lines.count(of: "the project's quota is reached: nothing of the app is sent for a while") == 0)
+        // Each of them is refused twice: a minute, then two (PROTOCOLS 2.3), a quarter more at most, and the turn of each.
+        let waited = bench.clock.now - from
+        #expect(waited <= .seconds(300), "\(waited)")
+        try bench.tell("QUOTA_EXCEEDED to one device in fifty, twice", since: began, waited: waited)
+    }
+
     /// A process that is gone in mid-campaign, as the store sees it: its shards and cursors are as they were last recorded.
     @Test func afterARestartNothingIsLost() throws {
         let bench = try FCMBench(FaultScript(), latency: .milliseconds(20))
