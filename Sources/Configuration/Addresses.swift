@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
-import RelayAPI
 
 /// An HTTPS server to connect to.
 package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import RelayEngine
-import RelayStore
 package import Signing
-import UpgradeRules
 import WireFormat
 
 /// Looks at every file that a valid configuration names.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 package import Signing
-import Terminal
 import UpgradeRules
 import WireFormat
 

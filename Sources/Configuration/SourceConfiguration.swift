@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
-import Signing
 import UpgradeRules
 package import VersionSources
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore

@@ -2,7 +2,6 @@
 import RelayEngine
 import RelayStore
 import Telemetry
-import UpgradeRules
 
 /// The configuration was read anew.
 extension Dispatcher {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
-import PushProviders
 package import RelayEngine
 package import RelayStore
 import Synchronization
 package import Telemetry
-import Threading
 import WireFormat
 
 /// The fan-out's loop: takes events, asks each campaign's and each push service's machine what to do, does it, and records

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
-import Telemetry
 
 /// Pushes that were recorded as refused before the campaign's breaker had seen enough to judge: where it trips, the
 /// credential was at fault and they are tried again. Those of the campaign's first answers, or of the last batches with a fault.

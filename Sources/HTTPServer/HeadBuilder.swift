@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import WireFormat
 
 /// A request's head, line by line (RFC 9112, sections 3 and 5; RFC 9110). Pure.
 struct HeadBuilder {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import RelayEngine
 import Synchronization
 import Telemetry
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
-import Signing
 import WireFormat
 
 /// Where a list goes on, in a form that gives clients nothing to rely on.

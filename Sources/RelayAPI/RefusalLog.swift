@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
-import RelayEngine
 import Synchronization
 import Telemetry
 import Threading

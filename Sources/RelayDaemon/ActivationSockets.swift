@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTPServer
-import RelayAPI
-import RelayEngine
 import Systemd
 import Telemetry
 import Terminal

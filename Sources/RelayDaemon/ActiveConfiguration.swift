@@ -9,7 +9,6 @@ import Signing
 import Synchronization
 package import Telemetry
 import Terminal
-import VersionSources
 
 /// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
 package struct ActiveConfiguration: Sendable {

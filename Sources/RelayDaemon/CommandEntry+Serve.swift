@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import RelayEngine
 import Telemetry
 package import Terminal
 

@@ -2,7 +2,6 @@
 import FanOut
 import HTTP2
 import Notifications
-import RelayAPI
 import RelayEngine
 import RelayStore
 import Telemetry

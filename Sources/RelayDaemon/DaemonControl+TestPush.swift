@@ -2,7 +2,6 @@
 import Configuration
 import FanOut
 import RelayAPI
-import RelayEngine
 import RelayStore
 import Telemetry
 import UpgradeRules

@@ -6,9 +6,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Telemetry
-import UpgradeRules
 import VersionSources
-import WireFormat
 
 /// What the API asks of the running daemon: the door to what decides on requirements (`RequirementControl`), and what the daemon's
 /// own parts tell.

@@ -2,7 +2,6 @@
 import CLinux
 import Foundation
 import Glibc
-import RelayEngine
 import Telemetry
 
 /// What Linux accounts of this process (proc(5)), under the names that every Prometheus client has for it.

@@ -6,7 +6,6 @@ import PushProviders
 import RelayEngine
 import RelayStore
 import Signing
-import Telemetry
 import Terminal
 import UpgradeRules
 

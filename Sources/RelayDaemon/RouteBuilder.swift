@@ -9,7 +9,6 @@ import RelayStore
 import Signing
 import Telemetry
 import Terminal
-import UpgradeRules
 
 /// Makes the fan-out's routes of the configuration: keys read, provider tokens found again, servers named.
 struct RouteBuilder {

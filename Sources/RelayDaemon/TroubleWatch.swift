@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
-import RelayEngine
 import RelayStore
 
 /// Which parts of the relay receivers of events are told of: those that were in trouble at two looks in a row, a minute apart, so

@@ -5,7 +5,6 @@ import RelayStore
 import Synchronization
 package import Telemetry
 import Threading
-import WireFormat
 
 /// The relay's store in one SQLite file: one connection that writes, a few that read beside it.
 ///

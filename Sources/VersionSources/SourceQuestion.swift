@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Signing
 
 /// What a source asks the world outside next: a question that may take as long as the other side likes.

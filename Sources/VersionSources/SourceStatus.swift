@@ -3,7 +3,6 @@ import RelayEngine
 import RelayStore
 import Synchronization
 import Telemetry
-import UpgradeRules
 
 /// What any thread may ask while the sources are watched.
 final class SourceStatus: Sendable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
-import RelayEngine
 import Terminal
 package import WireFormat
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
 import RelayEngine
-import RelayStore
 import Synchronization
 import Terminal
 import WireFormat

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
 import Terminal
-import WireFormat
 
 extension CommandEntry {
     static let usersExplain = client("users explain") { run in

@@ -2,7 +2,6 @@
 import Foundation
 import Terminal
 import Threading
-import WireFormat
 
 /// One import of a file: from its bytes to the relay, and what the person hears of it.
 struct DeviceImporting {

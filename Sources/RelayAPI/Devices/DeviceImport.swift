@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
 import HTTPServer
-import RelayEngine
 import RelayStore
 import WireFormat
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
-import RelayEngine
 import RelayStore
 package import UpgradeRules
 import WireFormat

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import UpgradeRules
 
 /// Where a `User-Agent` holds an app's version: literal text with one `{version}`, and `*` for any text.
 ///

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import HTTPServer
-import RelayEngine
-import RelayStore
 import Synchronization
 import Telemetry
 import Threading

@@ -3,7 +3,6 @@ import APIModel
 import HTTPServer
 import RelayEngine
 package import RelayStore
-import Synchronization
 package import Telemetry
 import Threading
 import WireFormat

@@ -2,7 +2,6 @@
 import APIModel
 import Dispatch
 import HTTPServer
-import RelayEngine
 import RelayStore
 import Synchronization
 import Threading

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
-import RelayStore
 import Threading
 
 /// Whether the API token is still good that a stream was opened with. Looked up each second, on the thread that serves the stream.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
-import UpgradeRules
 import WireFormat
 
 /// Why a campaign does not move, and when it will or who moves it; nil where it moves. The one place that says so: the API, `show`,

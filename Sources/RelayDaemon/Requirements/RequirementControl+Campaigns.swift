@@ -6,7 +6,6 @@ package import RelayStore
 import Telemetry
 import UpgradeRules
 import VersionSources
-import WireFormat
 
 /// Campaigns: how they stand, and what an operator does with them.
 extension RequirementControl {

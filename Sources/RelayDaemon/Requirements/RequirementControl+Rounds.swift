@@ -4,7 +4,6 @@ package import RelayAPI
 package import RelayEngine
 import RelayStore
 import Telemetry
-import UpgradeRules
 import VersionSources
 
 /// Campaigns that are sent again to some of their devices.

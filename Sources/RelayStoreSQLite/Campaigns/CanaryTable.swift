@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import UpgradeRules
 
 /// The columns of `campaign` that tell of its canary, and the rows that it has before there are shards.
 enum CanaryTable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import UpgradeRules
 
 extension SQLiteStore {
     package func campaign(_ key: CampaignKey) throws -> CampaignRecord? {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import RelayStore
-import UpgradeRules
 
 /// The devices that a question about deliveries means.
 extension DeliveryList {

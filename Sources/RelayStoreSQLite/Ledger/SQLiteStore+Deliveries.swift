@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 package import RelayStore
-import UpgradeRules
 
 extension SQLiteStore {
     package func deliveryPage(

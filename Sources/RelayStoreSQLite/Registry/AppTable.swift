@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
-import UpgradeRules
 
 /// Apps as numbers.
 enum AppTable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 package import RelayStore
 import Telemetry
 import UpgradeRules

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import RelayStore
-import UpgradeRules
 
 extension SourceLoop {
     /// What hangs on the track. Without what the relay's own store could tell, an edit is opened where the list changes, as ever.
