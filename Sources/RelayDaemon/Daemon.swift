@@ -25,26 +25,15 @@ struct Daemon {
     /// How long the pages of a store are looked through that was not closed well, at most.
     private static let pageCheckTime = Duration.seconds(2)
 
-    private let file: ConfigurationFile
-    private let environment: [String: String]
-    private let standardError: StandardErrorLog
+    let file: ConfigurationFile
+    let environment: [String: String]
+    let standardError: StandardErrorLog
+    /// The command line's level goes before the configuration's.
+    let isLevelFixed: Bool
     private var log: Log { standardError.log }
     private let tokenSources = TokenSources()
     private let clock: @Sendable () -> Timestamp = {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    }
-
-    /// The command line's level goes before the configuration's.
-    private let isLevelFixed: Bool
-
-    init(
-        file: ConfigurationFile, environment: [String: String], standardError: StandardErrorLog,
-        isLevelFixed: Bool = false
-    ) {
-        self.isLevelFixed = isLevelFixed
-        self.file = file
-        self.environment = environment
-        self.standardError = standardError
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -109,10 +98,10 @@ struct Daemon {
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
             sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
-            store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
+            store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates, log: log,
             clock: clock)
-        let maintenance = MaintenanceThread(
+        let maintenance = Maintenance(
             store: store, log: log, certificates: certificates, clock: clock,
             troubles: { control.faults() + control.warnings() }, notify: notifier.notify)
         var settings = apiSettings(configuration, limits, identity, active)
@@ -254,7 +243,7 @@ struct Daemon {
         let sources: SourceRunner
         let versionCache: VersionCache
         let notifier: Notifier
-        let maintenance: MaintenanceThread
+        let maintenance: Maintenance
         let certificates: CertificateWatch
         let api: APIServer
         /// The certificate in use.

@@ -13,11 +13,7 @@ extension DaemonControl {
 
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
         let app = try control.configured(wish.app)
-        guard let route = active.current.routes[wish.app] else {
-            throw ControlError(
-                .unknownApp, context: "\(wish.app.app) has no push service on \(wish.app.platform.rawValue)",
-                hint: RequirementControl.pushHint(wish.app))
-        }
+        let route = try control.route(of: wish.app)
         // As a campaign of what is asked for now would say it.
         let record = try store.version(of: wish.app)
         guard let url = record?.downloadURL ?? app.downloadURL else {

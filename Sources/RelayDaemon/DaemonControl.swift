@@ -12,7 +12,7 @@ import VersionSources
 /// own parts tell.
 ///
 /// Used from the HTTP server's threads.
-final class DaemonControl: RelayControl {
+struct DaemonControl: RelayControl {
     let store: any RelayStore
     let control: RequirementControl
     var requirements: any RequirementOperations { control }
@@ -25,24 +25,6 @@ final class DaemonControl: RelayControl {
     let certificates: CertificateWatch
     let log: Log
     let clock: @Sendable () -> Timestamp
-
-    init(
-        store: any RelayStore, requirements: RequirementControl, active: ActiveConfiguration.Shared, fanOut: FanOut,
-        sources: SourceRunner, notifier: Notifier, tokenSources: TokenSources, reloads: ReloadDesk,
-        certificates: CertificateWatch, log: Log, clock: @escaping @Sendable () -> Timestamp
-    ) {
-        self.store = store
-        control = requirements
-        self.active = active
-        self.fanOut = fanOut
-        self.sources = sources
-        self.notifier = notifier
-        self.tokenSources = tokenSources
-        self.reloads = reloads
-        self.certificates = certificates
-        self.log = log
-        self.clock = clock
-    }
 
     func profile(of app: AppKey) -> AppProfile? {
         active.current.apps[app].map { AppProfile($0) }

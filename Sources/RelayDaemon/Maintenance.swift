@@ -4,13 +4,14 @@ package import RelayEngine
 package import RelayStore
 import Synchronization
 package import Telemetry
+import Threading
 import WireFormat
 
 /// What the daemon does of itself, beside its work: follows every minute how campaigns are obeyed, looks whether a certificate
 /// ends, which part is in trouble and what waits long, and prunes the store every hour, as `store.keep` says. While it prunes, a
 /// minute of the curve may be missed.
 ///
-/// One thread calls `turn`; the rest is for any.
+/// One thread calls `turn`, its own once it was started; the rest is for any.
 package final class Maintenance: Sendable {
     private static let minute = Duration.seconds(60)
     private static let minutesBetweenPrunings = 60
@@ -21,6 +22,7 @@ package final class Maintenance: Sendable {
     private let certificates: CertificateWatch?
     private let troubles: (@Sendable () -> [ReadinessFault])?
     private let notify: @Sendable (RelayEvent) -> Void
+    private let worker = Worker()
     private let state = Mutex(State())
 
     private struct State {
@@ -28,7 +30,6 @@ package final class Maintenance: Sendable {
         var keep: Duration?
         /// Whether `keep` is new.
         var prunesNow = true
-        var isStopped = false
         /// Since the last pruning.
         var minutes = 0
         var faults = FaultLog()
@@ -58,32 +59,43 @@ package final class Maintenance: Sendable {
         self.clock = clock
     }
 
-    /// The next turn prunes, and later ones as long as this holds.
+    /// Begins to take its turns on a thread, with the first look and the first pruning at once. Call once.
+    ///
+    /// - Throws: where the system has no thread left.
+    func start(keep: Duration?) throws {
+        state.withLock { $0.keep = keep }
+        try worker.start("maintenance") { [self] in turn(isMinuteOver: $0) }
+    }
+
+    /// The next turn, which comes at once, prunes, and later ones as long as this holds. Refuses nothing, so that a reload may count
+    /// on it.
     ///
     /// - Parameter keep: how much of the past; with nil nothing is ever pruned.
     package func reload(keep: Duration?) {
         state.withLock { ($0.keep, $0.prunesNow) = (keep, true) }
+        worker.wake()
     }
 
-    /// The next turn does nothing, and a pruning that is under way ends with its transaction.
-    package func askToStop() {
-        state.withLock { $0.isStopped = true }
-    }
+    /// The next turn does nothing, and a pruning that is under way ends with its transaction. Does not wait for it.
+    package func askToStop() { worker.askToStop() }
+
+    /// Returns when the thread has ended.
+    func stop() { worker.stop() }
 
     /// One look at everything, and the pruning where it is due.
     ///
     /// - Parameter isMinuteOver: whether the time that the turn before gave has passed, and nobody came sooner.
     /// - Returns: when to come again; nil once it was told to stop.
     package func turn(isMinuteOver: Bool) -> Duration? {
-        let (keep, isStopped) = state.withLock { state in
+        if worker.isStopping { return nil }
+        let keep: Duration? = state.withLock { state in
             if isMinuteOver { state.minutes = min(state.minutes + 1, Self.minutesBetweenPrunings) }
             let prunes = state.prunesNow || state.minutes == Self.minutesBetweenPrunings
             state.prunesNow = false
-            guard let keep = state.keep, prunes, !state.isStopped else { return (Duration?.none, state.isStopped) }
+            guard let keep = state.keep, prunes else { return nil }
             state.minutes = 0
-            return (keep, false)
+            return keep
         }
-        if isStopped { return nil }
         certificates?.look(at: clock())
         tell()
         follow()
@@ -125,7 +137,7 @@ package final class Maintenance: Sendable {
         do {
             let now = clock()
             let report = try store.prune(before: now - keep, at: now) { _ in
-                state.withLock { !$0.isStopped && $0.keep == keep }
+                !worker.isStopping && state.withLock { $0.keep == keep }
             }
             if !report.isEmpty { log(.notice, "the store was pruned", report.fields) }
         } catch {

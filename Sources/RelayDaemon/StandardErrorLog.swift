@@ -52,7 +52,9 @@ final class StandardErrorLog: Sendable {
         switch format {
         case .json: return priority + json(level, message, fields, at: time())
         case .text:
-            return (isJournal ? priority : "\(time()) \(name(level)) ") + text(message, fields)
+            // As wide as the longest, so that messages stand in line.
+            let name = level.name + String(repeating: " ", count: "warning".count - level.name.count)
+            return (isJournal ? priority : "\(time()) \(name) ") + text(message, fields)
         }
     }
 
@@ -74,16 +76,6 @@ final class StandardErrorLog: Sendable {
         var text = message.description
         for field in fields { text += " \(field.name)=\(quoted(field.value))" }
         return text
-    }
-
-    private static func name(_ level: LogLevel) -> String {
-        switch level {
-        case .debug: "debug  "
-        case .info: "info   "
-        case .notice: "notice "
-        case .warning: "warning"
-        case .error: "error  "
-        }
     }
 
     /// Nothing that came from outside can begin a line of its own or a field of its own.

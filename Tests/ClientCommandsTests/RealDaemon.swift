@@ -84,7 +84,7 @@ final class RealDaemon: Sendable {
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
             sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
-            store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
+            store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: ReloadDesk(startedAt: clock()) {},
             certificates: CertificateWatch(log: log), log: log, clock: clock)
         let settings = APISettings(

@@ -31,7 +31,7 @@ import UpgradeRules
 
         var reason: CampaignReason {
             CampaignReason(
-                record: record, counts: record.counts, trouble: trouble, standsStill: standsStill,
+                record: record, counts: record.counts, trouble: trouble, isHeld: standsStill,
                 nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nil)
         }
     }

@@ -19,14 +19,6 @@ struct CampaignReason {
     let gate: GateVerdict?
     let nextWaveAt: Timestamp?
 
-    init(
-        record: CampaignRecord, counts: CampaignCounts, trouble: String?, standsStill: Bool, nextRetryAt: Timestamp?,
-        hasRoute: Bool, gate: GateVerdict?, nextWaveAt: Timestamp?
-    ) {
-        (self.record, self.counts, self.trouble, isHeld) = (record, counts, trouble, standsStill)
-        (self.nextRetryAt, self.hasRoute, self.gate, self.nextWaveAt) = (nextRetryAt, hasRoute, gate, nextWaveAt)
-    }
-
     var text: String? {
         switch record.state {
         case .waiting: gate?.reason ?? Self.lostStore

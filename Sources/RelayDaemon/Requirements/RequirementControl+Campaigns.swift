@@ -24,7 +24,7 @@ extension RequirementControl {
             ? sources.verdict(record.required, build: record.requiredBuild, of: record.app) : nil
         let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
         let reason = CampaignReason(
-            record: record, counts: counts, trouble: figures.trouble, standsStill: figures.standsStill,
+            record: record, counts: counts, trouble: figures.trouble, isHeld: figures.standsStill,
             nextRetryAt: figures.nextRetryAt, hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt)
         record.reason = reason.text
         var status = CampaignStatus(
@@ -99,7 +99,7 @@ extension RequirementControl {
         return row
     }
 
-    private func campaign(_ id: String) throws -> CampaignRecord {
+    func campaign(_ id: String) throws -> CampaignRecord {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }

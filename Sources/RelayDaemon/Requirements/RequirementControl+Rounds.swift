@@ -9,15 +9,8 @@ import VersionSources
 /// Campaigns that are sent again to some of their devices.
 extension RequirementControl {
     package func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
-        guard let campaign = try store.campaign(id: id) else {
-            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
-        }
-        guard let route = routes()[campaign.app] else {
-            throw ControlError(
-                .unknownApp, context: "\(campaign.app.app) has no push service on \(campaign.app.platform.rawValue)",
-                hint: Self.pushHint(campaign.app))
-        }
-        let draft = RoundDraft(.retry(states), timeToLive: route.timeToLive)
+        let campaign = try campaign(id)
+        let draft = RoundDraft(.retry(states), timeToLive: try route(of: campaign.app).timeToLive)
         let answer = try store.reopen(campaign.key, for: draft, at: clock())
         guard answer == .opened else { throw Self.refusal(answer, of: campaign, states) }
         log(

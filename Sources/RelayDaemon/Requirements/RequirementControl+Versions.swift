@@ -188,11 +188,7 @@ extension RequirementControl {
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
                 hint: "send `required`")
         }
-        guard let route = routes()[bump.app] else {
-            throw ControlError(
-                .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
-                hint: Self.pushHint(bump.app))
-        }
+        let route = try route(of: bump.app)
         let required = row.version
         let payload = try payload(row, route)
         let filter = AudienceFilter(required: required, telephones: nil)

@@ -72,6 +72,16 @@ package final class RequirementControl: RequirementOperations {
         return configuration
     }
 
+    /// - Throws: `ControlError.unknownApp` where the app cannot be pushed to.
+    func route(of app: AppKey) throws -> AppRoute {
+        guard let route = routes()[app] else {
+            throw ControlError(
+                .unknownApp, context: "\(app.app) has no push service on \(app.platform.rawValue)",
+                hint: Self.pushHint(app))
+        }
+        return route
+    }
+
     /// What an app lacks that cannot be pushed to.
     static func pushHint(_ app: AppKey) -> String {
         "add `\(app.platform == .ios ? "apns" : "fcm")` to the app's configuration"

@@ -13,7 +13,7 @@ import UpgradeRules
 @testable import RelayDaemon
 
 /// What the daemon does of itself, beside its work.
-@Suite(.ownThread) struct MaintenanceThreadTests {
+@Suite(.ownThread) struct MaintenanceTests {
     private let store: SQLiteStore
     private let app = AppKey(app: "a", platform: .ios)
     private let now = Timestamp(seconds: 1_800_000_000)
@@ -22,8 +22,8 @@ import UpgradeRules
         store = try SQLiteStore(path: "\(try TestFolder.make())/relay.db")
     }
 
-    private func thread(_ lines: Watched<[String]>) -> MaintenanceThread {
-        MaintenanceThread(
+    private func thread(_ lines: Watched<[String]>) -> Maintenance {
+        Maintenance(
             store: store, log: Log(minimum: .notice) { _, message, _ in lines.change { $0.append("\(message)") } },
             clock: { now })
     }
