@@ -26,7 +26,7 @@ extension APNsConfiguration {
     }
 
     private static func readCredentials(_ reader: ConfigurationReader) -> APNsCredentials {
-        guard let certificate = reader.raw("certificate") else { return readKeys(reader) }
+        guard reader.raw("certificate") != nil else { return readKeys(reader) }
         // Read all the same: what stands there may be wrong besides.
         _ = reader.string("teamId", check: tenCharacters)
         _ = reader.string("keyId", check: tenCharacters)
@@ -38,8 +38,8 @@ extension APNsConfiguration {
         }
         return .certificate(
             APNsCertificateFiles(
-                certificate: reader.secret(certificate, at: reader.path(of: "certificate")) ?? .file(""),
-                key: optionalSecret("key", reader), password: optionalSecret("password", reader)))
+                certificate: reader.optionalSecret("certificate") ?? .file(""), key: reader.optionalSecret("key"),
+                password: reader.optionalSecret("password")))
     }
 
     private static func readKeys(_ reader: ConfigurationReader) -> APNsCredentials {
@@ -68,14 +68,9 @@ extension APNsConfiguration {
         reader.finish()
         return sandbox
     }
-
-    private static func optionalSecret(_ key: String, _ reader: ConfigurationReader) -> SecretSource? {
-        reader.raw(key).flatMap { reader.secret($0, at: reader.path(of: key)) }
-    }
 }
 
 /// Apple's team and key ids are "a 10-character" identifier (PROTOCOLS 1.4).
 private func tenCharacters(_ text: String) -> String? {
-    let isRight = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    return isRight ? nil : "is not ten letters and digits"
+    text.utf8.count == 10 && isOfLettersAndDigits(text) ? nil : "is not ten letters and digits"
 }

@@ -59,11 +59,9 @@ package struct APNsCertificateFiles: Sendable, Hashable {
     /// - Parameter field: the app's `apns`.
     /// - Throws: `ConfigurationFault` with the field.
     package func read(at field: String, environment: [String: String]) throws(ConfigurationFault) -> PushCertificate {
-        let bytes = try Self.read("\(field).certificate", environment) { environment throws(FileProbe.Failure) in
-            try certificate.bytes(environment: environment)
-        }
-        let keyText = try Self.read(key, "\(field).key", environment)
-        let passwordText = try Self.read(password, "\(field).password", environment)
+        let bytes = try certificate.read(at: "\(field).certificate", environment: environment, isText: false)
+        let keyText = try key?.read(at: "\(field).key", environment: environment)
+        let passwordText = try password?.read(at: "\(field).password", environment: environment)
         do throws(PushCertificate.Fault) {
             return try PushCertificate(certificate: bytes, key: keyText, password: passwordText)
         } catch {
@@ -83,26 +81,6 @@ package struct APNsCertificateFiles: Sendable, Hashable {
         if let key { places.append(("key", key)) }
         if let password { places.append(("password", password)) }
         return places
-    }
-
-    private static func read(
-        _ source: SecretSource?, _ field: String, _ environment: [String: String]
-    ) throws(ConfigurationFault) -> [UInt8]? {
-        guard let source else { return nil }
-        return try read(field, environment) { environment throws(FileProbe.Failure) in
-            try source.read(environment: environment)
-        }
-    }
-
-    private static func read(
-        _ field: String, _ environment: [String: String],
-        _ body: ([String: String]) throws(FileProbe.Failure) -> [UInt8]
-    ) throws(ConfigurationFault) -> [UInt8] {
-        do throws(FileProbe.Failure) {
-            return try body(environment)
-        } catch {
-            throw ConfigurationFault(field, "\(error)")
-        }
     }
 }
 

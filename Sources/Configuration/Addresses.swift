@@ -27,8 +27,7 @@ extension ServerAddress {
             let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             host = parts.first ?? ""
             portText = parts.count > 1 ? parts[1] : nil
-            let isName = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
-            guard !host.isEmpty, isName else { return nil }
+            guard !host.isEmpty, isOfLettersAndDigits(host, or: ".-") else { return nil }
         }
         var port: UInt16 = 443
         if let portText {

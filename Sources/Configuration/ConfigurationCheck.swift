@@ -103,12 +103,12 @@ package struct ConfigurationCheck: Sendable {
     }
 
     func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
-        do {
-            let secret = try source.read(environment: environment)
+        do throws(ConfigurationFault) {
+            let secret = try source.read(at: field, environment: environment)
             report.noteRead(source, field)
             return secret
         } catch {
-            report.faults.append(ConfigurationFault(field, "\(error)"))
+            report.faults.append(error)
             return nil
         }
     }

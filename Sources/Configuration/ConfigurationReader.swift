@@ -275,11 +275,13 @@ final class ConfigurationReader {
     ///
     /// - Parameter what: which place it is: "where the .p8 file is".
     func requiredSecret(_ key: String, _ what: String) -> SecretSource? {
-        guard let value = raw(key) else {
-            fault(key, "missing; \(what): { file: \"…\" } or { credential: \"…\" }")
-            return nil
-        }
-        return secret(value, at: path(of: key))
+        if raw(key) == nil { fault(key, "missing; \(what): { file: \"…\" } or { credential: \"…\" }") }
+        return optionalSecret(key)
+    }
+
+    /// nil where it is absent, and after a fault.
+    func optionalSecret(_ key: String) -> SecretSource? {
+        raw(key).flatMap { secret($0, at: path(of: key)) }
     }
 
     /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.

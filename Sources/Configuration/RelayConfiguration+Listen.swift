@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
+import RelayEngine
 
 extension RelayConfiguration {
     static func readListen(_ reader: ConfigurationReader) -> ListenConfiguration {
@@ -50,10 +51,9 @@ extension RelayConfiguration {
         limits.server.connectionsPerAddress = reader.integer(
             "connectionsPerAddress", default: max(1, limits.server.connections / 2), in: 1...1_000_000,
             "a number of connections")
-        limits.server.idleTime = milliseconds(
-            reader.duration("idleTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
-        limits.server.requestTime = milliseconds(
-            reader.duration("requestTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
+        let times = Duration.seconds(1)...Duration.seconds(3600)
+        limits.server.idleTime = reader.duration("idleTime", default: "30s", in: times).milliseconds
+        limits.server.requestTime = reader.duration("requestTime", default: "30s", in: times).milliseconds
         limits.body = reader.integer("body", default: limits.body, in: 1024...(64 << 20), "a number of bytes")
         limits.server.head = reader.integer("head", default: limits.server.head, in: 1024...16_384, "a number of bytes")
         limits.server.target = reader.integer(
@@ -61,9 +61,5 @@ extension RelayConfiguration {
         limits.server.threads = reader.integer(
             "threads", default: limits.server.threads, in: 1...64, "a number of threads")
         reader.finish()
-    }
-
-    private static func milliseconds(_ duration: Duration) -> Int64 {
-        duration.components.seconds * 1000
     }
 }

@@ -96,12 +96,8 @@ extension RelayConfiguration {
 
     private static func readApp(_ name: String, _ reader: ConfigurationReader) -> [AppConfiguration] {
         var apps: [AppConfiguration] = []
-        // The name is a segment of the API's paths.
-        let isSafe = name.utf8.allSatisfy { byte in
-            let scalar = Character(Unicode.Scalar(byte))
-            return scalar.isASCII && (scalar.isLetter || scalar.isNumber || "._-".contains(scalar))
-        }
-        let isName = !name.isEmpty && name.utf8.count <= 255 && isSafe
+        // It is a segment of the API's paths.
+        let isName = (1...255).contains(name.utf8.count) && isOfLettersAndDigits(name, or: "._-")
         if !isName {
             reader.fault(at: reader.path, "is not a name for an app; letters, digits, dots, hyphens and underscores")
         }
@@ -216,6 +212,10 @@ extension RelayConfiguration {
 
 func absolutePath(_ text: String) -> String? {
     text.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /"
+}
+
+func isOfLettersAndDigits(_ text: some StringProtocol, or others: String = "") -> Bool {
+    text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || others.contains($0)) }
 }
 
 func shortText(_ text: String) -> String? {

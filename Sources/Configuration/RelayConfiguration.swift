@@ -69,23 +69,13 @@ package struct TLSConfiguration: Sendable, Equatable {
     ///
     /// - Throws: `ConfigurationFault` with the field.
     package func identity(environment: [String: String], now: Int64) throws(ConfigurationFault) -> ServerIdentity {
-        let chain = try Self.read(certificate, "certificate", environment)
-        let key = try Self.read(key, "key", environment)
+        let chain = try certificate.read(at: "listen.tls.certificate", environment: environment)
+        let key = try key.read(at: "listen.tls.key", environment: environment)
         do throws(ServerIdentity.Fault) {
             return try ServerIdentity(chain: chain, privateKey: key, at: now)
         } catch {
             let place = error.part == .key ? self.key.place : certificate.place
             throw ConfigurationFault("listen.tls.\(error.part.rawValue)", "\(place): \(error)")
-        }
-    }
-
-    private static func read(
-        _ source: SecretSource, _ field: String, _ environment: [String: String]
-    ) throws(ConfigurationFault) -> [UInt8] {
-        do throws(FileProbe.Failure) {
-            return try source.read(environment: environment)
-        } catch {
-            throw ConfigurationFault("listen.tls.\(field)", "\(error)")
         }
     }
 }

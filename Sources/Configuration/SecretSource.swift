@@ -48,6 +48,19 @@ package enum SecretSource: Sendable, Hashable {
         return bytes
     }
 
+    /// The same, or all of it to the last byte where it is no text.
+    ///
+    /// - Throws: with the field of the configuration that names the place.
+    func read(
+        at field: String, environment: [String: String], isText: Bool = true
+    ) throws(ConfigurationFault) -> [UInt8] {
+        do throws(FileProbe.Failure) {
+            return try isText ? read(environment: environment) : bytes(environment: environment)
+        } catch {
+            throw ConfigurationFault(field, "\(error)")
+        }
+    }
+
     /// What is kept there to the last byte, as what is no text needs it.
     package func bytes(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
         let bytes: [UInt8]

@@ -18,7 +18,7 @@ extension RelayConfiguration {
             return isRight ? nil : "is not an issuer id; such as \"57246542-96fe-1a63-e053-0824d011072a\""
         }
         let keyID = reader.requiredString("keyId", "the id that App Store Connect shows beside the key") { text in
-            (8...20).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            (8...20).contains(text.utf8.count) && isOfLettersAndDigits(text)
                 ? nil : "is not a key id; letters and digits, such as \"2X9R4HXF34\""
         }
         let key = reader.requiredSecret("key", "where the .p8 file is")

@@ -42,11 +42,7 @@ extension RelayConfiguration {
             ?? source.namePattern
         let fraction = reader.number(
             "minimumFraction", usual: "1", in: 0.001...1, "a share of users, of which 1 is all of them")
-        source.server = reader.string("server", default: source.server) { text in
-            (text.hasPrefix("https://") || isLoopback(text)) && ShownAddress.namesHostAlone(text)
-                && !text.hasSuffix("/")
-                ? nil : "is not a server; an address such as \"\(GooglePlaySource.google)\", without a user"
-        }
+        source.server = storeServer(reader, "server", default: source.server)
         // Google: 3000 questions a minute, 200000 a day for older projects; at most four questions at each poll.
         let shortest = Duration.seconds(source.server == GooglePlaySource.google ? 60 : 1)
         source.every = reader.duration("every", default: "10m", in: shortest...(.seconds(86_400)))
@@ -65,7 +61,7 @@ extension RelayConfiguration {
             segments.count >= 2 && text.utf8.count <= 255
             && segments.allSatisfy { segment in
                 segment.first.map { $0.isASCII && $0.isLetter } ?? false
-                    && segment.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+                    && isOfLettersAndDigits(segment, or: "_")
             }
         return isRight ? nil : "is not a package name; such as \"com.example.app\""
     }

@@ -56,20 +56,14 @@ extension RelayConfiguration {
     private static func readAppStore(_ reader: ConfigurationReader) -> AppStoreSource? {
         let number = reader.optionalInteger("id", in: 1...Int.max, "an App Store id")
         let bundleID = reader.string("bundleId") { text in
-            let isRight =
-                (1...155).contains(text.utf8.count)
-                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
-            return isRight ? nil : "is not a bundle id; letters, digits, dots and hyphens"
+            (1...155).contains(text.utf8.count) && isOfLettersAndDigits(text, or: ".-_")
+                ? nil : "is not a bundle id; letters, digits, dots and hyphens"
         }
         let country = reader.string("country") { text in
             text.utf8.count == 2 && text.allSatisfy { $0.isASCII && $0.isLetter }
                 ? nil : "is not a country; two letters, such as \"cn\""
         }
-        let server = reader.string("lookupServer", default: AppStoreSource.apple) { text in
-            let isAddress = text.hasPrefix("https://") || isLoopback(text)
-            return isAddress && ShownAddress.namesHostAlone(text) && !text.hasSuffix("/")
-                ? nil : "is not a server; an address such as \"https://itunes.apple.com\", without a user"
-        }
+        let server = storeServer(reader, "lookupServer", default: AppStoreSource.apple)
         // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). A server of one's own may be asked more.
         let isApple = server == AppStoreSource.apple
         let every = reader.duration(
@@ -106,6 +100,15 @@ extension RelayConfiguration {
         reader.finish()
         return file.map(VersionSource.Kind.launchGateFile)
             ?? url.map { .launchGateURL(LaunchGateURLSource(url: $0, every: every)) }
+    }
+
+    /// A store's own server, or one that stands in for it.
+    static func storeServer(_ reader: ConfigurationReader, _ key: String, default usual: String) -> String {
+        reader.string(key, default: usual) { text in
+            (text.hasPrefix("https://") || isLoopback(text)) && ShownAddress.namesHostAlone(text)
+                && !text.hasSuffix("/")
+                ? nil : "is not a server; an address such as \"\(usual)\", without a user"
+        }
     }
 
     /// http to this machine itself: nobody can change it on the way.
