@@ -54,6 +54,10 @@ import VersionSources
             #"{ canary: [13800138000] }"#,
             #"canary[0]: 13800138000 is no telephone as devices send it, such as "13800138000""#
         ),
+        (
+            #"{ canary: ["138\u202E"] }"#,
+            #"canary[0]: "138\#u{FFFD}" is no telephone as devices send it, such as "13800138000""#
+        ),
     ])
     func `A fault names its field`(webhooks: String, fault: String) {
         do {
