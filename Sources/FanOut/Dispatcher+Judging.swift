@@ -21,7 +21,7 @@ extension Dispatcher {
         settlement.judgeTokens(
             by: &service.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
         if run.route.triesOtherEnvironment {
-            noteMoves(settlement.judgeMoves(by: &service.tokens.moved), of: service)
+            noteMoves(settlement.judgeMoves(by: &service.tokens.moved, takenNow: batch.taken(of:)), of: service)
         }
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, at: now.wall) }
         let judgement = service.machine.answered(

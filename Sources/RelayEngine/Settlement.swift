@@ -151,8 +151,16 @@ package struct Settlement: Sendable {
     /// The same for the devices that the other environment took: where nearly all are of that one, it is no single device's mistake,
     /// and they stay as they are registered.
     ///
+    /// - Parameter takenNow: which of these devices the batch's pushes were taken for, by whichever environment.
     /// - Returns: what speaks against it.
-    package mutating func judgeMoves(by window: inout UnregisteredWindow<Push>) -> CredentialBreaker.Trip? {
+    package mutating func judgeMoves(
+        by window: inout UnregisteredWindow<Push>, takenNow: (Set<Int64>) -> Set<Int64>
+    ) -> CredentialBreaker.Trip? {
+        let kept = window.kept
+        if !kept.isEmpty {
+            let takenHere = takenNow(Set(kept.map(\.device))).subtracting(takenByOther.map(\.device))
+            if !takenHere.isEmpty { window.drop { takenHere.contains($0.device) } }
+        }
         let answers = report.answers
         let verdict = window.take(
             answers: answers.proven + answers.refused, unregistered: takenByOther.count, retirements: takenByOther,

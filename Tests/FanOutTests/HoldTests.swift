@@ -142,6 +142,36 @@ import UpgradeRules
         #expect(try moved(100, of: 10).moved == 10)
     }
 
+    /// Before enough answers have come to believe that it is the other one's.
+    @Test func whomItsOwnEnvironmentTakesAgainIsNotMoved() throws {
+        let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
+        try bench.register(1...5)
+        try bench.raise()
+        for _ in 0..<10 {
+            bench.serve("production", turns: 1) { place, _ in
+                place < 2
+                    ? TestLane.Reply(status: 400, reason: "BadDeviceToken")
+                    : TestLane.Reply(status: 503, reason: "ServiceUnavailable")
+            }
+            bench.serve("sandbox", turns: 1)
+        }
+        #expect(try bench.counts.accepted == 2 && bench.counts.retrying == 3)
+        try bench.register(6...35)
+        try bench.raise("3.0")
+        bench.pass(.seconds(60))
+        bench.turn()
+        // One of the two is of production, after all.
+        for _ in 0..<100 {
+            bench.serve("production", turns: 1) { place, _ in
+                place == 0 ? TestLane.Reply(status: 400, reason: "BadDeviceToken") : TestLane.Reply()
+            }
+            bench.serve("sandbox", turns: 1)
+        }
+        #expect(try bench.bench.campaign().state == .completed)
+        let devices = try bench.bench.store.devices(of: FanOutBench.app, after: 0, limit: 100)
+        #expect(devices.count { $0.registration.environment == .sandbox } == 1)
+    }
+
     @Test func theOperatorIsToldWhyNobodyIsMoved() throws {
         let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
         try bench.register(1...3_000)
