@@ -41,6 +41,8 @@ static const char steps[] = {
 #embed "schema/18-dead-tokens.sql"
     , 0,
 #embed "schema/19-pausing-servers.sql"
+    , 0,
+#embed "schema/20-token-doubts.sql"
     , 0
 };
 

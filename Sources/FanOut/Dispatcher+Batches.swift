@@ -102,7 +102,8 @@ extension Dispatcher {
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
                 retirements: service.tokens.unregistered.end())
             commit.corrections = service.corrections(of: service.tokens.moved.end())
-            guard !commit.retirements.isEmpty || !commit.corrections.isEmpty else { continue }
+            commit.doubts = service.tokens.changes(at: service.key.environment)
+            guard !commit.retirements.isEmpty || !commit.corrections.isEmpty || !commit.doubts.isEmpty else { continue }
             try store.commit([commit], at: now)
         }
     }

@@ -42,7 +42,8 @@ extension Dispatcher {
                 run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
             restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
         }
-        let commit = batch.commit(for: run.record.key, settlement)
+        var commit = batch.commit(for: run.record.key, settlement)
+        commit.doubts = service.tokens.changes(at: service.key.environment)
         batch.settled = commit
         return commit
     }

@@ -111,7 +111,6 @@ extension Dispatcher {
             forgetCredentialFault(of: service)
         }
         for service in services.values where service.tokens.moved.isSuspect && !isUsed(service) {
-            service.tokens.moved.forget()
             _ = faults.clear(environmentPart(service))
         }
         let troubled = services.values.filter { service in

@@ -215,8 +215,6 @@ extension Dispatcher {
         for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, keepsRamp: keepsRamp, now)
         }
-        // Nobody has said since that they are dead: a restart or a reload speaks no more for the service than a newer campaign does.
-        if earlier.areDeadDoubted { run.services.first?.tokens.unregistered.suspect() }
         rerouted.remove(record.key)
         runs[record.key] = run
         log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
@@ -240,6 +238,8 @@ extension Dispatcher {
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
         let service = service(run.record.app, environment, run.route, isStaged: run.isStaged)
+        // A restart or a reload speaks no more for the service than a newer campaign does.
+        try service.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: environment) }
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.
         service.forgetTemplate()
         service.provider.forgetRefusal()

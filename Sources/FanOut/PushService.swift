@@ -11,6 +11,25 @@ final class JudgedTokens {
     var unregistered = UnregisteredWindow<TokenRetirement>()
     /// Taken by the app's other environment, and not moved there yet.
     var moved = UnregisteredWindow<Settlement.Push>()
+    /// What the store has of them, with the commits that are on their way there; nil: it was not asked yet.
+    private var stored: [TokenDoubt.Kind: JudgedAnswers]?
+
+    /// Goes on where the last life of the process ended.
+    func begin(_ read: () throws -> [TokenDoubt]) rethrows {
+        guard stored == nil else { return }
+        let known = Dictionary(uniqueKeysWithValues: try read().map { ($0.kind, $0.judged) })
+        stored = known
+        if let dead = known[.dead] { unregistered = UnregisteredWindow(dead) }
+        if let other = known[.moved] { moved = UnregisteredWindow(other) }
+    }
+
+    /// What the store is to have instead of what it has.
+    func changes(at environment: PushEnvironment) -> [TokenDoubt] {
+        let now: [(TokenDoubt.Kind, JudgedAnswers)] = [(.dead, unregistered.memory), (.moved, moved.memory)]
+        let changed = now.filter { kind, judged in stored?[kind, default: JudgedAnswers()] != judged }
+        for (kind, judged) in changed { stored?[kind] = judged }
+        return changed.map { TokenDoubt(environment, $0, $1) }
+    }
 }
 
 /// One push service as the fan-out uses it: what decides what goes there, and the connections that lead there.

@@ -3,8 +3,8 @@
 /// Notices a push service that calls living tokens dead, or those of the other environment, at any time of a campaign and across
 /// campaigns, and keeps back what that means for each token until enough answers that came after it have been looked at.
 ///
-/// One window watches one push service. Nothing of it is stored: a token whose retirement is lost with the process is pushed to
-/// again and called dead again; that it has tripped is why a campaign is suspended.
+/// One window watches one push service. Of what it keeps back nothing is stored: a token whose retirement is lost with the process is
+/// pushed to again and called dead again. What the last answers were, and whether it has tripped, is (`memory`).
 ///
 /// `Retirement` is what is kept back: a token's retirement.
 package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
@@ -34,7 +34,27 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
 
     package init() {}
 
-    package mutating func forget() { self = UnregisteredWindow() }
+    /// What the next life of the process has to know: whether it is suspect, and of the last batches those from which on most speaks against
+    /// the service, where that is as much as trips it. Good answers from before them excuse nothing then.
+    package var memory: JudgedAnswers {
+        var (sum, worst) = (JudgedAnswers(), JudgedAnswers())
+        for batch in batches.reversed() {
+            sum.answers += batch.answers
+            sum.against += batch.unregistered
+            if sum.against * worst.answers >= worst.against * sum.answers { worst = sum }
+        }
+        if worst.against == 0 || Double(worst.against) < limit * Double(worst.answers) { worst = JudgedAnswers() }
+        worst.isSuspect = isSuspect
+        return worst
+    }
+
+    /// Goes on where a life of the process has ended.
+    package init(_ memory: JudgedAnswers) {
+        isSuspect = memory.isSuspect
+        guard memory.answers > 0 else { return }
+        (answers, unregistered) = (memory.answers, memory.against)
+        batches = [Batch(answers: answers, unregistered: unregistered, retirements: [])]
+    }
 
     /// What is kept back.
     package var kept: [Retirement] { doubted + batches.flatMap(\.retirements) }
@@ -45,9 +65,6 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         doubted.removeAll(where: isAlive)
         for index in batches.indices { batches[index].retirements.removeAll(where: isAlive) }
     }
-
-    /// It tripped in a life of the process that knows nothing of it any more.
-    package mutating func suspect() { isSuspect = true }
 
     /// Takes what one batch came to.
     ///
@@ -61,8 +78,8 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
             self = UnregisteredWindow()
             return .released(all + retirements)
         }
-        guard answers > 0 else { return .released([]) }
         self.limit = limit
+        guard answers > 0 else { return .released([]) }
         // What a suspect says is not believed later either: the token is pushed to again in time, and called dead again.
         batches.append(Batch(answers: answers, unregistered: unregistered, retirements: isSuspect ? [] : retirements))
         self.answers += answers

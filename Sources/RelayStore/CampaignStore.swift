@@ -142,12 +142,10 @@ package protocol CampaignStore: Sendable {
     /// Newest first, from before `before` (exclusive; nil: from the newest), at most `limit`.
     func campaigns(before: CampaignKey?, limit: Int) throws -> [CampaignRecord]
 
-    /// What the push services answered to the app's last `count` campaigns before this one, and whether another of its campaigns, older or
-    /// newer, is suspended for its dead tokens, or was when another took its place: the last of those, and of all that had twenty pushes
-    /// accepted, tells.
+    /// What the push services answered to the app's last `count` campaigns before this one.
     func answers(
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
-    ) throws -> (accepted: Int64, unregistered: Int64, areDeadDoubted: Bool)
+    ) throws -> (accepted: Int64, unregistered: Int64)
 
     /// Those whose state is not final, oldest first.
     func openCampaigns() throws -> [CampaignRecord]

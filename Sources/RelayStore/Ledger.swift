@@ -63,6 +63,8 @@ package struct LedgerCommit: Sendable {
     package var devices: DeviceRows
     package var retirements: [TokenRetirement]
     package var corrections: [EnvironmentCorrection] = []
+    /// What it changes of what its services' answers say against the app's tokens.
+    package var doubts: [TokenDoubt] = []
     /// What it adds to its campaign's waves; empty where there are none.
     package var waves: [WaveTally] = []
 
@@ -171,6 +173,9 @@ package protocol Ledger: Sendable {
     ///
     /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try.
     func commit(_ batches: [LedgerCommit], at now: Timestamp) throws
+
+    /// What an app's push service said against tokens when it was asked last, each kind once.
+    func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt]
 
     /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be written.
     /// Asked for after a conflict, and only then.

@@ -142,6 +142,26 @@ import UpgradeRules
         #expect(try moved(100, of: 10).moved == 10)
     }
 
+    /// What is left to the next life of the process, or to a small campaign, is too little to be judged by alone.
+    @Test(arguments: [true, false])
+    func thatNearlyAllAreOfTheOtherEnvironmentIsRemembered(isRestarted: Bool) throws {
+        let (count, bench) = try moved(100, of: 40)
+        #expect(count == 0)
+        #expect(try bench.bench.campaign().state == .completed)
+        if isRestarted { try bench.restart() }
+        for number in 1...35 {
+            #expect(try bench.bench.store.removeDevice(FanOutBench.app, token: LiveBench.token(number)))
+        }
+        try bench.raise("3.0")
+        for _ in 0..<100 {
+            bench.serve("production", turns: 1) { _, _ in TestLane.Reply(status: 400, reason: "BadDeviceToken") }
+            bench.serve("sandbox", turns: 1)
+        }
+        #expect(try bench.bench.campaign().state == .completed && bench.counts.accepted == 5)
+        let devices = try bench.bench.store.devices(of: FanOutBench.app, after: 0, limit: 100)
+        #expect(devices.map(\.registration.environment) == Array(repeating: .production, count: 5))
+    }
+
     /// Before enough answers have come to believe that it is the other one's.
     @Test func whomItsOwnEnvironmentTakesAgainIsNotMoved() throws {
         let bench = try DispatcherBench { $0.triesOtherEnvironment = true }

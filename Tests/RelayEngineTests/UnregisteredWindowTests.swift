@@ -72,6 +72,34 @@ import Testing
         #expect(run(beginning + [(20, 0..<0)], limit: 0.8).retired == Array(0..<60), "the service was right, after all")
     }
 
+    @Test func whatALifeOfTheProcessLeavesToTheNextCounts() {
+        func next(_ window: UnregisteredWindow<Int>, _ good: Int, _ dead: Range<Int>) -> (trip: Bool, retired: [Int]) {
+            var window = UnregisteredWindow<Int>(window.memory)
+            #expect(window.kept.isEmpty)
+            let verdict = window.take(
+                answers: good + dead.count, unregistered: dead.count, retirements: Array(dead), limit: 0.8)
+            guard case .released(let released) = verdict else { return (true, []) }
+            return (false, released + window.end())
+        }
+        // 15 dead ones before the restart, 5 after it; and 4.
+        let few = run([(0, 0..<15)], limit: 0.8).window
+        #expect(few.memory == JudgedAnswers(answers: 15, against: 15))
+        #expect(next(few, 0, 15..<20) == (true, []))
+        #expect(next(few, 0, 15..<19) == (false, Array(15..<19)))
+        // One that has tripped is believed again by twenty answers.
+        let tripped = run([(0, 0..<20)], limit: 0.8).window
+        #expect(tripped.memory == JudgedAnswers(isSuspect: true))
+        #expect(next(tripped, 0, 20..<25) == (false, []))
+        var window = UnregisteredWindow<Int>(tripped.memory)
+        _ = window.take(answers: 20, unregistered: 1, retirements: [25], limit: 0.8)
+        #expect(!window.isSuspect && window.memory == JudgedAnswers())
+        // What was judged sane is, and good answers from before the dead ones excuse nothing.
+        #expect(run([(20, 0..<40)], limit: 0.8).window.memory == JudgedAnswers())
+        #expect(
+            run([(20, 0..<1), (0, 1..<3), (2, 3..<16)], limit: 0.8).window.memory
+                == JudgedAnswers(answers: 17, against: 15))
+    }
+
     @Test func whatIsLeftAtTheEndIsRetired() {
         var window = run([(2, 0..<1), (0, 1..<3)], limit: 0.8).window
         #expect(window.end() == [0, 1, 2])
@@ -98,8 +126,7 @@ import Testing
     }
 
     @Test func whatTrippedInAnEarlierLifeOfTheProcessIsSuspectStill() {
-        var window = run([], limit: 0.8).window
-        window.suspect()
+        var window = UnregisteredWindow<Int>(JudgedAnswers(isSuspect: true))
         _ = window.take(answers: 19, unregistered: 19, retirements: Array(0..<19), limit: 0.8)
         #expect(window.end().isEmpty, "too few to be judged")
         _ = window.take(answers: 20, unregistered: 1, retirements: [19], limit: 0.8)

@@ -24,6 +24,7 @@ import UpgradeRules
         fixture.store.close()
         try fixture.administerOld(
             """
+            DROP TABLE token_doubt;
             ALTER TABLE provider_token DROP COLUMN paused_by;
             ALTER TABLE campaign DROP COLUMN accepts_dead;
             CREATE INDEX campaign_event_suspended ON campaign_event (campaign_id) WHERE state = 'suspended';
@@ -34,6 +35,10 @@ import UpgradeRules
         let old = try #require(try store.campaign(campaign.key))
         #expect(old.acceptsDeadTokens == isResumed)
         #expect(old.state == (isResumed ? .running : .suspended))
+        for environment in PushEnvironment.allCases {
+            let doubts = try store.tokenDoubts(of: fixture.app, environment: environment)
+            #expect(doubts == (isResumed ? [] : [TokenDoubt(environment, .dead, JudgedAnswers(isSuspect: true))]))
+        }
         #expect(try store.check { _ in true } == [])
     }
 }

@@ -63,6 +63,7 @@ struct StoreFileTests {
                 ["16", "one record of what is required"], ["17", "what devices say at login"],
                 ["18", "dead tokens that a person accepted"],
                 ["19", "which server wants a pause of a key"],
+                ["20", "what was said against tokens"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

@@ -33,43 +33,37 @@ extension ConformanceCase {
             let theirs = try subject.store.answers(of: other, before: next.key, campaigns: 100)
             try same([theirs.accepted, theirs.unregistered], [0, 10])
         },
-        ConformanceCase("the newest that was suspended for dead tokens, or had enough accepted, tells of the service") {
+        ConformanceCase("what was said against tokens is kept by app, environment and kind, until it is taken back") {
             subject in
-            func areDoubted(_ campaign: CampaignRecord) throws -> Bool {
-                let known = try subject.store.answers(of: subject.app, before: campaign.key, campaigns: 100)
-                return known.areDeadDoubted
-            }
-            func send(_ required: String, _ state: DeliveryState) throws -> CampaignRecord {
-                let campaign = try subject.announce(required)
-                let shard = try subject.onlyShard(campaign)
-                let commit = try subject.batch(shard) { LedgerRow(device: $0.id, state: state, attempts: 1) }
+            let other = AppKey(app: "com.example.other", platform: .ios)
+            try subject.registerDevices(3, app: other)
+            try subject.registerDevices(3)
+            let (own, theirs) = (try subject.announce(), try subject.announce("1.5", app: other))
+            func note(_ campaign: CampaignRecord, _ doubts: TokenDoubt...) throws {
+                var commit = LedgerCommit(
+                    campaign: campaign.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
+                    retirements: [])
+                commit.doubts = doubts
                 try subject.store.commit([commit], at: subject.now)
-                return campaign
             }
-            func suspend(_ campaign: CampaignRecord, _ cause: SuspensionCause) throws {
-                try check(try subject.store.move(campaign.key, .suspended(cause, "why"), at: subject.now), "suspended")
+            func doubts(_ app: AppKey, _ environment: PushEnvironment = .production) throws -> [TokenDoubt] {
+                try subject.store.tokenDoubts(of: app, environment: environment)
             }
-            try subject.registerDevices(19)
-            let older = try send("1.1", .accepted)
-            try check(!(try areDoubted(older)), "there is no other")
-            let doubting = try send("1.2", .unregistered)
-            try suspend(doubting, .deadTokens)
-            try check(!(try areDoubted(doubting)), "what it was suspended for itself a person accepts with it")
-            try check(try areDoubted(older), "a newer one is suspended")
-            let small = try send("1.3", .accepted)
-            try check(try areDoubted(small), "superseded as it was")
-            try check(try areDoubted(try send("1.4", .unregistered)), "19 that were accepted say too little")
-            try subject.store.register([subject.registration(19)], at: subject.now)
-            let dead = try send("1.5", .unregistered)
-            try suspend(dead, .credential)
-            try check(try areDoubted(try subject.announce("1.6")), "20 answers, none of them accepted")
-            let good = try send("1.7", .accepted)
-            try check(try areDoubted(good), "not by its own answers")
-            try check(!(try areDoubted(older)), "20 were accepted since")
-            let last = try subject.announce("1.8")
-            try check(!(try areDoubted(last)), "20 were accepted since")
-            try suspend(last, .deadTokens)
-            try check(try areDoubted(good), "the newest that tells")
+            let dead = TokenDoubt(.production, .dead, JudgedAnswers(answers: 15, against: 12))
+            let moved = TokenDoubt(.production, .moved, JudgedAnswers(isSuspect: true))
+            let sandbox = TokenDoubt(.sandbox, .dead, JudgedAnswers(answers: 3, against: 3, isSuspect: true))
+            try same(try doubts(subject.app), [])
+            try note(own, moved, dead)
+            try note(theirs, sandbox)
+            try same(try doubts(subject.app), [dead, moved])
+            try same(try doubts(subject.app, .sandbox), [])
+            try same(try doubts(other), [])
+            try same(try doubts(other, .sandbox), [sandbox])
+            let more = TokenDoubt(.production, .dead, JudgedAnswers(answers: 20, against: 13))
+            try note(own, more, TokenDoubt(.production, .moved, JudgedAnswers()))
+            try same(try doubts(subject.app), [more])
+            try note(own, TokenDoubt(.sandbox, .dead, JudgedAnswers()))
+            try same(try doubts(other, .sandbox), [sandbox], "another app's")
         },
         ConformanceCase("a dead token is retired unless it was registered later than it died") { subject in
             try subject.registerDevices(3)

@@ -23,7 +23,7 @@ extension SQLiteStore {
 
     package func answers(
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
-    ) throws -> (accepted: Int64, unregistered: Int64, areDeadDoubted: Bool) {
+    ) throws -> (accepted: Int64, unregistered: Int64) {
         try read("adding up earlier answers") { connection in
             let rows = try connection.all(
                 """
@@ -31,17 +31,7 @@ extension SQLiteStore {
                 WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
                 """, app.app, app.platform, campaign.row, count
             ) { (accepted: $0.integer(0), unregistered: $0.integer(1)) }
-            // As in one life of the process: whoever doubts a service believes it when it has taken some again.
-            let isDoubted = try connection.first(
-                """
-                SELECT c.cause IS 'deadTokens' FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-                WHERE a.name = ? AND a.platform = ? AND c.id <> ? AND (c.cause IS 'deadTokens' OR c.accepted >= ?)
-                ORDER BY c.id DESC LIMIT 1
-                """, app.app, app.platform, campaign.row, CredentialBreaker.sample
-            ) { $0.integer(0) == 1 }
-            return (
-                rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered }, isDoubted ?? false
-            )
+            return (rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered })
         }
     }
 

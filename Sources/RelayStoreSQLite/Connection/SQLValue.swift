@@ -49,6 +49,7 @@ extension CampaignState: SQLValue {}
 extension DeliveryState: SQLValue {}
 extension Platform: SQLValue {}
 extension PushEnvironment: SQLValue {}
+extension TokenDoubt.Kind: SQLValue {}
 
 extension Statement {
     func bind(_ values: [(any SQLValue)?]) {

@@ -110,6 +110,7 @@ struct OutcomeRecorder {
                 "\(DeviceTable.changeEnvironment) AND registered_at = ?3", correction.environment,
                 correction.device, correction.registeredAt)
         }
+        for doubt in batch.doubts { try TokenDoubtTable.put(doubt, of: batch.campaign, connection) }
     }
 
     /// Writes the counts that were gathered.

@@ -25,6 +25,7 @@ extension Migration {
             "what devices say at login",
             "dead tokens that a person accepted",
             "which server wants a pause of a key",
+            "what was said against tokens",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// What a push service's last answers say against an app's tokens there, from one life of the process to the next.
+package struct TokenDoubt: Hashable, Sendable {
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        /// They are called dead.
+        case dead = 0
+        /// The other environment takes them.
+        case moved = 1
+    }
+
+    package var environment: PushEnvironment
+    package var kind: Kind
+    /// Nothing against them is none in the store.
+    package var judged: JudgedAnswers
+
+    package init(_ environment: PushEnvironment, _ kind: Kind, _ judged: JudgedAnswers) {
+        self.environment = environment
+        self.kind = kind
+        self.judged = judged
+    }
+}

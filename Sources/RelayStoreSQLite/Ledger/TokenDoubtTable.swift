@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+
+/// The table `token_doubt`: what push services said against tokens of late.
+enum TokenDoubtTable {
+    static func put(_ doubt: TokenDoubt, of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
+        let judged = doubt.judged
+        guard judged != JudgedAnswers() else {
+            try connection.run(
+                """
+                DELETE FROM token_doubt
+                WHERE app_id = (SELECT app_id FROM campaign WHERE id = ?) AND environment = ? AND kind = ?
+                """, campaign.row, doubt.environment, doubt.kind)
+            return
+        }
+        try connection.run(
+            """
+            INSERT INTO token_doubt (app_id, environment, kind, answers, against, is_suspect)
+            SELECT app_id, ?, ?, ?, ?, ? FROM campaign WHERE id = ?
+            ON CONFLICT (app_id, environment, kind) DO UPDATE
+                SET answers = excluded.answers, against = excluded.against, is_suspect = excluded.is_suspect
+            """, doubt.environment, doubt.kind, judged.answers, judged.against, judged.isSuspect, campaign.row)
+    }
+}
+
+extension SQLiteStore {
+    package func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt] {
+        try read("reading what was said against tokens") { connection in
+            try connection.all(
+                """
+                SELECT d.kind, d.answers, d.against, d.is_suspect FROM token_doubt AS d JOIN app AS a ON a.id = d.app_id
+                WHERE a.name = ? AND a.platform = ? AND d.environment = ? ORDER BY d.kind
+                """, app.app, app.platform, environment
+            ) { row in
+                TokenDoubt(
+                    environment, row.integer(0) == 0 ? .dead : .moved,
+                    JudgedAnswers(
+                        answers: Int(row.integer(1)), against: Int(row.integer(2)), isSuspect: row.integer(3) == 1))
+            }
+        }
+    }
+}
