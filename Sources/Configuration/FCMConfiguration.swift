@@ -66,8 +66,10 @@ extension FCMConfiguration {
     /// The account that pushes, and the project that it pushes to.
     ///
     /// - Throws: `FileProbe.Failure`, with nothing of the key.
-    package func account(environment: [String: String]) throws -> (account: GoogleAccount, project: String) {
-        let account = try AppConfiguration.account(serviceAccount, environment)
+    package func account(
+        environment: [String: String], keys: KeyReader = KeyReader()
+    ) throws -> (account: GoogleAccount, project: String) {
+        let account = try AppConfiguration.account(serviceAccount, environment, keys)
         return (account, try project(of: account))
     }
 

@@ -68,10 +68,12 @@ extension RelayConfiguration {
 }
 
 extension AppConfiguration {
-    static func account(_ place: SecretSource, _ environment: [String: String]) throws -> GoogleAccount {
+    static func account(
+        _ place: SecretSource, _ environment: [String: String], _ keys: KeyReader = KeyReader()
+    ) throws -> GoogleAccount {
         let bytes = try place.read(environment: environment)
         do throws(GoogleAccountError) {
-            return try GoogleAccount(keyFile: bytes)
+            return try keys.account(bytes)
         } catch {
             throw FileProbe.Failure(problem: "\(place.place): \(error)")
         }

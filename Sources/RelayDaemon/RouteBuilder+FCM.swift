@@ -19,7 +19,7 @@ extension RouteBuilder {
     func route(_ app: AppConfiguration, _ fcm: FCMConfiguration) throws -> AppRoute {
         let (account, project): (GoogleAccount, String)
         do {
-            (account, project) = try fcm.account(environment: environment)
+            (account, project) = try fcm.account(environment: environment, keys: tokenSources.keys)
         } catch {
             throw CommandFailure(
                 .configuration,

@@ -73,7 +73,7 @@ struct RouteBuilder {
     private func tokenSource(_ name: KeyName, at field: String) throws -> APNsTokenSource {
         let key: ES256PrivateKey
         do {
-            key = try ES256PrivateKey(pem: try name.secret.read(environment: environment))
+            key = try tokenSources.keys.es256(try name.secret.read(environment: environment))
         } catch {
             throw CommandFailure(.configuration, "\(field): \(error)")
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PushProviders
 import RelayEngine
-import Signing
+package import Signing
 import Synchronization
 
 /// The sources of provider tokens that are in use, across reloads.
@@ -28,9 +28,10 @@ package final class TokenSources: Sendable {
 
     private let state = Mutex(State())
     package let fcm: FCMTokenSources
+    let keys: KeyReader
 
-    package init(fcm: FCMTokenSources = FCMTokenSources()) {
-        self.fcm = fcm
+    package init(fcm: FCMTokenSources = FCMTokenSources(), keys: KeyReader = KeyReader()) {
+        (self.fcm, self.keys) = (fcm, keys)
     }
 
     /// The source of this key, made where none is in use.

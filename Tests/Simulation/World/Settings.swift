@@ -146,8 +146,24 @@ struct Settings {
     private static let known = Mutex<[String: (configuration: RelayConfiguration, plan: SourceRunner.Plan)]>([:])
 }
 
-/// The secrets that the file names: made once in a process, for no answer hangs on them.
+/// The secrets that the file names: made, and read, once in a process, for no answer hangs on them.
 enum Secrets {
+    /// A relay starts many times in a history.
+    static let keys = KeyReader { pem in
+        if let key = known.withLock({ $0[pem] }) { return key }
+        let key = try ES256PrivateKey(pem: pem)
+        known.withLock { $0[pem] = key }
+        return key
+    } account: { bytes throws(GoogleAccountError) in
+        if let account = accounts.withLock({ $0[bytes] }) { return account }
+        let account = try GoogleAccount(keyFile: bytes)
+        accounts.withLock { $0[bytes] = account }
+        return account
+    }
+
+    private static let known = Mutex<[[UInt8]: ES256PrivateKey]>([:])
+    private static let accounts = Mutex<[[UInt8]: GoogleAccount]>([:])
+
     static let environment: [String: String] = {
         guard let apns = try? ES256PrivateKey.generate(), let google = try? RS256PrivateKey.generate() else {
             preconditionFailure("OpenSSL makes no keys")

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How keys are read that a configuration names. OpenSSL takes some tenths of a millisecond for each: who reads the same ones again and again
+/// may keep them.
+package struct KeyReader: Sendable {
+    package typealias ES256 = @Sendable (_ pem: [UInt8]) throws -> ES256PrivateKey
+    package typealias Account = @Sendable (_ keyFile: [UInt8]) throws(GoogleAccountError) -> GoogleAccount
+
+    package let es256: ES256
+    package let account: Account
+
+    package init(
+        es256: @escaping ES256 = { try ES256PrivateKey(pem: $0) },
+        account: @escaping Account = { bytes throws(GoogleAccountError) in try GoogleAccount(keyFile: bytes) }
+    ) {
+        (self.es256, self.account) = (es256, account)
+    }
+}
