@@ -23,6 +23,10 @@ public struct Version: Sendable {
     ///
     /// - Throws: `VersionError`, which names the offending character and its place.
     public init(_ text: String) throws(VersionError) {
+        if let segments = Self.plainSegments(text) {
+            (self.text, self.segments) = (text, segments)
+            return
+        }
         var segments: [UInt64] = []
         var value: UInt64 = 0
         var digits = 0
@@ -54,6 +58,33 @@ public struct Version: Sendable {
         while segments.count > 1, segments.last == 0 { segments.removeLast() }
         self.text = text
         self.segments = segments
+    }
+
+    /// Those of a text of nothing but digits and single dots, byte by byte: characters take ten times as long to tell apart.
+    ///
+    /// - Returns: nil where it is no such text, or too long a one; the reading by characters says what is wrong with it.
+    private static func plainSegments(_ text: String) -> [UInt64]? {
+        guard text.utf8.count <= maximumLength else { return nil }
+        var segments: [UInt64] = []
+        segments.reserveCapacity(4)
+        var (value, digits, significantDigits) = (UInt64(0), 0, 0)
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: ".") {
+                guard digits > 0 else { return nil }
+                segments.append(value)
+                (value, digits, significantDigits) = (0, 0, 0)
+                continue
+            }
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            digits += 1
+            if significantDigits > 0 || byte > UInt8(ascii: "0") { significantDigits += 1 }
+            guard significantDigits <= maximumDigits else { return nil }
+            value = value * 10 + UInt64(byte - UInt8(ascii: "0"))
+        }
+        guard digits > 0 else { return nil }
+        segments.append(value)
+        while segments.count > 1, segments.last == 0 { segments.removeLast() }
+        return segments
     }
 
     /// The one spelling that all equal versions share: no leading zeros, no trailing zero segments ("2" for "2.0.0").
