@@ -192,8 +192,8 @@ enum NotificationTable {
                 (SELECT json_group_array(json_array(r.kind, r.reason, r.devices)) FROM campaign_reason AS r
                  WHERE r.campaign_id = c.id AND r.devices > 0),
                 (SELECT r.version FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
-                 WHERE a.id = c.app_id AND r.kind = 'required' AND r.state = 'in_force' AND r.reach = 10000
-                 ORDER BY r.version_key DESC LIMIT 1)
+                 WHERE a.id = c.app_id AND r.kind = 'required' AND r.state <> 'withdrawn' AND r.state = 'in_force'
+                    AND r.reach = 10000 ORDER BY r.version_key DESC LIMIT 1)
             FROM campaign AS c WHERE c.id = ?1
             """, campaign.row, now, type.name)
     }

@@ -45,11 +45,13 @@ enum CampaignTable {
     /// Whether a campaign has rows in a table of what few have.
     private static func has(_ table: SQL) -> SQL { "EXISTS (SELECT 1 FROM \(table) WHERE campaign_id = c.id)" }
 
-    /// The version that is in force for everybody, or another column of that.
+    /// The version that is in force for everybody, or another column of that. "not withdrawn", which follows from the rest, is the condition of
+    /// the index that has them in their order: without it SQLite sorts all that the app ever required, for each row that asks.
     static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
         """
         (SELECT f.\(column) FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
-         AND f.kind = 'required' AND f.state = 'in_force' AND f.reach = 10000 ORDER BY f.version_key DESC LIMIT 1)
+         AND f.kind = 'required' AND f.state <> 'withdrawn' AND f.state = 'in_force' AND f.reach = 10000
+         ORDER BY f.version_key DESC LIMIT 1)
         """
     }
 
