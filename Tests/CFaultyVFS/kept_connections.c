@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "faulty_vfs.h"
 
+#include "changed_rows.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -159,6 +161,7 @@ int sqlite3_open_v2(const char *path, sqlite3 **out, int flags, const char *vfs)
     int code = real_open(path, out, flags, vfs);
     if (code == SQLITE_OK && free_place) {
         *free_place = (connection_t){.handle = *out, .path = strdup(path), .is_used = 1};
+        relay_hook_changes(*out, path);
     }
     pthread_mutex_unlock(&lock);
     return code;

@@ -80,6 +80,41 @@ package final class StoreFaults: Sendable {
     /// - Returns: false: there are none, or one is in use.
     package func exchange() -> Bool { unsafe faulty_vfs_exchange(path) != 0 }
 
+    /// Where a row of a table has the number that `changes` tells.
+    package enum NumberPlace: Sendable {
+        /// It is the row's own.
+        case row
+        /// Counted from 0.
+        case column(Int)
+        /// Each row is of all numbers.
+        case any
+    }
+
+    /// Connections that are kept note from their making on what is written to these tables. Before the first of them.
+    package func noteChanges(_ tables: [(name: String, number: NumberPlace)]) {
+        for table in tables {
+            let column =
+                switch table.number {
+                case .row: Int(FAULTY_ROW_ITSELF)
+                case .column(let column): column
+                case .any: Int(FAULTY_ANY_ROW)
+                }
+            unsafe faulty_vfs_note_changes(path, table.name, Int32(column))
+        }
+    }
+
+    /// After the last connection is closed.
+    package func forgetChanges() { unsafe faulty_vfs_forget_changes(path) }
+
+    /// The numbers of the rows that were written since the last call; nil: any may have been.
+    package func changes() -> [Int64]? {
+        var numbers = [Int64](repeating: 0, count: 32)
+        let count = unsafe numbers.withUnsafeMutableBufferPointer { numbers in
+            unsafe numbers.baseAddress.map { unsafe faulty_vfs_changes(path, $0, Int32(numbers.count)) } ?? -1
+        }
+        return count < 0 ? nil : Array(numbers.prefix(Int(count)))
+    }
+
     /// What SQLite's own `now` is on this thread from now on, in milliseconds since 1970; 0: the system's. After the first
     /// `StoreFaults` was made.
     package static func setTime(milliseconds: Int64) { faulty_vfs_set_time(milliseconds) }

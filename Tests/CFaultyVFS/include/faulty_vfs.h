@@ -53,3 +53,20 @@ int faulty_vfs_exchange(const char *_Nonnull path);
 
 /// How often anything was written to the files of a watch, whatever came of it.
 long faulty_vfs_writes(int watch);
+
+/// Where the number is that `faulty_vfs_changes` tells.
+enum {
+    FAULTY_ROW_ITSELF = -1,  // the row's own
+    FAULTY_ANY_ROW = -2,     // each row is of all numbers
+};
+
+/// Kept connections to the file `path` that are made from now on note whose rows of a table they write: the number is in its column
+/// `column`, counted from 0. For one table after the other, before the first connection.
+void faulty_vfs_note_changes(const char *_Nonnull path, const char *_Nonnull table, int column);
+
+/// Nothing is noted any more. After the last of the connections is closed.
+void faulty_vfs_forget_changes(const char *_Nonnull path);
+
+/// The numbers of what was written since the last call, whether it was committed or not, at most `room` of them. Returns how many they are;
+/// -1: any may have been. One thread at a time may use the file.
+int faulty_vfs_changes(const char *_Nonnull path, long long *_Nonnull numbers, int room);

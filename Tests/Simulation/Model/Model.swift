@@ -118,11 +118,14 @@ struct Model {
     /// be counted on of which the store, or its halt, was heard only while nothing could be recorded.
     func supersededAt(_ place: Int) -> Int64? {
         let old = announcements[place]
-        return announcements.filter {
-            $0.app == old.app && $0.version > old.version && !$0.lostItsGate && (isClockRight || $0.hold == 0)
-                && (!$0.isGated || $0.isReleased || $0.isOfferSure && !$0.isHaltPending)
+        var first: Int64?
+        for one in announcements
+        where one.app == old.app && one.version > old.version && !one.lostItsGate && (isClockRight || one.hold == 0)
+            && (!one.isGated || one.isReleased || one.isOfferSure && !one.isHaltPending)
+        {
+            if let since = inForceAt(one), since <= now { first = min(first ?? since, since) }
         }
-        .compactMap(inForceAt).filter { $0 <= now }.min()
+        return first
     }
 
     /// Since when it is in force for everybody, as far as the relay can have decided it: not while its disk fails, nor for an app that is not

@@ -42,7 +42,7 @@ package final class Report {
     /// - Parameter most: different promises; more end the search.
     package func search(seeds: Range<UInt64>, length: Int?, most: Int) throws {
         var found: [String] = []
-        var steps = 0
+        var (steps, traces) = (0, UInt64(0))
         let start = Self.processorTime
         var busy = 0.0
         for seed in seeds {
@@ -52,6 +52,7 @@ package final class Report {
             let outcome = try simulation.run(script)
             busy += Self.processorTime - began
             steps += script.operations.count
+            traces = traces &* 0x100_0000_01B3 ^ outcome.hash
             reached.merge(outcome.reached, uniquingKeysWith: +)
             guard let violation = outcome.violation else { continue }
             hasFound = true
@@ -66,6 +67,7 @@ package final class Report {
             "\n\(seeds.count) seeds from \(seeds.lowerBound), \(steps) steps in "
                 + "\(String(format: "%.1f", busy)) s of processor time (\(Int(count / max(busy, 0.001) * 60)) seeds a minute), "
                 + "\(String(format: "%.1f", Self.processorTime - start - busy)) s to shrink")
+        say("all traces: \(String(traces, radix: 16))")
         say(found.isEmpty ? "every promise held" : "broken: \(found.joined(separator: ", "))")
         tellReached()
     }

@@ -4,8 +4,10 @@
 struct Phone {
     let number: Int
     let app: Int
+    let isAndroid: Bool
     /// Which installation of the app it is: each has a push token of its own.
-    var installation = 0
+    var installation = 0 { didSet { token = Self.token(of: number, installation, isAndroid: isAndroid) } }
+    private(set) var token: String
     /// Who is logged in.
     var user: Int?
     /// The version that runs on it; see `World.text(version:)`.
@@ -16,8 +18,14 @@ struct Phone {
     /// Since when it does not, by the right time, in milliseconds.
     var goneAt: Int64 = 0
 
-    func token(isAndroid: Bool, installation: Int? = nil) -> String {
-        let which = "\(number).\(installation ?? self.installation)"
+    init(number: Int, app: Int, isAndroid: Bool, user: Int?, version: Int, isSandbox: Bool) {
+        (self.number, self.app, self.isAndroid, self.isSandbox) = (number, app, isAndroid, isSandbox)
+        (self.user, self.version) = (user, version)
+        token = Self.token(of: number, 0, isAndroid: isAndroid)
+    }
+
+    private static func token(of number: Int, _ installation: Int, isAndroid: Bool) -> String {
+        let which = "\(number).\(installation)"
         guard !isAndroid else { return "phone\(which):token" }
         // 64 hex digits: the number, so that a reader of a trace finds it.
         let digits = which.utf8.map { String($0, radix: 16) }.joined()

@@ -26,10 +26,20 @@ package final class StoreFolder {
         faults = StoreFaults(path: path, isOneProcess: true)
         try SQLiteStore(path: path, release: "simulation").close()
         template = try Data(contentsOf: URL(filePath: path))
+        faults.noteChanges(Self.campaignTables)
     }
+
+    /// What a campaign's record is read from. Whether a device is counted its app's row says, too.
+    private static let campaignTables: [(name: String, number: StoreFaults.NumberPlace)] = [
+        ("campaign", .row), ("campaign_reason", .column(0)), ("campaign_wave", .column(0)),
+        ("campaign_round", .column(0)),
+        ("shard", .column(0)), ("delivery", .column(0)), ("app", .any), ("requirement", .any),
+        ("requirement_canary", .any), ("requirement_event", .any),
+    ]
 
     deinit {
         faults.keepConnections(false)
+        faults.forgetChanges()
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FaultInjection
 import RelayAPI
 import RelayDaemon
 import RelayEngine
@@ -8,12 +9,32 @@ import UpgradeRules
 
 /// What people do with campaigns.
 extension World {
+    /// The newest campaigns. Those that nothing was written of since the last look are what they were then.
     func campaigns(limit: Int = 60) -> [CampaignRecord] {
         guard let relay else { return [] }
         if let listed, listed.change == change, listed.limit >= limit { return Array(listed.campaigns.prefix(limit)) }
-        let campaigns = undisturbed { try? relay.store.campaigns(before: nil, limit: limit) }
-        listed = campaigns.map { (change, limit, $0) }
-        return campaigns ?? []
+        let changed = folder.faults.changes()
+        undisturbed {
+            do {
+                var list = listed ?? CampaignList(limit: 0)
+                let isKnown =
+                    try changed.map { changed in
+                        try limit <= list.limit
+                            && changed.allSatisfy { row in
+                                let key = CampaignKey(row: row)
+                                return list.take(try relay.store.campaign(key), key)
+                            }
+                    } ?? false
+                if !isKnown {
+                    list = CampaignList(limit: limit, campaigns: try relay.store.campaigns(before: nil, limit: limit))
+                }
+                list.change = change
+                listed = list
+            } catch {
+                listed = nil
+            }
+        }
+        return Array((listed?.campaigns ?? []).prefix(limit))
     }
 
     func withCampaign(_ number: Int, isOver: Bool, _ body: (CampaignRecord) throws -> String?) throws -> String? {

@@ -27,8 +27,8 @@ extension World {
     /// Of a campaign that is over: what left is on its way until its answer is there.
     private func judgeInFlight() {
         guard let relay else { return }
-        for (id, known) in told.sorted(by: { $0.key < $1.key })
-        where ["cancelled", "superseded"].contains(known.campaign.state) && known.since == tick {
+        let ended = told.filter { $1.since == tick && ["cancelled", "superseded"].contains($1.campaign.state) }
+        for id in ended.keys.sorted() {
             let count = relay.lane.inFlight(of: id).count
             guard count > 0, let record = try? relay.store.campaign(id: id) else { continue }
             if relay.control.status(record).counts.inFlight == 0 {
@@ -76,7 +76,8 @@ extension World {
     /// A running campaign of which nothing has changed for long says why; and with nothing in trouble it does change.
     private func judgeStandstill() {
         guard !isDiskFailing else { return quietSince = tick }
-        for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
+        let running = told.filter { $1.campaign.state == "running" }
+        for (id, known) in running.sorted(by: { $0.key < $1.key }) {
             let campaign = known.campaign
             let stands = tick - max(known.since, quietSince)
             let isBetweenWaves = campaign.wavesBegun < campaign.waves
@@ -129,10 +130,11 @@ extension World {
             // An old one that is open, or may be again: what superseded it was taken back.
             let oldest = records.last?.key
             let listed = Set(records.map(\.id))
-            for id in told.keys.sorted() where !listed.contains(id) {
-                guard let known = told[id]?.campaign, !known.isOver || mayBeOpenAgain(known),
-                    let record = try? relay.store.campaign(id: id), let oldest, record.key < oldest
-                else { continue }
+            let old = told.filter { id, known in
+                !listed.contains(id) && (!known.campaign.isOver || mayBeOpenAgain(known.campaign))
+            }
+            for id in old.keys.sorted() {
+                guard let record = try? relay.store.campaign(id: id), let oldest, record.key < oldest else { continue }
                 records.append(record)
             }
             for record in records.reversed() {

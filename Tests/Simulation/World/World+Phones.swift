@@ -17,8 +17,8 @@ extension World {
                 let isSandbox = settings.setup["sandbox", app] == 1 && !settings.isAndroid(app) && number % 3 == 2
                 phones.append(
                     Phone(
-                        number: number, app: app, user: user, version: number % 11 == 10 ? 800 : 1 + number % 2,
-                        isSandbox: isSandbox))
+                        number: number, app: app, isAndroid: settings.isAndroid(app), user: user,
+                        version: number % 11 == 10 ? 800 : 1 + number % 2, isSandbox: isSandbox))
                 noteToken(of: phones.count - 1)
             }
         }
@@ -38,7 +38,7 @@ extension World {
         phonesByToken["\(phone.app)/\(token(phone))"] = (place, phone.installation)
     }
 
-    func token(_ phone: Phone) -> String { phone.token(isAndroid: settings.isAndroid(phone.app)) }
+    func token(_ phone: Phone) -> String { phone.token }
 
     /// Every phone of the beginning is registered; some have not told their version.
     func registerAll() {

@@ -95,7 +95,7 @@ final class World: @unchecked Sendable {
     /// By app: after which change of the store the channels were explained last, and when.
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
     /// The newest campaigns as they were after a change of the store.
-    var listed: (change: Int, limit: Int, campaigns: [CampaignRecord])?
+    var listed: CampaignList?
     /// The change of the store that the campaigns were read at last, and the one after which nobody was left to notify.
     var seenChange: Int?
     private var notifiedChange: Int?
@@ -304,7 +304,7 @@ final class World: @unchecked Sendable {
     func start() {
         journal.reach("turn: start")
         quietSince = tick
-        (seenChange, notifiedChange, explained) = (nil, nil, [:])
+        (seenChange, notifiedChange, listed, explained) = (nil, nil, nil, [:])
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
