@@ -48,6 +48,10 @@ package enum Promise {
         ),
         ("inForce.halted", "a halted rollout takes back what its gate let through", "DESIGN 8"),
         ("inForce.haltUnheard", "a rollout that is halted after everybody had it is noticed", "DESIGN 8"),
+        (
+            "inForce.unheard",
+            "what another program requires is heard of at the next look, whatever the wall clock shows", "DESIGN 2"
+        ),
         ("inForce.canary", "a canary is in force for its users alone until a person releases it", "DESIGN 3, 8"),
         (
             "campaign.superseded", "a campaign gives way only to a requirement that is in force for everybody",

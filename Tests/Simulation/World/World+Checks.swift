@@ -19,6 +19,7 @@ extension World {
         for app in settings.apps where settings.hasApp[app] { askChannels(app) }
         judgeStandstill()
         judgeHalts()
+        judgeOutside()
         judgeSandbox()
         judgeInFlight()
         judgeRestored()
@@ -70,6 +71,23 @@ extension World {
                     "app \(one.app): the rollout of \(Self.text(version: one.version)) was halted \(tick - since) ago, and it is in force"
                 )
             }
+        }
+    }
+
+    /// What another program has written is there to be found, and the relay has looked twice. What may wait for a person shows nothing; where
+    /// the disk has failed since, whoever takes it up tries again after a while.
+    private func judgeOutside() {
+        let longest = Duration.seconds(2 * settings.setup["look"] + 60)
+        for app in settings.apps where settings.hasApp[app] && !isDiskFailing {
+            guard let one = model.required(app), one.isUnnoticed, !one.isOfFile, !one.isUnclear, !one.isHeld,
+                !model.wasTakenBack(app, one.version)
+            else { continue }
+            let asked = MonotonicTime(nanoseconds: UInt64(one.askedAt) * 1_000_000)
+            guard tick - max(asked, quietSince) > longest, diskFailedAt.map({ $0 < asked }) ?? true else { continue }
+            model.broke(
+                "inForce.unheard",
+                "another program has required \(Self.text(version: one.version)) of app \(app), and nobody has looked for \(tick - asked)"
+            )
         }
     }
 
