@@ -75,12 +75,6 @@ RELAY_SET(http_header, CURLOPT_HTTPHEADER, struct curl_slist *_Nullable)
 /// The body; not copied: it must outlive the transfer. Set the size first.
 RELAY_SET(post_fields, CURLOPT_POSTFIELDS, const void *_Nonnull)
 RELAY_SET(post_field_size, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t)
-/// The body comes from the read function.
-RELAY_SET(upload, CURLOPT_UPLOAD, long)
-/// -1: unknown, sent in chunks.
-RELAY_SET(upload_size, CURLOPT_INFILESIZE_LARGE, curl_off_t)
-RELAY_SET(read_function, CURLOPT_READFUNCTION, curl_read_callback _Nonnull)
-RELAY_SET(read_data, CURLOPT_READDATA, void *_Nullable)
 
 // --- The answer
 

@@ -27,7 +27,7 @@ package struct HTTPClient: Sendable {
 
     /// Sends the request and waits for the whole answer.
     /// - Parameter isCancelled: once it says so, the request ends within about a second, with `.cancelled`.
-    /// - Throws: `TransportError`, or what the body's closure threw.
+    /// - Throws: `TransportError`.
     package func send(
         _ request: HTTPRequest, isCancelled: @escaping () -> Bool = { false }
     ) throws -> HTTPResponse {
@@ -50,7 +50,7 @@ package struct HTTPClient: Sendable {
         handle.kept = transfer
         try configure(handle, request, transfer)
         let result: CURLcode
-        if case .bytes(let bytes) = request.body {
+        if let bytes = request.body {
             let size = curl_off_t(bytes.count)
             try handle.require(unsafe relay_curl_set_post_field_size(handle.pointer, size), "the size")
             result = unsafe bytes.withUnsafeBytes { body in
@@ -88,7 +88,11 @@ package struct HTTPClient: Sendable {
             try handle.require(unsafe relay_curl_set_timeout_ms(easy, EasyHandle.milliseconds(timeout)), "TIMEOUT")
         }
         try handle.require(unsafe relay_curl_set_user_agent(easy, userAgent), "USERAGENT")
-        try setBody(handle, request)
+        if request.method == "HEAD" {
+            try handle.require(unsafe relay_curl_set_nobody(easy, 1), "NOBODY")
+        } else {
+            try handle.require(unsafe relay_curl_set_custom_request(easy, request.method), "the method")
+        }
         try setHeaders(handle, request, transfer)
         // SAFETY: the handle keeps the transfer until after it is cleaned up.
         let data = unsafe Unmanaged.passUnretained(transfer).toOpaque()
@@ -96,24 +100,9 @@ package struct HTTPClient: Sendable {
         try handle.require(unsafe relay_curl_set_write_function(easy, takeBody), "WRITEFUNCTION")
         try handle.require(unsafe relay_curl_set_header_data(easy, data), "HEADERDATA")
         try handle.require(unsafe relay_curl_set_header_function(easy, takeHeader), "HEADERFUNCTION")
-        try handle.require(unsafe relay_curl_set_read_data(easy, data), "READDATA")
-        try handle.require(unsafe relay_curl_set_read_function(easy, giveBody), "READFUNCTION")
         try handle.require(unsafe relay_curl_set_progress_data(easy, data), "XFERINFODATA")
         try handle.require(unsafe relay_curl_set_progress_function(easy, showProgress), "XFERINFOFUNCTION")
         try handle.require(unsafe relay_curl_set_no_progress(easy, 0), "NOPROGRESS")
-    }
-
-    private func setBody(_ handle: EasyHandle, _ request: HTTPRequest) throws(TransportError) {
-        let easy = unsafe handle.pointer
-        if case .stream(let length, _) = request.body {
-            try handle.require(unsafe relay_curl_set_upload(easy, 1), "UPLOAD")
-            try handle.require(unsafe relay_curl_set_upload_size(easy, curl_off_t(length ?? -1)), "the size")
-        }
-        if request.method == "HEAD" {
-            try handle.require(unsafe relay_curl_set_nobody(easy, 1), "NOBODY")
-        } else {
-            try handle.require(unsafe relay_curl_set_custom_request(easy, request.method), "the method")
-        }
     }
 
     private func setHeaders(

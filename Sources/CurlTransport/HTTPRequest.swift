@@ -2,20 +2,13 @@
 
 /// One ordinary request: for everything that is not the hot path.
 package struct HTTPRequest: Sendable {
-    package enum Body: Sendable {
-        case none
-        case bytes([UInt8])
-        /// Pieces of any size up to the one asked for; an empty one ends the body. `length` nil: unknown, sent in chunks.
-        /// An error thrown by `next` ends the request and is thrown on to the caller.
-        case stream(length: Int64?, next: @Sendable (_ atMost: Int) throws -> [UInt8])
-    }
-
     package var method: String
     /// http or https; with a unix socket the host is only what the `Host` header says.
     package var url: String
     /// Sent as they are, in this order. `content-type` is never invented.
     package var headers: [(name: String, value: String)] = []
-    package var body: Body = .none
+    /// nil: none, which an empty one is not.
+    package var body: [UInt8]?
     /// From the first byte sent to the last received. Default 30 s; nil: none (an event stream).
     package var timeout: Duration? = .seconds(30)
     /// Name resolution, TCP, proxy and TLS. Default 10 s.

@@ -72,19 +72,6 @@ final class Transfer {
         }
     }
 
-    func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        guard case .stream(_, let next) = request.body else { return 0 }
-        do {
-            let piece = try next(buffer.count)
-            precondition(piece.count <= buffer.count, "a body's piece is at most as long as was asked for")
-            unsafe buffer.copyBytes(from: piece)
-            return piece.count
-        } catch {
-            thrown = error
-            return Int(CURL_READFUNC_ABORT)
-        }
-    }
-
     var shouldStop: Bool { isCancelled() }
 
     private static func trimmed(_ text: Substring) -> String {
@@ -108,13 +95,6 @@ func takeBody(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, 
     guard let transfer = unsafe Transfer.from(data) else { return 0 }
     // Anything but the count given ends the transfer with CURLE_WRITE_ERROR (CURLOPT_WRITEFUNCTION(3)).
     return unsafe transfer.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : -1
-}
-
-func giveBody(_ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?)
-    -> Int
-{
-    guard let transfer = unsafe Transfer.from(data) else { return Int(CURL_READFUNC_ABORT) }
-    return unsafe transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
 func showProgress(

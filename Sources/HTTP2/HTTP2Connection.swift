@@ -56,7 +56,8 @@ final class HTTP2Connection {
     /// Header fields of one answer, names and values and 32 for each (RFC 9113, 6.5.2). Endless CONTINUATION ends here.
     static let headerLimit = 65536
 
-    init(token: UInt64, pool: Pool, dialed: DialedConnection, at now: MonotonicTime) throws(LaneError) {
+    /// nil where libnghttp2 cannot make a session.
+    init?(token: UInt64, pool: Pool, dialed: DialedConnection, at now: MonotonicTime) {
         self.token = token
         self.pool = pool
         self.dialed = dialed
@@ -71,7 +72,7 @@ final class HTTP2Connection {
         unsafe session = nil
         // SAFETY: the session is deleted in `close` or deinit, before self goes.
         unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), pool.turn.memory)
-        guard unsafe session != nil else { throw LaneError("libnghttp2 cannot make a session") }
+        guard unsafe session != nil else { return nil }
     }
 
     deinit {

@@ -24,7 +24,7 @@ package final class Lane: Sendable {
 
     /// Starts the thread.
     /// - Parameter name: the thread's name; 15 bytes are shown.
-    /// - Throws: `LaneError` or `SystemError` where the system has no descriptor or thread left.
+    /// - Throws: `SystemError` where the system has no descriptor or thread left.
     package init(name: String) throws {
         let inbox = try LaneInbox()
         let board = LaneBoard()
@@ -37,7 +37,7 @@ package final class Lane: Sendable {
 
     deinit {
         // Forgotten without `stop`: nobody waits, but nothing is left behind.
-        _ = inbox.post(.stop(within: .zero))
+        inbox.mailbox.post(.stop(within: .zero))
         thread.withLock { $0?.detach() }
     }
 
@@ -46,25 +46,25 @@ package final class Lane: Sendable {
         _ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver
     ) -> PoolID {
         let id = PoolID(number: lastNumber.add(1, ordering: .relaxed).newValue, receiver: receiver)
-        _ = inbox.post(.addPool(id, configuration, judge))
+        inbox.mailbox.post(.addPool(id, configuration, judge))
         return id
     }
 
     /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter counts.
     package func submit(_ batch: RequestBatch, to pool: PoolID) {
-        if !inbox.post(.submit(batch, pool)) { pool.handBack(batch) }
+        if !inbox.mailbox.post(.submit(batch, pool)) { pool.handBack(batch) }
     }
 
     /// Hands back everything of the pool that has not been sent, as `.unsent` (as `.lost` where it went out once and its
     /// outcome is unknown). What is in flight continues, on its connection only; what is submitted later is sent.
     package func withdraw(_ pool: PoolID) {
-        _ = inbox.post(.withdraw(pool))
+        inbox.mailbox.post(.withdraw(pool))
     }
 
     /// Ends a pool: as `withdraw`; what is in flight may end; then its connections close. What is submitted later comes
     /// back `.unsent` at once.
     package func removePool(_ pool: PoolID) {
-        _ = inbox.post(.removePool(pool))
+        inbox.mailbox.post(.removePool(pool))
     }
 
     package var figures: LaneFigures { board.figures }
@@ -77,7 +77,7 @@ package final class Lane: Sendable {
             defer { thread = nil }
             return thread
         }
-        _ = inbox.post(.stop(within: deadline))
+        inbox.mailbox.post(.stop(within: deadline))
         thread?.join()
     }
 }

@@ -4,7 +4,7 @@ import CurlTransport
 import Glibc
 import Threading
 
-/// What other threads want of a lane: a mailbox that wakes its epoll.
+/// What other threads want of a lane: a mailbox that wakes its epoll. Posted from any thread, taken on the lane's.
 ///
 /// Outlives the lane where a thread is still dialling for it.
 final class LaneInbox: Sendable {
@@ -21,27 +21,18 @@ final class LaneInbox: Sendable {
     static let token: UInt64 = 0
 
     let pollDescriptor: Int32
-    private let mailbox: Mailbox<Command>
+    let mailbox: Mailbox<Command>
 
-    init() throws {
+    init() throws(SystemError) {
         mailbox = try Mailbox()
         pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard pollDescriptor >= 0, Poller(pollDescriptor).add(mailbox.descriptor, token: Self.token) else {
             // Everything is initialised, so deinit runs and closes it.
-            throw LaneError(doing: "epoll", errno: errno)
+            throw SystemError("epoll", errno: errno)
         }
     }
 
     deinit {
         Glibc.close(pollDescriptor)
     }
-
-    /// - Returns: false when the lane reads no more; the command is the caller's again.
-    func post(_ command: Command) -> Bool { mailbox.post(command) }
-
-    /// The lane's thread only.
-    func take() -> [Command] { mailbox.take() }
-
-    /// Takes what is left; nothing is accepted afterwards.
-    func close() -> [Command] { mailbox.close() }
 }

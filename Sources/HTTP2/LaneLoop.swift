@@ -20,7 +20,6 @@ final class LaneLoop {
     private var poolsByID: [PoolID: Pool] = [:]
     private var connections: [UInt64: HTTP2Connection] = [:]
     private var lastToken: UInt64 = 0
-    private var writable: Set<UInt64> = []
     private var nextTick: MonotonicTime
     private var stopAt: MonotonicTime?
     private var shownFigures = LaneFigures()
@@ -50,7 +49,7 @@ final class LaneLoop {
             let now = MonotonicClock.now()
             for event in ready {
                 if event.token == LaneInbox.token {
-                    for command in inbox.take() { obey(command, at: now) }
+                    for command in inbox.mailbox.take() { obey(command, at: now) }
                 } else if event.isReadable, let connection = connections[event.token] {
                     unsafe connection.receive(into: buffer, at: now)
                 }
@@ -129,7 +128,7 @@ final class LaneLoop {
             try NativeThread(name: "dial") { [inbox, dialer] in
                 let result = Result { () throws(TransportError) in try dialer.dial() }
                 // Refused only when the lane has ended: then the connection closes here.
-                _ = inbox.post(.dialled(id, result))
+                inbox.mailbox.post(.dialled(id, result))
             }.detach()
         } catch {
             dialFailed(pool, "\(error)", at: now)
@@ -142,17 +141,13 @@ final class LaneLoop {
             return
         }
         lastToken += 1
-        let connection: HTTP2Connection
-        do {
-            connection = try HTTP2Connection(token: lastToken, pool: pool, dialed: dialed, at: now)
-        } catch {
-            dialFailed(pool, error.description, at: now)
-            return
+        guard let connection = HTTP2Connection(token: lastToken, pool: pool, dialed: dialed, at: now) else {
+            return dialFailed(pool, "libnghttp2 cannot make a session", at: now)
         }
         guard poller.add(connection.socket, token: connection.token) else {
+            let reason = "\(SystemError("epoll_ctl", errno: errno))"
             connection.close(saysGoodbye: false)
-            dialFailed(pool, LaneError(doing: "epoll_ctl", errno: errno).description, at: now)
-            return
+            return dialFailed(pool, reason, at: now)
         }
         pool.machine.dialled()
         connections[connection.token] = connection
@@ -273,7 +268,7 @@ final class LaneLoop {
     private func end() {
         for connection in Array(connections.values) { remove(connection) }
         for pool in pools { pool.withdraw() }
-        for command in inbox.close() {
+        for command in inbox.mailbox.close() {
             switch command {
             case .addPool, .submit: obey(command, at: MonotonicClock.now())
             case .withdraw, .removePool, .dialled, .stop: break

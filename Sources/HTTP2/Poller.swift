@@ -58,14 +58,3 @@ struct Poller: ~Copyable {
         }
     }
 }
-
-/// The system refused what a lane cannot do without.
-package struct LaneError: Error, Sendable, Hashable, CustomStringConvertible {
-    package let description: String
-
-    init(doing call: String, errno: Int32) {
-        description = "\(call): \(SystemError.text(errno))"
-    }
-
-    init(_ description: String) { self.description = description }
-}

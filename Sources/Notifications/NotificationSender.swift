@@ -76,7 +76,7 @@ package struct NotificationSender: NotificationSending {
         var request = HTTPRequest("POST", target.receiver.url)
         request.headers = [("content-type", "application/json")]
         request.headers += target.secret?.headers(id: id, at: now, body: body) ?? []
-        request.body = .bytes(body)
+        request.body = body
         request.timeout = NotificationSchedule.timeout
         request.maximumResponse = longestAnswer
         return request

@@ -63,9 +63,7 @@ final class RealQuestions: SourceQuestions {
         do throws(SourceFault) {
             for isLast in [false, true] {
                 let token = try googleTokens.token(for: source, client)
-                let play = GooglePlayClient(
-                    source: source, token: token, clock: client.clock, isStopping: client.isStopping)
-                switch body(play) {
+                switch body(GooglePlayClient(source: source, token: token, client: client)) {
                 case .success(let answer): return .success(answer)
                 case .failure(.fault(let fault)): return .failure(fault)
                 case .failure(.token(let fault)):

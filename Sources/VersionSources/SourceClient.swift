@@ -5,9 +5,8 @@ import WireFormat
 
 /// Asks the sources that are on the network. Each call blocks until the answer is there, 20 s at most.
 struct SourceClient: Sendable {
-    static let timeout = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
 
-    let http = HTTPClient()
     let clock: @Sendable () -> Timestamp
     let isStopping: @Sendable () -> Bool
 
@@ -36,6 +35,22 @@ struct SourceClient: Sendable {
             validators: SourceDocument.Validators(etag: response["etag"], lastModified: response["last-modified"]))
     }
 
+    /// Redirects are not followed: a token stays with the server that it is for.
+    func send(_ request: HTTPRequest, trustedCertificates: String? = nil) throws(SourceFault) -> HTTPResponse {
+        var request = request
+        request.timeout = Self.timeout
+        do {
+            return try HTTPClient(trustedCertificates: trustedCertificates).send(request, isCancelled: isStopping)
+        } catch {
+            throw SourceFault("\(error)")
+        }
+    }
+
+    /// How long the server wants to be left alone.
+    func retryAfter(_ response: HTTPResponse) -> Duration? {
+        response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
+    }
+
     /// `country` changes the answer, and a parameter that changes gets past stale copies (PROTOCOLS 4).
     static func address(_ key: LookupKey, _ source: AppStoreSource, at now: Timestamp) -> String {
         let query =
@@ -52,14 +67,8 @@ struct SourceClient: Sendable {
     ) throws(SourceFault) -> HTTPResponse {
         var request = HTTPRequest("GET", url)
         request.headers = headers
-        request.timeout = Self.timeout
         request.maximumResponse = limit
-        let response: HTTPResponse
-        do {
-            response = try http.send(request, isCancelled: isStopping)
-        } catch {
-            throw SourceFault("\(error)")
-        }
+        let response = try send(request)
         switch response.status {
         case 200, 304:
             return response
@@ -70,7 +79,7 @@ struct SourceClient: Sendable {
                 "HTTP \(response.status) redirects\(place); redirects are not followed, give the final address")
         default:
             let isThrottled = [403, 429, 503].contains(response.status)
-            let retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
+            let retryAfter = retryAfter(response)
             throw SourceFault(
                 "HTTP \(response.status)"
                     + (retryAfter.map { ", to be asked again in \($0.components.seconds) s" } ?? ""),

@@ -22,7 +22,7 @@ final class OtherWriter: Sendable {
         var request = HTTPRequest(
             "PUT", "http://relay/v1/apps/\(Sender.topic)/\(Stage.platform)/devices/\(Sender.token(Self.number))")
         request.headers = [(name: "content-type", value: "application/json")]
-        request.body = .bytes(Array("{\"telephone\":\"13899999999\",\"version\":\"1.0.0\"}".utf8))
+        request.body = Array("{\"telephone\":\"13899999999\",\"version\":\"1.0.0\"}".utf8)
         self.request = request
     }
 

@@ -131,7 +131,7 @@ final class Stage {
         var request = HTTPRequest(method, "http://relay\(path)")
         if let body {
             request.headers = [(name: "content-type", value: "application/json")]
-            request.body = .bytes(Array(try JSONEncoder().encode(body)))
+            request.body = Array(try JSONEncoder().encode(body))
         }
         let answer = try HTTPClient(unixSocket: socketPath).send(request)
         guard (200..<300).contains(answer.status) else {

@@ -67,7 +67,7 @@ final class AndroidBench {
 
     func api(_ method: String, _ path: String, body: String? = nil) throws -> JSONValue {
         var request = HTTPRequest(method, "http://localhost\(path)")
-        if let body { request.body = .bytes(Array(body.utf8)) }
+        if let body { request.body = Array(body.utf8) }
         let response = try HTTPClient(unixSocket: self.path("control.sock")).send(request)
         guard (200..<300).contains(response.status) else {
             throw Unexpected("\(method) \(path): \(response.status) \(String(decoding: response.body, as: UTF8.self))")

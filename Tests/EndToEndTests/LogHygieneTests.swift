@@ -111,7 +111,7 @@ import Testing
         for (method, path, headers, body) in requests {
             var request = HTTPRequest(method, "http://\(address)\(path)")
             request.headers = headers.map { (name: $0.0, value: $0.1) }
-            if let body { request.body = .bytes(Array(body.utf8)) }
+            if let body { request.body = Array(body.utf8) }
             let status = try HTTPClient().send(request).status
             #expect((400..<500).contains(status), "\(method) \(path): \(status)")
         }

@@ -77,7 +77,7 @@ final class Nginx {
     ) throws -> HTTPResponse {
         var request = HTTPRequest(method, "http://api.example.com\(path)")
         request.headers = headers.map { (name: $0.0, value: $0.1) }
-        if let body { request.body = .bytes(Array(body.utf8)) }
+        if let body { request.body = Array(body.utf8) }
         return try HTTPClient(unixSocket: socket).send(request)
     }
 }

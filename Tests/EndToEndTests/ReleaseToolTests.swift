@@ -36,7 +36,7 @@ import WireFormat
         let secret = try String(contentsOfFile: bench.path("webhook-secret"), encoding: .utf8)
         let code = HMACSHA256.code(body, key: Array(secret.utf8))
         request.headers = [("X-GitHub-Event", "release"), ("X-Hub-Signature-256", "sha256=\(Hex.encode(code))")]
-        request.body = .bytes(body)
+        request.body = body
         let response = try HTTPClient().send(request)
         let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
         return (response.status, json ?? [:])

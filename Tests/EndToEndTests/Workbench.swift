@@ -170,7 +170,7 @@ final class Workbench {
     /// One request over the control socket; the answer as JSON.
     func api(_ method: String, _ path: String, body: [UInt8]? = nil) throws -> (status: Int, json: [String: Any]) {
         var request = HTTPRequest(method, "http://localhost\(path)")
-        if let body { request.body = .bytes(body) }
+        if let body { request.body = body }
         let response = try HTTPClient(unixSocket: self.path("control.sock")).send(request)
         let json =
             response.body.isEmpty
@@ -235,7 +235,7 @@ final class Workbench {
         request.headers = [
             ("webhook-id", id), ("webhook-timestamp", now), ("webhook-signature", "v1,\(Base64.encode(code))"),
         ]
-        request.body = .bytes(body)
+        request.body = body
         return request
     }
 

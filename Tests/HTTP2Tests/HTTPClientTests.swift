@@ -18,7 +18,7 @@ struct HTTPClientTests {
         defer { server.stop() }
         var request = HTTPRequest("POST", url(server))
         request.headers = [("content-type", "application/json"), ("x-empty", "")]
-        request.body = .bytes(Array("{}".utf8))
+        request.body = Array("{}".utf8)
         let response = try HTTPClient().send(request)
         #expect(response.status == 201)
         #expect(response["x-name"] == "a value" && response["X-NAME"] == "a value" && response["absent"] == nil)
@@ -34,25 +34,6 @@ struct HTTPClientTests {
         defer { server.stop() }
         let response = try HTTPClient().send(HTTPRequest("GET", url(server)))
         #expect(response.status == 404 && response.body == Array("no".utf8))
-    }
-
-    @Test func streamsABodyOfUnknownLength() throws {
-        let server = try PlainServer { _ in "HTTP/1.1 204 No Content\r\n\r\n" }
-        defer { server.stop() }
-        let rest = Watched(["one", "two"])
-        var request = HTTPRequest("PUT", url(server))
-        request.body = .stream(length: nil) { _ in rest.change { $0.isEmpty ? [] : Array($0.removeFirst().utf8) } }
-        #expect(try HTTPClient().send(request).status == 204)
-        let seen = try #require(server.state.now.requests.first)
-        #expect(seen.hasPrefix("PUT /x ") && seen.contains("\r\none\r\n") && seen.contains("\r\ntwo\r\n"))
-    }
-
-    @Test func anErrorOfTheBodysSourceIsThrownOn() throws {
-        let server = try PlainServer { _ in "HTTP/1.1 204 No Content\r\n\r\n" }
-        defer { server.stop() }
-        var request = HTTPRequest("PUT", url(server))
-        request.body = .stream(length: nil) { _ in throw PeerError("file") }
-        #expect(throws: PeerError.self) { try HTTPClient().send(request) }
     }
 
     @Test func handsOverPiecesAsTheyCome() throws {

@@ -88,7 +88,7 @@ final class Bench: Sendable {
     ) throws -> Answer {
         var request = HTTPRequest(method, "http://relay\(path)")
         request.headers = headers.map { (name: $0.0, value: $0.1) }
-        if let body { request.body = .bytes(Array(body.utf8)) }
+        if let body { request.body = Array(body.utf8) }
         return hold(method, path, sent: body.map { Array($0.utf8) }, try client.send(request))
     }
 
@@ -98,7 +98,7 @@ final class Bench: Sendable {
     ) throws -> Answer {
         var request = HTTPRequest(method, "http://127.0.0.1:\(server.port ?? 0)\(path)")
         request.headers = headers.map { (name: $0.0, value: $0.1) }
-        if let body { request.body = .bytes(body) }
+        if let body { request.body = body }
         return hold(method, path, sent: body, try HTTPClient().send(request))
     }
 
@@ -108,7 +108,7 @@ final class Bench: Sendable {
     ) throws -> Answer {
         var request = HTTPRequest(method, "http://127.0.0.1:\(server.operationsPort ?? 0)\(path)")
         request.headers = headers.map { (name: $0.0, value: $0.1) }
-        if let body { request.body = .bytes(Array(body.utf8)) }
+        if let body { request.body = Array(body.utf8) }
         return Answer(try HTTPClient().send(request))
     }
 

@@ -77,7 +77,7 @@ package struct CurlAPITransport: APITransport {
         for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
             converted.headers.append((name: name, value: value))
         }
-        if let body = request.body { converted.body = .bytes(body) }
+        converted.body = request.body
         converted.timeout = timeout
         converted.maximumResponse = 64 << 20
         return converted

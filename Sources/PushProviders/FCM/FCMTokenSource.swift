@@ -202,7 +202,7 @@ extension FCMTokenSource {
             request.headers = [
                 ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
             ]
-            request.body = .bytes(GoogleAccount.tokenRequest(assertion))
+            request.body = GoogleAccount.tokenRequest(assertion)
             request.timeout = timeout
             request.maximumResponse = GoogleTokenAnswer.maximumSize
             do {

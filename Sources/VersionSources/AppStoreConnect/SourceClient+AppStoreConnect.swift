@@ -38,16 +38,8 @@ extension SourceClient {
         let token = try tokens.token(source.key, at: clock())
         var request = HTTPRequest("GET", Self.address(question, source))
         request.headers = [("Accept", "application/json"), ("Authorization", "Bearer \(token)")]
-        request.timeout = Self.timeout
         request.maximumResponse = AppStoreConnectAnswer.maximumSize
-        let response: HTTPResponse
-        do {
-            // Redirects are not followed: the token stays with the server that it is for.
-            response = try HTTPClient(trustedCertificates: source.trustedCertificates)
-                .send(request, isCancelled: isStopping)
-        } catch {
-            throw SourceFault("\(error)")
-        }
+        let response = try send(request, trustedCertificates: source.trustedCertificates)
         rate = response["x-rate-limit"].flatMap(AppStoreConnectRate.init)
         switch (response.status, question) {
         case (200, .page): return .page(try AppStoreConnectAnswer.page(response.body, of: source))
@@ -57,9 +49,7 @@ extension SourceClient {
         default:
             if response.status == 401 { tokens.refused(token, of: source.key) }
             throw AppStoreConnectRefusal(
-                status: response.status, body: response.body,
-                retryAfter: response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) },
-                date: response["date"]
+                status: response.status, body: response.body, retryAfter: retryAfter(response), date: response["date"]
             ).fault(of: source, at: clock())
         }
     }

@@ -12,14 +12,12 @@ struct GooglePlayClient {
         case fault(SourceFault)
     }
 
-    private static let timeout = Duration.seconds(20)
     /// An edit is deleted also while the relay stops, which does not wait longer for it.
     private static let deletionTimeout = Duration.seconds(5)
 
     let source: GooglePlaySource
     let token: String
-    let clock: @Sendable () -> Timestamp
-    let isStopping: @Sendable () -> Bool
+    let client: SourceClient
 
     /// Empty where nothing was ever released on the track.
     func releases() throws(Refusal) -> [GooglePlaySummary] {
@@ -49,6 +47,7 @@ struct GooglePlayClient {
     func discard(_ edit: String) -> Bool {
         var request = request("DELETE", source.editAddress(edit))
         request.timeout = Self.deletionTimeout
+        let http = HTTPClient(trustedCertificates: source.trustedCertificates)
         guard let response = try? http.send(request) else { return false }
         // Refused: it ended before, or with another edit (404, 400 editExpired, 409).
         return response.status < 500 && ![401, 403, 429].contains(response.status)
@@ -56,25 +55,22 @@ struct GooglePlayClient {
 
     // MARK: One request
 
-    private var http: HTTPClient { HTTPClient(trustedCertificates: source.trustedCertificates) }
-
     private func request(_ method: String, _ address: String) -> HTTPRequest {
         var request = HTTPRequest(method, address)
         request.headers = [("Authorization", "Bearer \(token)"), ("Accept", "application/json")]
         if method == "POST" {
             request.headers.append(("Content-Type", "application/json"))
-            request.body = .bytes(Array("{}".utf8))
+            request.body = Array("{}".utf8)
         }
-        request.timeout = Self.timeout
         request.maximumResponse = GooglePlayAnswer.maximumSize
         return request
     }
 
     private func send(_ method: String, _ address: String) throws(Refusal) -> HTTPResponse {
-        do {
-            return try http.send(request(method, address), isCancelled: isStopping)
+        do throws(SourceFault) {
+            return try client.send(request(method, address), trustedCertificates: source.trustedCertificates)
         } catch {
-            throw .fault(SourceFault("\(error)"))
+            throw .fault(error)
         }
     }
 
@@ -102,7 +98,7 @@ struct GooglePlayClient {
     private func refusal(_ response: HTTPResponse) -> Refusal {
         let error = GoogleErrorBody(response.body)
         let status = "Google Play answers HTTP \(response.status)"
-        let retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
+        let retryAfter = client.retryAfter(response)
         func fault(_ text: String, isThrottled: Bool = false) -> SourceFault {
             SourceFault("\(status): \(text)", isThrottled: isThrottled, retryAfter: retryAfter)
         }

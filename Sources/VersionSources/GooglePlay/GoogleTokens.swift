@@ -19,8 +19,6 @@ final class GoogleTokens: Sendable {
         let access = Mutex(Access())
     }
 
-    private static let timeout = Duration.seconds(20)
-
     private let accounts = Mutex<[GoogleAccount: Account]>([:])
 
     /// Forgets the accounts that nobody uses any more.
@@ -83,11 +81,9 @@ final class GoogleTokens: Sendable {
             request.headers = [
                 ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
             ]
-            request.body = .bytes(GoogleAccount.tokenRequest(assertion))
-            request.timeout = timeout
+            request.body = GoogleAccount.tokenRequest(assertion)
             request.maximumResponse = GoogleTokenAnswer.maximumSize
-            response = try HTTPClient(trustedCertificates: source.trustedCertificates)
-                .send(request, isCancelled: client.isStopping)
+            response = try client.send(request, trustedCertificates: source.trustedCertificates)
         } catch {
             machine.failed(retryAfter: nil, at: client.clock())
             throw SourceFault("no access token: \(error)")
@@ -99,7 +95,7 @@ final class GoogleTokens: Sendable {
             machine.refused(at: client.clock())
             throw SourceFault(reason)
         case .unavailable(let reason):
-            let retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: client.clock()) }
+            let retryAfter = client.retryAfter(response)
             machine.failed(retryAfter: retryAfter, at: client.clock())
             throw SourceFault(
                 reason, isThrottled: [429, 503].contains(response.status), retryAfter: retryAfter)

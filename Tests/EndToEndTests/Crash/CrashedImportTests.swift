@@ -16,7 +16,7 @@ import Testing
 
         init(_ body: [UInt8], socket: String) {
             var request = HTTPRequest("POST", "http://localhost/v1/apps/\(Workbench.app)/ios/devices")
-            request.body = .bytes(body)
+            request.body = body
             request.timeout = .seconds(120)
             self.request = request
             self.socket = socket

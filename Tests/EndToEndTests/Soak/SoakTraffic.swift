@@ -101,7 +101,7 @@ final class SoakTraffic: Sendable {
         let start = round * size % fleet.devices.count
         let part = fleet.devices[start..<min(start + size, fleet.devices.count)]
         var request = HTTPRequest("POST", "http://localhost/v1/apps/\(Workbench.app)/ios/devices")
-        request.body = .bytes(Array(part.map(\.json).joined(separator: "\n").utf8))
+        request.body = Array(part.map(\.json).joined(separator: "\n").utf8)
         let answer = try HTTPClient(unixSocket: socket).send(request)
         guard answer.status == 200 else { throw Unexpected("import: \(answer.status)") }
     }
