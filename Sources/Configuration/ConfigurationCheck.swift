@@ -14,7 +14,7 @@ package struct ConfigurationCheck: Sendable {
 
     package init(
         configuration: RelayConfiguration, environment: [String: String],
-        now: Timestamp = Timestamp(seconds: Int64(time(nil)))
+        now: Timestamp = WallClock.now()
     ) {
         self.configuration = configuration
         self.environment = environment

@@ -18,12 +18,8 @@ struct SimulatorOptions: Sendable {
         var team = APNsTeam(
             topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),
             keys: [try arguments.require("key-id"): try Self.publicKey(arguments)])
-        if let text = arguments.value("client-environment") {
-            guard let world = APNsWorld(rawValue: text) else {
-                throw UsageError("--client-environment: \"\(text)\" is neither production nor sandbox")
-            }
-            team.world = world
-        }
+        team.world = try arguments.parsed(
+            "client-environment", else: "is neither production nor sandbox", APNsWorld.init(rawValue:))
         var configuration = SimulatorConfiguration(.apns(team))
         if let path = arguments.value("client-ca") {
             configuration.clientAuthorities = try Self.contents(path, option: "client-ca")
@@ -34,14 +30,10 @@ struct SimulatorOptions: Sendable {
     /// `simulate-fcm`: reads the files that the options name. A new account is written once the port is known: `FCMAccount`.
     init(fcm arguments: ParsedArguments) throws {
         var project = try FCMAccount.project(arguments)
-        if let text = arguments.value("token-lifetime") {
-            guard let lifetime = DurationText.parse(text),
-                lifetime >= .seconds(1), lifetime <= .seconds(86_400)
-            else {
-                throw UsageError("--token-lifetime: \"\(text)\" is not a duration from 1s to 24h, such as 1h")
-            }
-            project.tokenLifetime = lifetime.components.seconds
-        }
+        let lifetime = try arguments.duration(
+            "token-lifetime", in: .seconds(1)...(.seconds(86_400)),
+            else: "is not a duration from 1s to 24h, such as 1h")
+        if let lifetime { project.tokenLifetime = lifetime.components.seconds }
         var configuration = SimulatorConfiguration(project)
         if let quota = try arguments.integer("quota", in: 0...1_000_000_000) {
             configuration.faults.quota = FaultScript.Quota(requests: quota)
@@ -50,11 +42,11 @@ struct SimulatorOptions: Sendable {
     }
 
     private init(_ service: SimulatorConfiguration, _ arguments: ParsedArguments, port: UInt16) throws {
-        let listen = arguments.value("listen") ?? "127.0.0.1:\(port)"
-        guard let address = ListenAddress(listen) else {
-            throw UsageError("--listen: \"\(listen)\" is not an IP address and a port, such as 127.0.0.1:\(port)")
-        }
-        self.address = address
+        let usual = ListenAddress(host: "127.0.0.1", port: port)
+        address =
+            try arguments.parsed("listen", else: "is not an IP address and a port, such as \(usual)") {
+                ListenAddress($0)
+            } ?? usual
         authorityPath = arguments.value("write-ca")
         var configuration = service
         configuration.address = address.host
@@ -73,12 +65,9 @@ struct SimulatorOptions: Sendable {
         configuration.recordPath = arguments.value("record")
         configuration.maximumStreams = try arguments.integer(
             "max-streams", in: 1...100_000, default: service.maximumStreams)
-        if let text = arguments.value("latency") {
-            guard let latency = DurationText.parse(text) else {
-                throw UsageError("--latency: \"\(text)\" is not a duration, such as 20ms or 1s")
-            }
-            configuration.latency = latency
-        }
+        configuration.latency =
+            try arguments.duration("latency", in: Duration.zero..., else: "is not a duration, such as 20ms or 1s")
+            ?? configuration.latency
         self.configuration = configuration
     }
 

@@ -144,7 +144,7 @@ private struct ServerCertificate {
             chain = issued.chain
             key = issued.privateKey
         case .generated(let directory):
-            let validity = CertificateValidity.days(30, from: SimulatorLoop.milliseconds() / 1000)
+            let validity = CertificateValidity.days(30, from: WallClock.now().seconds)
             let made = try CertificateAuthority(
                 name: "\(configuration.service.name.rawValue) simulator authority", validity: validity)
             let issued = try made.issue(

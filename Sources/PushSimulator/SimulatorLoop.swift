@@ -75,7 +75,7 @@ final class SimulatorLoop {
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while !isStopped {
             let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), timeout())
-            judge.now = Self.milliseconds()
+            judge.now = WallClock.now().milliseconds
             if count > 0 {
                 for index in 0..<Int(count) { unsafe handle(events[index].data.u64, events[index].events) }
             }
@@ -238,15 +238,6 @@ final class SimulatorLoop {
         guard next != .max else { return -1 }
         let now = Self.monotonic()
         return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 60_000))
-    }
-
-    // MARK: Clocks
-
-    /// Wall time in milliseconds since 1970: provider tokens and timestamps are compared with other machines' clocks.
-    static func milliseconds() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     private static func monotonic() -> UInt64 { MonotonicClock.now().nanoseconds }

@@ -6,12 +6,8 @@ package import Terminal
 extension CommandEntry {
     package static let serve = CommandEntry("serve") { arguments, context in
         // nil: as the configuration says.
-        let logLevel: LogLevel? = try arguments.value("log-level").map { name in
-            guard let level = LogLevel(name: name) else {
-                throw UsageError("--log-level: \"\(name)\" is not a level; debug, info, notice, warning or error")
-            }
-            return level
-        }
+        let logLevel = try arguments.parsed(
+            "log-level", else: "is not a level; debug, info, notice, warning or error", LogLevel.init(name:))
         let file = ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
         try Daemon(
             file: file, environment: context.environment,

@@ -32,9 +32,7 @@ struct Daemon {
     let isLevelFixed: Bool
     private var log: Log { standardError.log }
     private let tokenSources = TokenSources()
-    private let clock: @Sendable () -> Timestamp = {
-        Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    }
+    private let clock: @Sendable () -> Timestamp = WallClock.now
 
     /// Runs until SIGTERM or SIGINT.
     ///

@@ -5,6 +5,7 @@ import Synchronization
 import Systemd
 import Telemetry
 import Terminal
+import Threading
 import WireFormat
 
 /// Log lines on standard error, each beginning with the time.
@@ -36,8 +37,7 @@ final class StandardErrorLog: Sendable {
                     level, line: Self.text(message, fields), event: message.description, fields: fields)
                 if Journal.write(entry) { return }
             }
-            let now = Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
-            let line = Self.line(level, message, fields, format, isJournal: isJournal, at: now.internetTime)
+            let line = Self.line(level, message, fields, format, isJournal: isJournal, at: WallClock.now().internetTime)
             // A full disk or a reader that is gone costs log lines. `write(_:)`, which cannot throw, would end the process.
             try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
         }

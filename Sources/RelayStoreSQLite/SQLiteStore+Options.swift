@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 package import RelayEngine
 package import Telemetry
 import Threading
@@ -16,7 +15,7 @@ extension SQLiteStore {
         /// Whether each call looks whether the files are still there (`StoreFiles`). Default true.
         package var watchesFiles = true
         /// The time of opening, which the schema's steps are recorded with. Default the system's.
-        package var clock: @Sendable () -> Timestamp = Self.systemTime
+        package var clock: @Sendable () -> Timestamp = WallClock.now
         /// How long a commit or a part of a long work took, which decides how much the next part takes on. Default the system's.
         package var ticks: @Sendable () -> MonotonicTime = MonotonicClock.now
         /// Leaves the machine to others between the parts of a long work. Default sleeps.
@@ -30,11 +29,5 @@ extension SQLiteStore {
         package var onEnter: (@Sendable () -> Void)?
 
         package init() {}
-
-        private static func systemTime() -> Timestamp {
-            var time = timespec()
-            _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-            return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-        }
     }
 }

@@ -48,29 +48,39 @@ package struct ParsedArguments: Sendable, Equatable {
         return value
     }
 
+    /// What the option's value stands for.
+    ///
+    /// - Parameter problem: what is wrong with one that stands for nothing.
+    package func parsed<Value>(
+        _ name: String, else problem: String, _ parse: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        guard let text = self.value(name) else { return nil }
+        guard let value = parse(text) else { throw UsageError("--\(name): \"\(text)\" \(problem)") }
+        return value
+    }
+
+    package func duration(
+        _ name: String, in range: some RangeExpression<Duration>, else problem: String
+    ) throws(UsageError) -> Duration? {
+        try parsed(name, else: problem) { DurationText.parse($0).flatMap { range.contains($0) ? $0 : nil } }
+    }
+
     /// A whole number within `range`, written in digits; underscores and commas may group them.
     package func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(UsageError) -> Int {
         try integer(name, in: range) ?? value
     }
 
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-        guard let text = self.value(name) else { return nil }
-        let digits = text.filter { $0 != "," && $0 != "_" }
-        guard let number = Int(digits), range.contains(number) else {
-            throw UsageError(
-                "--\(name): \"\(text)\" is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+        try parsed(name, else: "is not a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+            Int(text.filter { $0 != "," && $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
         }
-        return number
     }
 
     /// A share from 0 to 1, or in percent: "0.02", "2%".
     package func share(_ name: String, default value: Double) throws(UsageError) -> Double {
-        guard let text = self.value(name) else { return value }
-        let number: Double? =
-            text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
-        guard let number, (0...1).contains(number) else {
-            throw UsageError("--\(name): \"\(text)\" is not a share; a number from 0 to 1, or 0% to 100%")
-        }
-        return number
+        try parsed(name, else: "is not a share; a number from 0 to 1, or 0% to 100%") { text in
+            let number = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+            return number.flatMap { (0...1).contains($0) ? $0 : nil }
+        } ?? value
     }
 }

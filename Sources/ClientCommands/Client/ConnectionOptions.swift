@@ -46,12 +46,8 @@ package struct ConnectionOptions: Sendable {
         if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
             throw UsageError("--ca goes with --url https://…")
         }
-        wait = try arguments.value("wait").map { text in
-            guard let wait = DurationText.parse(text), wait > .zero, wait <= .seconds(3600) else {
-                throw UsageError("--wait: \"\(text)\" is not a time up to an hour; one such as 30s")
-            }
-            return wait
-        }
+        wait = try arguments.duration(
+            "wait", in: .milliseconds(1)...(.seconds(3600)), else: "is not a time up to an hour; one such as 30s")
         let isDevice = tokenIsDevice && address == nil
         deviceToken = isDevice ? token : nil
         if token != nil, address == nil, !isDevice {

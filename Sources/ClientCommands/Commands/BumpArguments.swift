@@ -15,13 +15,10 @@ enum BumpArguments {
             }
         }
         func build(_ name: String) throws -> JSONValue? {
-            guard let text = arguments.value("\(name)-build") else { return nil }
-            guard let code = Int64(text), BuildNumbers.range.contains(code) else {
-                throw UsageError(
-                    "--\(name)-build: \"\(text)\" is not a version code; a whole number from 1 to "
-                        + "\(BuildNumbers.range.upperBound)")
+            let problem = "is not a version code; a whole number from 1 to \(BuildNumbers.range.upperBound)"
+            return try arguments.parsed("\(name)-build", else: problem) { text in
+                Int64(text).flatMap { BuildNumbers.range.contains($0) ? .integer($0) : nil }
             }
-            return .integer(code)
         }
         let (required, latest) = (try version("required"), try version("latest"))
         let builds: JSONValue = ["required": try build("required"), "latest": try build("latest")]

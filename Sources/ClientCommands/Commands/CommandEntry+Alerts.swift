@@ -3,6 +3,7 @@ import APIModel
 import Foundation
 import RelayEngine
 import Terminal
+import Threading
 import WireFormat
 
 extension CommandEntry {
@@ -54,19 +55,14 @@ extension CommandEntry {
     }
 
     private static func end(_ arguments: ParsedArguments) throws(UsageError) -> Timestamp? {
-        switch (arguments.value("until"), arguments.value("for")) {
-        case (nil, nil): return nil
-        case (.some, .some): throw UsageError("--until and --for say the same thing; give one of them")
-        case (let text?, nil):
-            guard let time = Timestamp(internetTime: text) else {
-                throw UsageError("--until: \"\(text)\" is not a time such as 2026-01-31T18:00:00Z")
-            }
-            return time
-        case (nil, let text?):
-            guard let duration = DurationText.parse(text), duration > .zero else {
-                throw UsageError("--for: \"\(text)\" is not a duration such as 2h or 1h30m")
-            }
-            return Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) + duration
+        if arguments.value("until") != nil, arguments.value("for") != nil {
+            throw UsageError("--until and --for say the same thing; give one of them")
         }
+        let end = try arguments.parsed("until", else: "is not a time such as 2026-01-31T18:00:00Z") {
+            Timestamp(internetTime: $0)
+        }
+        let duration = try arguments.duration(
+            "for", in: .milliseconds(1)..., else: "is not a duration such as 2h or 1h30m")
+        return end ?? duration.map { WallClock.now() + $0 }
     }
 }

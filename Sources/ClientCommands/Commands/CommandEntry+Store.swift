@@ -7,6 +7,7 @@ import RelayStore
 import RelayStoreSQLite
 import Synchronization
 import Terminal
+import Threading
 import WireFormat
 
 extension CommandEntry {
@@ -83,14 +84,10 @@ extension CommandEntry {
     }
 
     static let storePrune = client("store prune") { run in
-        guard let text = run.arguments.value("older-than") else {
-            throw UsageError("--older-than is needed, such as --older-than 90d")
-        }
-        guard let age = DurationText.parse(text), age >= .seconds(3600) else {
-            throw UsageError("--older-than: \"\(text)\" is not a duration of at least 1h; write it like \"90d\"")
-        }
-        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let before = (now - age).internetTime
+        let age = try run.arguments.duration(
+            "older-than", in: .seconds(3600)..., else: "is not a duration of at least 1h; write it like \"90d\"")
+        guard let age else { throw UsageError("--older-than is needed, such as --older-than 90d") }
+        let before = (WallClock.now() - age).internetTime
         try await Confirmation.obtain(run, "Delete it for good?") {
             let store = try await run.client().reply(to: APIRequest("GET", ["v1", "store"])).json
             return TextTable.fields([
