@@ -17,10 +17,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var sources: [VersionSource.Kind] = []
     /// Where the keys of those that need one are kept: of each store an app has one source.
     package var sourceKeys: [StoreKind: SecretSource] = [:]
-    /// With the App Store's lookup as a source: from the release in the store until users are told. Default 24 hours.
-    package var hold = AvailabilityGate.Rules().hold
-    /// With Google Play as a source: the share of users that a staged rollout must have reached. Default all.
-    package var minimumFraction = AvailabilityGate.Rules().minimumFraction
+    /// What its store must do before a version is let through. Default a day after the lookup shows it, and all of a staged rollout.
+    package var gateRules = AvailabilityGate.Rules()
     package var push = PushConfiguration()
     /// How fast pushes go out, and to whom first.
     package var pace = PaceConfiguration()
@@ -71,10 +69,5 @@ extension AppConfiguration {
     /// Why a new requirement first waits; nil: it does not.
     package var waitingReason: String? {
         isGated ? "waiting until its store offers the required version" : nil
-    }
-
-    /// What a store must do before a version is let through.
-    var gateRules: AvailabilityGate.Rules {
-        AvailabilityGate.Rules(hold: hold, minimumFraction: minimumFraction)
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 package import RelayEngine
 package import Signing
-import WireFormat
+import Threading
+package import WireFormat
 
 /// Looks at every file that a valid configuration names.
 package struct ConfigurationCheck: Sendable {

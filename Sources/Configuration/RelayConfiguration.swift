@@ -20,10 +20,6 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var log = LogConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.
     package var apps: [AppConfiguration] = []
-
-    package func app(_ key: AppKey) -> AppConfiguration? {
-        apps.first { $0.key == key }
-    }
 }
 
 package struct StoreConfiguration: Sendable, Equatable {

@@ -50,7 +50,7 @@ extension RelayConfiguration {
         reader.finish()
         list.add(.googlePlay(source), "Google Play", at: path, to: &app)
         app.sourceKeys[.googlePlay] = key
-        app.minimumFraction = fraction ?? app.minimumFraction
+        if let fraction { app.gateRules.minimumFraction = fraction }
     }
 
     /// "com.example.app": at least two segments, each of letters, digits and underscores, and none that begins with a digit

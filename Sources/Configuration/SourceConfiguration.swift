@@ -19,7 +19,7 @@ extension RelayConfiguration {
     /// `sources` and `holdHours` of one app.
     static func readSources(_ reader: ConfigurationReader, into app: inout AppConfiguration) {
         let hours = reader.integer("holdHours", default: 24, in: 0...(30 * 24), "a number of hours")
-        app.hold = .seconds(hours * 3600)
+        app.gateRules.hold = .seconds(hours * 3600)
         let list = reader.list("sources")
         for (value, path) in list {
             guard let source = reader.reader(of: value, at: path) else { continue }

@@ -299,7 +299,7 @@ extension Dispatcher {
     /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
     private func recallRefusals(of record: CampaignRecord, at now: Timestamp) throws {
         guard record.counts.rejected > 0, !record.counts.proveCredential else { return }
-        let refused = try store.deliveries(of: record.key, state: .rejected, telephone: nil, after: 0, limit: 1000)
+        let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         var refusals = UnjudgedRefusals()
         // What never went out was refused by the relay itself.
         refusals.add(

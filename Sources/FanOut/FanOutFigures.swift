@@ -31,7 +31,4 @@ extension FanOut {
             (environment.name, Set(states.filter { $0.environment == environment }.flatMap(\.waits)))
         }
     }
-
-    /// Whether a campaign that is suspended for this reason waits for a better credential, or the right environment.
-    package static func isCredential(_ reason: String?) -> Bool { SuspensionReason.isOfCredential(reason) }
 }

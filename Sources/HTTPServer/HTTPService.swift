@@ -13,11 +13,7 @@ package final class HTTPService: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var network: HTTPListener?
-        var port: UInt16?
-        var operations: HTTPListener?
-        var operationsPort: UInt16?
-        var control: HTTPListener?
+        var listeners: [Door: HTTPListener] = [:]
         var controlSocket: ListenSocket.Control?
         /// What TLS is spoken with; nil: plain HTTP.
         var identity: ServerIdentity?
@@ -37,7 +33,8 @@ package final class HTTPService: Sendable {
     /// - Throws: `ServerStartError.badCertificate`; then the old one stays.
     package func exchange(identity: ServerIdentity) throws -> Bool {
         try state.withLock { state in
-            guard let network = state.network, let old = state.identity, old != identity else { return false }
+            guard let network = state.listeners[.network], let old = state.identity, old != identity
+            else { return false }
             network.exchange(try Self.tls(identity))
             state.identity = identity
             return true
@@ -53,10 +50,14 @@ package final class HTTPService: Sendable {
     }
 
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
-    package var port: UInt16? { state.withLock { $0.port } }
+    package var port: UInt16? { port(.network) }
 
     /// The same of the second address.
-    package var operationsPort: UInt16? { state.withLock { $0.operationsPort } }
+    package var operationsPort: UInt16? { port(.operations) }
+
+    private func port(_ door: Door) -> UInt16? {
+        state.withLock { $0.listeners[door].flatMap { ListenSocket.port(of: $0.socket) } }
+    }
 
     /// - Parameter handler: kept until `stop`.
     /// - Throws: `ServerStartError`, or `SystemError` where there is no thread for it; then nothing listens.
@@ -64,28 +65,24 @@ package final class HTTPService: Sendable {
         do {
             try state.withLock { state in
                 state.identity = settings.identity
+                func listen(_ door: Door, _ socket: Int32, tls: ServerTLS? = nil, isHanded: Bool = false) throws {
+                    state.listeners[door] = try HTTPListener(
+                        socket: socket, door: door, handler, settings, tls: tls, isHanded: isHanded)
+                }
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
-                    state.control = try HTTPListener(
-                        socket: socket, door: .control, handler, settings, isHanded: true)
+                    try listen(.control, socket, isHanded: true)
                 } else if let path = settings.controlSocket {
                     let socket = try ListenSocket.control(
                         path: path, mode: settings.controlSocketMode, group: settings.controlSocketGroup)
                     state.controlSocket = socket
-                    state.control = try HTTPListener(socket: socket.descriptor, door: .control, handler, settings)
+                    try listen(.control, socket.descriptor)
                 }
-                if let address = settings.operations {
-                    let socket = try ListenSocket.network(address)
-                    state.operationsPort = ListenSocket.port(of: socket)
-                    state.operations = try HTTPListener(socket: socket, door: .operations, handler, settings)
-                }
-                let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
-                if let socket = network {
-                    state.port = ListenSocket.port(of: socket)
-                    state.network = try HTTPListener(
-                        socket: socket, door: .network, handler, settings,
-                        tls: try settings.identity.map { try Self.tls($0) },
+                if let address = settings.operations { try listen(.operations, ListenSocket.network(address)) }
+                if let socket = try settings.handed.network ?? settings.listen.map(ListenSocket.network) {
+                    try listen(
+                        .network, socket, tls: try settings.identity.map { try Self.tls($0) },
                         isHanded: settings.handed.network != nil)
                 }
             }
@@ -101,13 +98,12 @@ package final class HTTPService: Sendable {
     package func stop(within time: Duration = .seconds(7)) {
         state.withLock { state in
             let end = MonotonicClock.now() + time + .seconds(1)
-            let listeners = [state.network, state.operations, state.control].compactMap(\.self)
+            let listeners = state.listeners.values
             for listener in listeners { listener.askToStop(within: time) }
             for listener in listeners { listener.stop() }
-            (state.network, state.operations, state.control) = (nil, nil, nil)
+            state.listeners = [:]
             if let socket = state.controlSocket { ListenSocket.remove(socket) }
             state.controlSocket = nil
-            (state.port, state.operationsPort) = (nil, nil)
             for listener in listeners { listener.work.stop(until: end) }
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Threading
 
 /// The one owner of a file descriptor: closed at the end of its life.
 struct Descriptor: ~Copyable, Sendable {
@@ -9,17 +10,11 @@ struct Descriptor: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Throws `SimulatorError` with errno's text if `number` is negative.
+    /// Throws `SystemError` with errno's text if `number` is negative.
     init(_ number: Int32, or context: String) throws {
-        guard number >= 0 else { throw SimulatorError.system(context) }
+        guard number >= 0 else { throw SystemError(context, errno: errno) }
         self.number = number
     }
 
     deinit { close(number) }
-}
-
-extension SimulatorError {
-    static func system(_ context: String) -> SimulatorError {
-        SimulatorError("\(context): \(unsafe String(cString: strerror(errno)))")
-    }
 }

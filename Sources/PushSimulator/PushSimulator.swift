@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 import HTTPServer
+import RelayEngine
 import Signing
 import Synchronization
 import Threading
@@ -121,9 +122,6 @@ package final class PushSimulator: Sendable {
         return project.keyFile(tokenURL: FCMProject.tokenURL(host: FCMProject.host(address), port: port))
     }
 
-    /// Whether it has accepted a push with this id (`apns-id`, `data.pushId`); always false unless `keepsAccepted`.
-    package func hasAccepted(id: String) -> Bool { ledger.hasAccepted(id: id) }
-
     /// Why the record could not be written, if it could not.
     package var failure: String? { ledger.failure }
 }
@@ -158,7 +156,7 @@ private struct ServerCertificate {
                 let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
                 let file = try unsafe Descriptor(open(path, flags, 0o644), or: "\(path) cannot be written")
                 guard WholeFile.append(made.certificate, to: file.number) else {
-                    throw SimulatorError.system("\(path) cannot be written")
+                    throw SystemError("\(path) cannot be written", errno: errno)
                 }
                 authorityPath = path
             }

@@ -22,13 +22,12 @@ package enum RequestFault: Sendable, Hashable {
     /// A new SETTINGS_MAX_CONCURRENT_STREAMS: the script's `sharedStreams`, and the usual number at the next time.
     case settings
 
-    private static let connectionFaults: [(name: String, fault: RequestFault)] = [
-        ("refusedStream", .refusedStream), ("reset", .reset), ("delay", .delay), ("noAnswer", .noAnswer),
-        ("cut", .cut), ("goAway", .goAway), ("silence", .silence), ("settings", .settings),
+    private static let connectionFaults: [RequestFault] = [
+        .refusedStream, .reset, .delay, .noAnswer, .cut, .goAway, .silence, .settings,
     ]
 
     package static func all(of service: SimulatedService.Name) -> [RequestFault] {
-        RejectionReason.all(of: service).map(RequestFault.rejection) + connectionFaults.map(\.fault)
+        RejectionReason.all(of: service).map(RequestFault.rejection) + connectionFaults
     }
 }
 
@@ -36,25 +35,15 @@ extension RequestFault: RawRepresentable, Codable, CodingKeyRepresentable {
     package init?(rawValue: String) {
         if let reason = RejectionReason(rawValue: rawValue) {
             self = .rejection(reason)
-        } else if let known = Self.connectionFaults.first(where: { $0.name == rawValue }) {
-            self = known.fault
+        } else if let known = Self.connectionFaults.first(where: { $0.rawValue == rawValue }) {
+            self = known
         } else {
             return nil
         }
     }
 
     package var rawValue: String {
-        switch self {
-        case .rejection(let reason): reason.rawValue
-        case .refusedStream: "refusedStream"
-        case .reset: "reset"
-        case .delay: "delay"
-        case .noAnswer: "noAnswer"
-        case .cut: "cut"
-        case .goAway: "goAway"
-        case .silence: "silence"
-        case .settings: "settings"
-        }
+        if case .rejection(let reason) = self { reason.rawValue } else { "\(self)" }
     }
 }
 

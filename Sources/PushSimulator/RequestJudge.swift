@@ -232,7 +232,7 @@ struct PushRecord: ~Copyable {
     mutating func flush() -> String? {
         guard !lines.bytes.isEmpty else { return nil }
         let worked = WholeFile.append(lines.bytes, to: file.number)
-        let text = worked ? nil : SimulatorError.system("the record cannot be written").description
+        let text = worked ? nil : SystemError("the record cannot be written", errno: errno).description
         lines.reset()
         return text
     }

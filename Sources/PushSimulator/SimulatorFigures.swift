@@ -54,6 +54,7 @@ package struct AcceptedPushes: Sendable {
         tokens.values.reduce(into: [:]) { $0[Int($1), default: 0] += 1 }
     }
 
+    /// Whether a push with this id (`apns-id`, `data.pushId`) was accepted.
     package func contains(id: String) -> Bool {
         ids.contains(ShortHash.ofToken(Array(id.utf8)))
     }

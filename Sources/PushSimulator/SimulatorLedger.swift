@@ -42,7 +42,6 @@ final class SimulatorLedger: Sendable {
     var figures: SimulatorFigures { state.withLock { $0.whole } }
 
     var accepted: AcceptedPushes { state.withLock { $0.accepted } }
-    func hasAccepted(id: String) -> Bool { state.withLock { $0.accepted.contains(id: id) } }
     var failure: String? { state.withLock { $0.failure } }
 
     func publish(

@@ -15,7 +15,7 @@ final class API: RequestHandler {
     let control: any RelayControl
     let settings: APISettings
     /// The server is stopping.
-    let stop: CancellationFlag
+    let stop = CancellationFlag()
     /// Event streams of the network, and of the control socket: an operator watches whoever else does.
     let streams: Slots
     let localStreams: Slots
@@ -44,17 +44,14 @@ final class API: RequestHandler {
     let enforceHeaders: EnforceRules.Headers
 
     init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, stop: CancellationFlag,
-        versionCache: VersionCache,
-        sightings: SightingQueue, access: AccessLog
+        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache
     ) {
         self.store = store
         self.control = control
         self.settings = settings
-        self.stop = stop
         self.versionCache = versionCache
-        self.sightings = sightings
-        self.access = access
+        sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock)
+        access = AccessLog(settings.log)
         let limits = settings.limits
         streams = Slots(limit: limits.eventStreams, each: limits.eventStreamsOfToken)
         localStreams = Slots(limit: limits.eventStreams)
@@ -146,11 +143,11 @@ final class API: RequestHandler {
                 }
             }
         case .stream(let consumer):
-            var taken = try consumer(self, call)
-            if let watch = watch(caller) {
-                taken = TokenBoundConsumer(taken, watch) { [self] in problem($0, at: route.pattern).response }
-            }
-            return .stream(NotedStream(taken) { [self, call] in note(call, $0) })
+            return .stream(
+                TokenBoundConsumer(
+                    try consumer(self, call), watch(caller),
+                    explain: { [self] in problem($0, at: route.pattern).response },
+                    note: { [self, call] in note(call, $0) }))
         }
     }
 

@@ -10,15 +10,9 @@ import Threading
 /// `start` returns when both listen; `stop` returns when every request has ended, may come twice, and may come without a
 /// start. A stopped server is not started again. Both may be called from any thread but the server's own.
 package final class APIServer: Sendable {
-    private let store: any RelayStore
-    private let control: any RelayControl
-    private let settings: APISettings
-    private let versionCache: VersionCache
-    private let sightings: SightingQueue
-    private let access: AccessLog
+    let api: API
     private let http: HTTPService
-    /// Told when the server stops; nil before `start`.
-    private let stopping = Mutex<CancellationFlag?>(nil)
+    private let isStarted = Mutex(false)
 
     /// - Parameter versionCache: what the open paths answer from; without one, the server makes its own and refreshes it when
     ///   a version changes through the API, and now and then.
@@ -32,13 +26,8 @@ package final class APIServer: Sendable {
                 for app in control.apps() { profiles[app] = control.profile(of: app) }
                 return profiles
             }
-        self.versionCache = versionCache
-        access = AccessLog(settings.log)
-        sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock)
+        api = API(store: store, control: control, settings: settings, versionCache: versionCache)
         http = HTTPService(settings.server)
-        self.store = store
-        self.control = control
-        self.settings = settings
     }
 
     deinit {
@@ -60,17 +49,13 @@ package final class APIServer: Sendable {
     /// - Throws: `ServerStartError`; then nothing listens.
     package func start() throws {
         do {
-            try stopping.withLock { stopping in
-                guard stopping == nil else { return }
-                let stop = CancellationFlag()
-                stopping = stop
-                versionCache.refresh()
-                try versionCache.start()
-                try sightings.start()
-                try http.start(
-                    API(
-                        store: store, control: control, settings: settings, stop: stop, versionCache: versionCache,
-                        sightings: sightings, access: access))
+            try isStarted.withLock { isStarted in
+                guard !isStarted else { return }
+                isStarted = true
+                api.versionCache.refresh()
+                try api.versionCache.start()
+                try api.sightings.start()
+                try http.start(api)
             }
         } catch {
             stop()
@@ -78,22 +63,17 @@ package final class APIServer: Sendable {
         }
     }
 
-    /// Reads again what the open paths answer from.
-    package func refreshVersions() {
-        versionCache.refresh()
-    }
-
     /// Ends event streams and exports, closes every connection and removes the control socket.
     ///
     /// - Parameter time: for requests that are begun; it returns a second later at the latest, if the store takes what it has.
     package func stop(within time: Duration = .seconds(7)) {
-        stopping.withLock { stopping in
-            stopping?.set()
+        isStarted.withLock { _ in
+            api.stop.set()
             http.stop(within: time)
             // Under the lock too: whoever stops it a second time, meanwhile, may trust in what is stored.
-            sightings.stop()
-            versionCache.stop()
-            access.finish()
+            api.sightings.stop()
+            api.versionCache.stop()
+            api.access.finish()
         }
     }
 }

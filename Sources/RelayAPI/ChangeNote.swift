@@ -25,22 +25,3 @@ extension API {
         access.report(isStream ? .info : .notice, "changed by hand", id: RequestMark.current) { written }
     }
 }
-
-/// A consumer whose answer somebody else sees, too.
-final class NotedStream: BodyConsumer {
-    private let consumer: any BodyConsumer
-    private let note: (Response) -> Void
-
-    init(_ consumer: any BodyConsumer, note: @escaping (Response) -> Void) {
-        self.consumer = consumer
-        self.note = note
-    }
-
-    func consume(_ bytes: [UInt8]) { consumer.consume(bytes) }
-
-    func finish() -> Response {
-        let response = consumer.finish()
-        note(response)
-        return response
-    }
-}

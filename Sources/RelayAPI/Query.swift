@@ -46,11 +46,7 @@ struct Query {
         cursor { Cursor.position($0, kind) }
     }
 
-    mutating func deliveryCursor() -> DeliveryPosition? {
-        cursor(Cursor.deliveryPosition)
-    }
-
-    private mutating func cursor<Position>(_ read: (String) -> Position?) -> Position? {
+    mutating func cursor<Position>(_ read: (String) -> Position?) -> Position? {
         guard let text = text("cursor") else { return nil }
         guard let position = read(text) else {
             refuse("cursor", "is not one that this list has given; take \"next\" from the answer before")

@@ -72,7 +72,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         let status = response.status
         api.access.report(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
-                ("route", route?.pattern ?? "\(RequestFigures.known(method)) none"),
+                ("route", RequestFigures.pattern(route, method)),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
             ] + (caller.map { [("by", $0.actor)] } ?? [])
         }

@@ -22,7 +22,7 @@ final class RequestFigures: Sendable {
     }
 
     private struct State {
-        /// By method and route, as `door` writes them: taken apart only when somebody wants to see them.
+        /// By method and route, as `pattern` writes them: taken apart only when somebody wants to see them.
         var answers: [String: Answers] = [:]
         var webhooks: [Webhook: Int] = [:]
     }
@@ -30,21 +30,18 @@ final class RequestFigures: Sendable {
     private let state = Mutex(State())
 
     func count(_ route: Route?, method: String, _ response: Response, _ duration: Duration) {
-        let door = Self.door(route, method)
+        let pattern = Self.pattern(route, method)
         let webhook = route?.webhook.map { Webhook(kind: $0, result: Self.result(response)) }
         state.withLock { state in
-            state.answers[door, default: Answers()].add(response.status, duration)
+            state.answers[pattern, default: Answers()].add(response.status, duration)
             if let webhook { state.webhooks[webhook, default: 0] += 1 }
         }
     }
 
     /// As `Route.pattern` has them: nothing that a client made up. A HEAD counts as its GET.
-    private static func door(_ route: Route?, _ method: String) -> String {
-        route?.pattern ?? "\(known(method)) none"
-    }
-
-    static func known(_ method: String) -> String {
-        ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(method) ? method : "other"
+    static func pattern(_ route: Route?, _ method: String) -> String {
+        let isKnown = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(method)
+        return route?.pattern ?? "\(isKnown ? method : "other") none"
     }
 
     private static func result(_ response: Response) -> String {
@@ -61,8 +58,8 @@ final class RequestFigures: Sendable {
 
     func write(to text: inout MetricsText) {
         let state = state.withLock { $0 }
-        let answers = state.answers.map { door, answers in
-            let parts = door.split(separator: " ").map(String.init)
+        let answers = state.answers.map { pattern, answers in
+            let parts = pattern.split(separator: " ").map(String.init)
             return (method: parts[0], route: parts[1], answers)
         }.sorted { ($0.route, $0.method) < ($1.route, $1.method) }
         text.write(

@@ -12,6 +12,7 @@ import Signing
 import Systemd
 import Telemetry
 import Terminal
+import Threading
 import UpgradeRules
 import VersionSources
 

@@ -2,6 +2,7 @@
 import FanOut
 import HTTP2
 import Notifications
+import PushProviders
 import RelayEngine
 import RelayStore
 import Telemetry
@@ -111,7 +112,7 @@ extension DaemonControl {
                 }
             })
         let suspended = Set(
-            census.open.filter { $0.state == .suspended && FanOut.isCredential($0.reason) }.map(\.app))
+            census.open.filter { $0.state == .suspended && SuspensionReason.isOfCredential($0.reason) }.map(\.app))
         text.write(.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
         writeAdoption(of: census.newest, to: &text)
     }

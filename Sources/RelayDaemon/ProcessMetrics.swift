@@ -11,7 +11,7 @@ enum ProcessMetrics {
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
         // Counted from the field after the name, which is the third: utime is the 14th, stime the 15th, starttime the 22nd,
         // vsize the 23rd, rss the 24th.
-        text.write(.cpu, pair(fields, 11, 12).map { ($0 + $1) / ticks })
+        text.write(.cpu, value(fields, 11).flatMap { user in value(fields, 12).map { (user + $0) / ticks } })
         text.write(.residentMemory, value(fields, 21).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) })
         text.write(.virtualMemory, value(fields, 20))
         let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
@@ -39,10 +39,5 @@ enum ProcessMetrics {
 
     private static func value(_ fields: [Substring], _ index: Int) -> Double? {
         index < fields.count ? Double(fields[index]) : nil
-    }
-
-    private static func pair(_ fields: [Substring], _ first: Int, _ second: Int) -> (Double, Double)? {
-        guard let one = value(fields, first), let other = value(fields, second) else { return nil }
-        return (one, other)
     }
 }

@@ -121,13 +121,8 @@ package final class FCMTokenSources: Sendable {
             return state.sources.source(name) {
                 FCMTokenSource(
                     account: account, clock: clock, exchange: exchange(trustedCertificates, proxy), start: start,
-                    onChange: { [weak self] in self?.changed() })
+                    onChange: { [weak self] in self?.state.withLock { $0.onChange }() })
             }
         }
-    }
-
-    private func changed() {
-        let onChange = state.withLock { $0.onChange }
-        onChange()
     }
 }

@@ -6,11 +6,6 @@ package struct SendingAllowance: Sendable, Equatable {
     /// Where none may: how long until that changes; nil where an answer has to come first.
     package var wait: Duration?
 
-    package init(pushes: Int, wait: Duration? = nil) {
-        self.pushes = pushes
-        self.wait = wait
-    }
-
     /// As many as there are.
     package static let unlimited = SendingAllowance(pushes: .max)
 }

@@ -50,10 +50,4 @@ extension Ledger {
         }
         return page.items
     }
-
-    package func deliveries(
-        of campaign: CampaignKey, state: DeliveryState?, telephone: String?, after: Int64, limit: Int
-    ) throws -> [Delivery] {
-        try deliveries(of: campaign, DeliveryFilter(state: state, telephone: telephone), after: after, limit: limit)
-    }
 }

@@ -23,11 +23,6 @@ package enum PushEnvironment: UInt8, Sendable, Hashable, Comparable, CaseIterabl
         case .sandbox: .production
         }
     }
-
-    package init?(name: String) {
-        guard let environment = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = environment
-    }
 }
 
 /// A device as a client of the registry gives it.

@@ -67,10 +67,6 @@ package struct RelayEvent: Hashable, Sendable {
         self.subject = subject
     }
 
-    package init(id: String, at: Timestamp, campaign: CampaignRecord) {
-        self.init(id: id, type: EventType(campaign.state), at: at, subject: .campaign(campaign))
-    }
-
     package var campaign: CampaignRecord? {
         if case .campaign(let campaign) = subject { campaign } else { nil }
     }

@@ -25,7 +25,7 @@ package final class SQLiteStore: RelayStore {
     /// When users of devices were erased: a push that was on its way then must not bring them back (`OutcomeRecorder`). What a
     /// process had on its way ends with it.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
-    private let readers: ReaderPool
+    let readers: ReaderPool
     /// Those that it was opened with.
     let files: StoreFiles
     /// nil where each commit copies the log.
@@ -101,15 +101,6 @@ package final class SQLiteStore: RelayStore {
     package func inspect(_ query: String) throws -> [[String]] {
         try readOnce("looking into the store") { connection in
             try connection.all(SQL(typed: query)) { row in (0..<row.columnCount).map { row.text($0) } }
-        }
-    }
-
-    /// The planner's way through every statement that this store has run so far: for tests.
-    package func plans() throws -> [(statement: String, plan: [String])] {
-        let ofWriter = try locked("listing statements") { connection in connection.queries }
-        let queries = Set(ofWriter + readers.all { $0?.queries ?? [] }.joined())
-        return try queries.map { query in
-            (query.text, try inspect("EXPLAIN QUERY PLAN \(query.text)").compactMap(\.last))
         }
     }
 

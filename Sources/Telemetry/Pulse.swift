@@ -31,16 +31,8 @@ package final class Pulse: Sendable {
 
 /// A pulse at one moment.
 package struct PulseReading: Sendable, Hashable {
-    fileprivate var state: UInt64
+    /// Twice the number of beats; odd while at rest.
+    let state: UInt64
 
     package var isAtRest: Bool { state & 1 == 1 }
-    package var beats: UInt64 { state >> 1 }
-
-    fileprivate init(state: UInt64) {
-        self.state = state
-    }
-
-    package init(beats: UInt64, isAtRest: Bool) {
-        state = beats << 1 | (isAtRest ? 1 : 0)
-    }
 }

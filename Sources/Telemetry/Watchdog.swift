@@ -22,16 +22,6 @@ package struct Watchdog: Sendable {
         package var part: String
         package var own: PulseReading
         package var awaited: PulseReading?
-
-        package init(part: String, own: PulseReading, awaited: PulseReading? = nil) {
-            self.part = part
-            self.own = own
-            self.awaited = awaited
-        }
-
-        package init(_ part: Part) {
-            self.init(part: part.pulse.part, own: part.pulse.reading, awaited: part.waitsFor?.reading)
-        }
     }
 
     private struct Silence {
@@ -73,5 +63,11 @@ package struct Watchdog: Sendable {
             if silence.ownFor > (queues ? patience * Self.timesLongerInAQueue : patience) { stuck.append(reading.part) }
         }
         return stuck
+    }
+}
+
+extension Watchdog.Reading {
+    package init(_ part: Watchdog.Part) {
+        self.init(part: part.pulse.part, own: part.pulse.reading, awaited: part.waitsFor?.reading)
     }
 }

@@ -10,10 +10,5 @@ package enum SourceDocument: Hashable, Sendable {
     package struct Validators: Hashable, Sendable {
         package var etag: String?
         package var lastModified: String?
-
-        package init(etag: String? = nil, lastModified: String? = nil) {
-            self.etag = etag
-            self.lastModified = lastModified
-        }
     }
 }

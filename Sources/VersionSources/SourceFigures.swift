@@ -39,13 +39,4 @@ extension SourceLoop {
             }
         }
     }
-
-    func countFailure(_ watched: Watched) {
-        runner.status.write { $0.figures[watched.part]?.failures += 1 }
-    }
-
-    func countSuccess(_ watched: Watched) {
-        let now = runner.clock()
-        runner.status.write { $0.figures[watched.part]?.lastSuccess = now }
-    }
 }

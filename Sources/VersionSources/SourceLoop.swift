@@ -319,11 +319,13 @@ package struct SourceLoop {
     /// Said once in the log, and shown by `readyz` for as long as it lasts.
     func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.isStopping { return }
-        countFailure(watched)
         if let store = watched.source.kind.store {
             runner.status.note(failure: fault.reason, of: store, watched.source.app)
         }
-        let isNews = runner.status.write { $0.faults.set(watched.part, fault.reason) }
+        let isNews = runner.status.write { state in
+            state.figures[watched.part]?.failures += 1
+            return state.faults.set(watched.part, fault.reason)
+        }
         if isNews {
             runner.log(
                 .warning, "a source of versions fails; nothing changes",
@@ -332,9 +334,13 @@ package struct SourceLoop {
     }
 
     func recovered(_ watched: Watched) {
-        countSuccess(watched)
         if let store = watched.source.kind.store { runner.status.note(failure: nil, of: store, watched.source.app) }
-        if runner.status.write({ $0.faults.clear(watched.part) }) {
+        let now = runner.clock()
+        let wasFailing = runner.status.write { state in
+            state.figures[watched.part]?.lastSuccess = now
+            return state.faults.clear(watched.part)
+        }
+        if wasFailing {
             runner.log(.notice, "a source of versions is well again", [("source", watched.part)])
         }
     }

@@ -176,11 +176,6 @@ package final class SourceRunner: VersionLookup {
             write: \.internetTime)
     }
 
-    /// Takes note of what a store was seen to offer.
-    package func note(_ evidence: StoreEvidence, of app: AppKey) {
-        status.note(evidence, of: app)
-    }
-
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {

@@ -13,14 +13,7 @@ package enum CSVText {
         bytes.append(0x0A)
     }
 
-    /// The field as it is written: in quotes where it must be (RFC 4180, 2.6).
-    package static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        append(quoted: text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// By bytes: with a combining mark behind it, a quote is another character to `String`.
+    /// In quotes where it must be (RFC 4180, 2.6). By bytes: with a combining mark behind it, a quote is another character to `String`.
     private static func append(quoted text: String, to bytes: inout [UInt8]) {
         let needs = text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
         guard needs else {

@@ -11,16 +11,9 @@ struct CalendarTime {
     var minute: Int64
     /// 60 is a leap second: the next minute's first here.
     var second: Int64
+}
 
-    init(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-        self.hour = hour
-        self.minute = minute
-        self.second = second
-    }
-
+extension CalendarTime {
     init(secondsSince1970: Int64) {
         var moment = time_t(secondsSince1970)
         var fields = tm()

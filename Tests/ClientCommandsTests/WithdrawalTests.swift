@@ -5,9 +5,9 @@ import RelayStore
 import Terminal
 import Testing
 import UpgradeRules
-import VersionSources
 
 @testable import RelayDaemon
+@testable import VersionSources
 
 /// A typing error on a release night, with the daemon's own parts.
 @Suite struct WithdrawalTests {
@@ -49,7 +49,7 @@ import VersionSources
         let wild = try Version("99.0")
         for source in ["appStore", "launchGate"] {
             // That it offers the version is its own word, too.
-            daemon.requirements.sources.note(
+            daemon.requirements.sources.status.note(
                 .appStore(
                     LookupEvidence(
                         askedAt: Timestamp(seconds: 1), version: source == "appStore" ? wild : nil, releasedAt: nil,

@@ -104,7 +104,7 @@ import WireFormat
         #expect(shown.listen == plain.listen)
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
         let app = try #require(plain.apps.first)
-        var same = try #require(shown.app(app.key))
+        var same = try #require(shown.apps.first { $0.key == app.key })
         // An example: one key serves both environments.
         guard case .keys(let team, let key, sandbox: .some)? = same.apns?.credentials else {
             throw ConfigurationFault("apns", "the sample shows a sandboxKey")

@@ -10,7 +10,7 @@ import UpgradeRules
     private static func parse(_ pace: String) throws -> PaceConfiguration {
         let text = "{ apps: { a: { android: { pace: \(pace) } } } }"
         let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
-        return try #require(configuration.app(AppKey(app: "a", platform: .android))).pace
+        return try #require(configuration.apps.first { $0.key == AppKey(app: "a", platform: .android) }).pace
     }
 
     @Test func `Nothing holds the pace by default`() throws {

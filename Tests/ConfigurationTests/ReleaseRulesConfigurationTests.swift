@@ -13,7 +13,7 @@ import VersionSources
     }
 
     private static func rules(_ webhooks: String) throws -> ReleaseRules? {
-        try parse(webhooks).app(AppKey(app: "a", platform: .android))?.webhooks
+        try parse(webhooks).apps.first?.webhooks
     }
 
     @Test func `Releases raise the latest version by default`() throws {

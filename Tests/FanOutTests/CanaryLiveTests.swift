@@ -95,7 +95,7 @@ import UpgradeRules
         #expect(newer.counts.accepted == 300 && newer.counts.audience == 300 && newer.counts.addsUp)
         #expect(bench.production.accepted().distinctIDs == 600 && bench.production.figures.duplicates == 0)
         #expect(try bench.store.check { _ in true } == [])
-        let all = try bench.store.deliveries(of: newer.key, state: nil, telephone: nil, after: 0, limit: 1_000)
+        let all = try bench.store.deliveries(of: newer.key, DeliveryFilter(), after: 0, limit: 1_000)
         #expect(all.count == 300 && Set(all.map(\.device)).count == 300)
     }
 

@@ -115,7 +115,7 @@ import Testing
             ))
         #expect(reason.contains(#"Check apps["com.example.app"].ios.apns.certificate: make a new "#))
         #expect(reason.hasSuffix("upgrade-relay campaigns resume \(stopped.id)"))
-        #expect(FanOut.isCredential(reason))
+        #expect(SuspensionReason.isOfCredential(reason))
         #expect(stopped.counts.rejected == 0 && stopped.counts.accepted > 0)
         #expect(stopped.counts.accepted < Int64(devices))
 

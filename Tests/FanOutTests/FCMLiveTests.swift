@@ -161,7 +161,7 @@ import UpgradeRules
                 try bench.campaign().map { $0.counts.accepted == 299 && $0.counts.retrying == 1 } ?? false
             })
         let key = try #require(try bench.campaign()).key
-        let deliveries = try bench.store.deliveries(of: key, state: nil, telephone: nil, after: 0, limit: 1_000)
+        let deliveries = try bench.store.deliveries(of: key, DeliveryFilter(), after: 0, limit: 1_000)
         let delivery = try #require(deliveries.first { $0.token == refused })
         #expect(delivery.reason == code)
         let next = try #require(delivery.nextAttemptAt)
@@ -302,7 +302,7 @@ import UpgradeRules
         let reason = try #require(stopped.reason)
         #expect(reason.hasPrefix("AccessTokenRefused: Google refuses the service account's key (invalid_grant"))
         #expect(reason.contains("the key was deleted") && reason.contains("relay@example-project.iam"))
-        #expect(FanOut.isCredential(reason))
+        #expect(SuspensionReason.isOfCredential(reason))
         #expect(bench.seen.tokensAsked == 1 && bench.seen.requests == 0)
         // Resumed without a repair it says so again; repaired it goes on, without waiting for a minute.
         try bench.resume()

@@ -186,6 +186,6 @@ struct FanOutBench {
     func counts() throws -> CampaignCounts? { try store.campaigns(before: nil, limit: 1).first?.counts }
 
     func deliveries() throws -> [Delivery] {
-        try store.deliveries(of: campaign().key, state: nil, telephone: nil, after: 0, limit: 100_000)
+        try store.deliveries(of: campaign().key, DeliveryFilter(), after: 0, limit: 100_000)
     }
 }

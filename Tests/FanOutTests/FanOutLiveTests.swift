@@ -6,7 +6,6 @@ import OwnThread
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import SeedApps
 import Signing
 import Synchronization
@@ -15,6 +14,7 @@ import UpgradeRules
 
 @testable import FanOut
 @testable import PushSimulator
+@testable import RelayStoreSQLite
 
 /// The fan-out between a real store and a real push service, in one process and on a clock that the test moves.
 @Suite(.serialized, .ownThread) struct FanOutLiveTests {
@@ -168,5 +168,17 @@ import UpgradeRules
         #expect(end.rejectedBy == ["MalformedDeviceToken": Int64(hostile.count)])
         // None of them has left.
         #expect(simulator.figures.requests == 300)
+    }
+}
+
+extension SQLiteStore {
+    /// The planner's way through every statement that reads or writes rows and that this store has run so far.
+    fileprivate func plans() throws -> [(statement: String, plan: [String])] {
+        func texts(_ connection: SQLiteConnection?) -> [String] { connection?.statements.keys.map(\.text) ?? [] }
+        let all = try locked("listing statements", texts) + readers.all(texts).joined()
+        let queries = Set(all).filter { text in
+            ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { text.hasPrefix($0) }
+        }
+        return try queries.map { ($0, try inspect("EXPLAIN QUERY PLAN \($0)").compactMap(\.last)) }
     }
 }

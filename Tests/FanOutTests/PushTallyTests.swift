@@ -47,6 +47,6 @@ import Testing
         ("PayloadTooLarge: 5000 bytes", false), (nil, false),
     ])
     func credentialsAreToldFromOtherReasons(reason: String?, isCredential: Bool) {
-        #expect(FanOut.isCredential(reason) == isCredential)
+        #expect(SuspensionReason.isOfCredential(reason) == isCredential)
     }
 }

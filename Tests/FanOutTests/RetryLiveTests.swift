@@ -54,7 +54,7 @@ import UpgradeRules
         for number in 3...5 {
             let delivery = try bench.delivery(number)
             #expect(delivery.state == .accepted && delivery.attempts == 2)
-            #expect(bench.production.hasAccepted(id: try id(number, bench)), "the id that it had")
+            #expect(bench.production.accepted().contains(id: try id(number, bench)), "the id that it had")
         }
         #expect(try bench.delivery(3).telephone == "another")
         #expect(bench.production.figures.requests == 103, "nobody else was pushed to")
@@ -75,7 +75,7 @@ import UpgradeRules
         let cancelled = try bench.wait(for: .cancelled)
         let left = cancelled.counts.cancelled
         #expect(left > 1_000 && cancelled.counts.accepted == 2_100 - left)
-        let listed = try bench.store.deliveries(of: key, state: .cancelled, telephone: nil, after: 0, limit: 9_999)
+        let listed = try bench.store.deliveries(of: key, DeliveryFilter(state: .cancelled), after: 0, limit: 9_999)
         #expect(listed.count == left)
         #expect(try retry(bench, [.rejected, .expired]) == .nothingLeft)
         #expect(try retry(bench) == .opened)

@@ -80,7 +80,7 @@ import Testing
         #expect(try push(server).isEmpty)
         #expect(server.simulator.figures.accepted == 1)
         #expect(journal.openFault(ofID: Fixture.id) == fault)
-        #expect(server.simulator.hasAccepted(id: Fixture.id))
+        #expect(server.simulator.accepted().contains(id: Fixture.id))
         #expect(try push(server).isEmpty)
         #expect(server.simulator.figures.duplicates == 1)
         let figures = try #require(journal.figures[fault])

@@ -25,9 +25,8 @@ struct CostTableTests {
         let settings = APISettings(
             listen: nil, controlSocket: nil, webhookSecrets: { [] }, clock: { Bench.now }, log: .discarding)
         return API(
-            store: store, control: ControlDouble(store: store), settings: settings, stop: CancellationFlag(),
-            versionCache: VersionCache(store: store, clock: settings.clock) { [:] },
-            sightings: SightingQueue(store: store, limit: 1, clock: settings.clock), access: AccessLog(.discarding))
+            store: store, control: ControlDouble(store: store), settings: settings,
+            versionCache: VersionCache(store: store, clock: settings.clock) { [:] })
     }
 
     private static func row(_ route: Route, _ api: API) -> String {

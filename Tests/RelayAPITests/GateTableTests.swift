@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import HTTPServer
-import RelayAPI
 import RelayEngine
 import RelayStore
 import Synchronization
 import Telemetry
 import Testing
 import UpgradeRules
-import VersionSources
+
+@testable import RelayAPI
+@testable import VersionSources
 
 /// A force that no channel announces before the user can obey it: one table for pushes, login check, launch document and
 /// `/v1/enforce`. 1.9.0 is in force, 2.0.0 is asked for, and the user who asks has 1.9.5.
@@ -191,7 +192,7 @@ struct GateTableTests {
         }
 
         func note(_ evidence: StoreEvidence?) {
-            if let evidence { runner.note(evidence, of: app) }
+            if let evidence { runner.status.note(evidence, of: app) }
         }
 
         func restart() throws {
@@ -201,7 +202,7 @@ struct GateTableTests {
 
         func look() {
             _ = keeper.update(runner, .init(apply: { _, _ in }, inForceChanged: {}))
-            bench.server.refreshVersions()
+            bench.server.api.versionCache.refresh()
         }
 
         func campaign() throws -> CampaignRecord {

@@ -68,7 +68,9 @@ struct StreamTests {
         func watch() -> TokenWatch { TokenWatch(clock: { now }, isGood: { isGood }) }
         let source = TokenBoundSource(Endless(), watch())
         let counting = Counting()
-        let consumer = TokenBoundConsumer(counting, watch()) { ProblemDetails.of($0).response }
+        nonisolated(unsafe) var noted: [Int] = []
+        let consumer = TokenBoundConsumer(
+            counting, watch(), explain: { ProblemDetails.of($0).response }, note: { noted.append($0.status) })
         #expect(try source.next() == .bytes([1]))
         consumer.consume([1, 2])
         (now, isGood) = (1000, false)
@@ -78,6 +80,7 @@ struct StreamTests {
         consumer.consume([4])
         #expect(counting.bytes == 2)
         #expect(consumer.finish().status == 401)
+        #expect(noted == [401])
     }
 
     // MARK: Device lines

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Testing
+
+@testable import RelayEngine
 
 /// What Google asks of a project (PROTOCOLS 2.4).
 @Suite struct ProjectQuotaTests {

@@ -212,7 +212,7 @@ struct DeliveryBatchTests {
         #expect(try store.inspect("SELECT count(*) FROM delivery") == [["30"]])
         #expect(try store.inspect("SELECT sum(accepted) FROM delivery_batch") == [["20"]])
         #expect(try store.completeIfDone(campaign.key, at: fixture.now))
-        let list = try store.deliveries(of: campaign.key, state: .accepted, telephone: nil, after: 0, limit: 99)
+        let list = try store.deliveries(of: campaign.key, DeliveryFilter(state: .accepted), after: 0, limit: 99)
         #expect(list.map(\.device) == Array(1...50))
         #expect(list.map(\.telephone) == (0..<50).map { "138\($0)" })
         #expect(list.allSatisfy { $0.attempts == 1 && $0.updatedAt == fixture.now })

@@ -141,7 +141,7 @@ struct EnvironmentMigrationTests {
             """)
         let store = try fixture.outsider()
         defer { store.close() }
-        let list = try store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 99)
+        let list = try store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 99)
         #expect(list.map(\.device) == Array(1...60))
         #expect(list.filter { $0.state == .cancelled }.count == 40)
         #expect(try store.check { _ in true } == [])

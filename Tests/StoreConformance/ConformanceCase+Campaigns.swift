@@ -89,7 +89,7 @@ extension ConformanceCase {
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.cancelled, counts.audience], [0, 4, 4])
             try same(
-                try subject.store.deliveries(of: campaign.key, state: .cancelled, telephone: nil, after: 0, limit: 9)
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(state: .cancelled), after: 0, limit: 9)
                     .count, 4)
         },
         ConformanceCase("expiring counts the rest as expired and completes, from any open state") { subject in
@@ -110,7 +110,7 @@ extension ConformanceCase {
             try same(record.finishedAt, end)
             try same([record.counts.accepted, record.counts.expired, record.counts.audience], [1, 4, 5])
             try same(
-                try subject.store.deliveries(of: campaign.key, state: .expired, telephone: nil, after: 0, limit: 9)
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(state: .expired), after: 0, limit: 9)
                     .count, 4)
             try subject.store.expireCampaign(campaign.key, at: end + .seconds(1))
             try same(try subject.record(campaign.key), record, "the second time changes nothing")

@@ -19,7 +19,7 @@ extension ConformanceCase {
                 try subject.store.commit([batch], at: subject.now)
             }
             func list(_ state: DeliveryState?, after: Int64 = 0, limit: Int = 99) throws -> [Delivery] {
-                try subject.store.deliveries(of: campaign.key, state: state, telephone: nil, after: after, limit: limit)
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(state: state), after: after, limit: limit)
             }
             let all = try list(nil)
             try same(all.count, 10)
@@ -45,16 +45,16 @@ extension ConformanceCase {
             try same(try list(.pending, after: second.device, limit: 1), [try list(.pending)[2]])
             try same(try list(.rejected).first?.reason, "BadDeviceToken")
             try same(
-                try subject.store.deliveries(of: campaign.key, state: nil, telephone: "1381", after: 0, limit: 9),
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(telephone: "1381"), after: 0, limit: 9),
                 [all[1]])
             try same(
-                try subject.store.deliveries(of: CampaignKey(row: 9), state: nil, telephone: nil, after: 0, limit: 9),
+                try subject.store.deliveries(of: CampaignKey(row: 9), DeliveryFilter(), after: 0, limit: 9),
                 [])
         },
         ConformanceCase("before planning every device is pending, for the campaign and for its user") { subject in
             try subject.registerDevices(3)
             let campaign = try subject.announce(isGated: true)
-            let list = try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9)
+            let list = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9)
             try same(list.map(\.state), [.pending, .pending, .pending])
             try same(try subject.store.deliveries(telephone: "1381", token: nil, after: nil, limit: 9), [list[1]])
         },

@@ -94,7 +94,7 @@ extension ConformanceCase {
             let production = try present(try subject.lease(second.key).first, "a shard")
             try same(try subject.read(production).count, 14)
             // The first was superseded: nobody is listed twice, and who has not moved since is listed.
-            let list = try subject.store.deliveries(of: first.key, state: nil, telephone: nil, after: 0, limit: 100)
+            let list = try subject.store.deliveries(of: first.key, DeliveryFilter(), after: 0, limit: 100)
             let stayed = try (Array(0..<5) + Array(20..<29)).map { try subject.device($0).id }
             try same(Set(list.map(\.device)).count, list.count, "once at most")
             try check(Set(stayed).isSubset(of: list.map(\.device)), "each that stayed")
@@ -331,7 +331,7 @@ extension Subject {
         var found: [Delivery] = []
         while true {
             let page = try store.deliveries(
-                of: campaign.key, state: nil, telephone: nil, after: found.last?.device ?? 0, limit: 70)
+                of: campaign.key, DeliveryFilter(), after: found.last?.device ?? 0, limit: 70)
             found += page
             if page.count < 70 { return found }
         }

@@ -134,7 +134,8 @@ extension Subject {
         for found in [
             try store.deliveries(telephone: text, token: nil, after: nil, limit: 10),
             try store.deliveries(telephone: nil, token: text, after: nil, limit: 10),
-            try store.deliveries(of: campaign.key, state: .rejected, telephone: text, after: 0, limit: 10),
+            try store.deliveries(
+                of: campaign.key, DeliveryFilter(state: .rejected, telephone: text), after: 0, limit: 10),
         ] {
             let delivery = try present(found.first, "the delivery")
             try same(found.count, 1)

@@ -107,7 +107,7 @@ extension ConformanceCase {
             let counts = try subject.counts(campaign.key)
             try same([counts.accepted, counts.retrying, counts.audience], [1, 2, 3])
             try same(try subject.store.nextRetry(campaign.key, environment: .production), subject.now + .seconds(3))
-            let list = try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9)
+            let list = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9)
             try same(list.map(\.state), [.accepted, .retrying, .retrying])
             try same(list.map(\.attempts), [2, 2, 1])
             try same(list[0].updatedAt, subject.now + .seconds(2))
@@ -260,7 +260,7 @@ extension ConformanceCase {
             try same(try subject.store.nextRetry(campaign.key, environment: .production), nil, "nothing is tried again")
             for (state, expected) in [(DeliveryState.accepted, 3), (.cancelled, 7), (.retrying, 0), (.pending, 0)] {
                 let list = try subject.store.deliveries(
-                    of: campaign.key, state: state, telephone: nil, after: 0, limit: 99)
+                    of: campaign.key, DeliveryFilter(state: state), after: 0, limit: 99)
                 try same(list.count, expected, "\(state)")
             }
         },

@@ -17,7 +17,7 @@ extension ConformanceCase {
             try same(after, before, "the campaign")
             try check(after.counts.audience == 300 && after.filteredBy[.noTelephone] == 10, "its counts")
             try check(
-                try subject.store.deliveries(of: old.key, state: nil, telephone: nil, after: 0, limit: 9).isEmpty,
+                try subject.store.deliveries(of: old.key, DeliveryFilter(), after: 0, limit: 9).isEmpty,
                 "no deliveries, nor devices that look as if they had been left out")
             try check(
                 try subject.store.deliveries(telephone: "1385", token: nil, after: nil, limit: 9).isEmpty, "of a user")
@@ -39,9 +39,9 @@ extension ConformanceCase {
             let late = subject.now + .seconds(100_000)
             try same(try subject.store.prune(before: late, at: late) { _ in true }.campaigns, 1)
             try same(
-                try subject.store.deliveries(of: old.key, state: nil, telephone: nil, after: 0, limit: 99).count, 0)
+                try subject.store.deliveries(of: old.key, DeliveryFilter(), after: 0, limit: 99).count, 0)
             try same(
-                try subject.store.deliveries(of: open.key, state: nil, telephone: nil, after: 0, limit: 99).count, 50)
+                try subject.store.deliveries(of: open.key, DeliveryFilter(), after: 0, limit: 99).count, 50)
             try same(try subject.counts(open.key).accepted, 20)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
@@ -145,7 +145,7 @@ extension ConformanceCase {
             try subject.store.commit([inFlight], at: late)
             try same(try subject.record(campaign.key), before, "the campaign")
             try check(
-                try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9).isEmpty,
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9).isEmpty,
                 "no deliveries")
             let device = try subject.store.devices(of: subject.app, after: dead - 1, limit: 1).first
             try check(device?.retiredAt != nil, "the token is dead")

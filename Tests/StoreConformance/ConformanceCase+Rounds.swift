@@ -82,7 +82,7 @@ extension ConformanceCase {
             let end = try subject.counts(campaign.key)
             try same([end.expired, end.cancelled, end.audience], [8, 0, 10])
             try same(
-                try subject.store.deliveries(of: campaign.key, state: .expired, telephone: nil, after: 0, limit: 99)
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(state: .expired), after: 0, limit: 99)
                     .count, 8)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
@@ -191,7 +191,7 @@ extension ConformanceCase {
             let campaign = try subject.announce()
             try subject.send(campaign) { _ in .accepted }
             let before = try subject.store.deliveries(
-                of: campaign.key, state: nil, telephone: nil, after: 0, limit: 99)
+                of: campaign.key, DeliveryFilter(), after: 0, limit: 99)
             try same(try subject.remind(campaign), .opened)
             while try subject.gather(campaign).progress != .done {}
             let ids = try (0..<6).map { try subject.device($0).id }
@@ -220,7 +220,7 @@ extension ConformanceCase {
             try same(end.state, .superseded)
             try same([end.counts.accepted, end.counts.cancelled, end.counts.audience], [5, 0, 6])
             try same(end.rounds.map(\.devices), [2])
-            let after = try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 99)
+            let after = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 99)
             for number in [0, 1, 4, 5] { try same(after[number].state, .accepted) }
             for number in [0, 1, 5] { try same(after[number].telephone, before[number].telephone) }
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -259,7 +259,7 @@ extension Subject {
 
     /// How many deliveries are listed in a state.
     fileprivate func told(_ state: DeliveryState, _ campaign: CampaignRecord) throws -> Int {
-        try store.deliveries(of: campaign.key, state: state, telephone: nil, after: 0, limit: 9999).count
+        try store.deliveries(of: campaign.key, DeliveryFilter(state: state), after: 0, limit: 9999).count
     }
 
     fileprivate func retry(

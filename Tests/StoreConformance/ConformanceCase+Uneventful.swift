@@ -20,7 +20,7 @@ extension ConformanceCase {
                         let expected = all.filter { $0.device > after && (state == nil || $0.state == state) }
                         try same(
                             try subject.store.deliveries(
-                                of: campaign.key, state: state, telephone: nil, after: after, limit: limit),
+                                of: campaign.key, DeliveryFilter(state: state), after: after, limit: limit),
                             Array(expected.prefix(limit)), "\(limit) behind \(after), \(state?.name ?? "all")")
                     }
                 }
@@ -178,6 +178,6 @@ extension Subject {
     }
 
     fileprivate func list(_ campaign: CampaignRecord) throws -> [Delivery] {
-        try store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 100_000)
+        try store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 100_000)
     }
 }

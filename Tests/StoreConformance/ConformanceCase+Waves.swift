@@ -106,7 +106,7 @@ extension ConformanceCase {
             var after: Int64 = 0
             while true {
                 let page = try subject.store.deliveries(
-                    of: campaign.key, state: nil, telephone: nil, after: after, limit: 7)
+                    of: campaign.key, DeliveryFilter(), after: after, limit: 7)
                 guard let last = page.last else { break }
                 listed += page.map(\.device)
                 after = last.device
@@ -114,7 +114,7 @@ extension ConformanceCase {
             try same(listed.count, 120)
             try same(Set(listed).count, 120)
             let pending = try subject.store.deliveries(
-                of: campaign.key, state: .pending, telephone: nil, after: 0, limit: 1_000)
+                of: campaign.key, DeliveryFilter(state: .pending), after: 0, limit: 1_000)
             try same(pending.count, 120 - rows.count)
             for number in 0..<120 {
                 try same(

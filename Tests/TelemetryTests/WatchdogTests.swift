@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import Telemetry
 import Testing
+
+@testable import Telemetry
 
 @Suite struct WatchdogTests {
     private var watchdog = Watchdog(patience: .seconds(30), step: .seconds(1))
@@ -81,5 +82,11 @@ import Testing
         pulse.rest()
         pulse.rest()
         #expect(pulse.reading == PulseReading(beats: 2, isAtRest: true))
+    }
+}
+
+extension PulseReading {
+    fileprivate init(beats: UInt64, isAtRest: Bool) {
+        self.init(state: beats << 1 | (isAtRest ? 1 : 0))
     }
 }

@@ -8,7 +8,8 @@ import Telemetry
 import Testing
 import Threading
 import UpgradeRules
-import VersionSources
+
+@testable import VersionSources
 
 /// The sources without thread, network and disk: turn by turn, by the test's clock.
 @Suite struct SourceTurnTests {

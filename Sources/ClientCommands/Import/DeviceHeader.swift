@@ -88,8 +88,10 @@ struct DeviceHeader: Sendable {
                 return columns.contains(text.trimmingCharacters(in: CharacterSet(charactersIn: " \"\r")))
             }
         }
-        let best = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { ($0, known($0), line.count(of: $0)) }
-            .max { ($0.1, $0.2) < ($1.1, $1.2) }
+        let best = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { mark in
+            (mark, known(mark), line.count { $0 == mark })
+        }
+        .max { ($0.1, $0.2) < ($1.1, $1.2) }
         return best.map(\.0) ?? UInt8(ascii: ",")
     }
 
@@ -110,8 +112,4 @@ struct DeviceHeader: Sendable {
 
 extension String {
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
-}
-
-extension ArraySlice<UInt8> {
-    fileprivate func count(of byte: UInt8) -> Int { count { $0 == byte } }
 }

@@ -12,13 +12,9 @@ struct APNsErrorBody: Hashable, Sendable {
 
     /// A reason is a word of letters; the longest known has 27.
     private static let maximumReason = 64
+}
 
-    /// What the judge read.
-    init(reason: String, milliseconds: Int64?) {
-        self.reason = reason
-        self.milliseconds = milliseconds
-    }
-
+extension APNsErrorBody {
     init(_ body: [UInt8]) {
         var scan = ErrorScan(bytes: body)
         var (reason, milliseconds): (String?, Int64?) = (nil, nil)

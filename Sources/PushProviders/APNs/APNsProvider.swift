@@ -267,7 +267,8 @@ package struct APNsProvider: PushProvider {
     package func explain(
         _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
     ) -> String {
-        APNsRemedy(place, topic: settings.topic, allowedBy).text(fault, reason: reason, refused: refused)
+        APNsRemedy(place: place, topic: settings.topic, credential: allowedBy)
+            .text(fault, reason: reason, refused: refused)
     }
 }
 

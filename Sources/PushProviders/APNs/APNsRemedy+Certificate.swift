@@ -26,7 +26,7 @@ extension APNsRemedy {
             return place.say(
                 reason,
                 "the certificate of \(app), \(certificate), is for \(Self.list(certificate.content.worlds)), not for "
-                    + "\(Self.word(world)), whose devices wait",
+                    + "\(world.rawValue), whose devices wait",
                 "\(field): \(Self.renewal); or the environment that the devices were registered with (upgrade-relay devices "
                     + "export)")
         case .certificate where reason == "BadCertificateEnvironment":
@@ -59,8 +59,6 @@ extension APNsRemedy {
                     + "the reason")
         }
     }
-
-    private static func word(_ world: APNsWorld) -> String { world.rawValue }
 
     private static func list(_ worlds: Set<APNsWorld>) -> String {
         let words = worlds.map(\.rawValue).sorted().joined(separator: " and ")

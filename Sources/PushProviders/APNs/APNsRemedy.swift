@@ -7,13 +7,7 @@ import WireFormat
 struct APNsRemedy {
     let place: SendingPlace
     let topic: String
-    private let credential: APNsCredential
-
-    init(_ place: SendingPlace, topic: String, _ credential: APNsCredential) {
-        self.place = place
-        self.topic = topic
-        self.credential = credential
-    }
+    let credential: APNsCredential
 
     var app: String { place.app }
     var server: String { place.server }

@@ -211,7 +211,7 @@ package struct FCMProvider: PushProvider {
     package func explain(
         _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
     ) -> String {
-        FCMRemedy(place, project: settings.project, account: tokens.account.email).text(
+        FCMRemedy(place: place, project: settings.project, account: tokens.account.email).text(
             fault, reason: reason, refused: refused)
     }
 }

@@ -5,15 +5,9 @@ import WireFormat
 /// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration to
 /// look at, and how to go on.
 struct FCMRemedy {
-    private let place: SendingPlace
-    private let project: String
-    private let account: String
-
-    init(_ place: SendingPlace, project: String, account: String) {
-        self.place = place
-        self.project = project
-        self.account = account
-    }
+    let place: SendingPlace
+    let project: String
+    let account: String
 
     private var app: String { place.app }
     private var fcm: String { "\(place.section).fcm" }

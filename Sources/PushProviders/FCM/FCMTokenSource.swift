@@ -48,7 +48,6 @@ package final class FCMTokenSource: Sendable {
         /// The last one: what is rejected is known by its number.
         var text = ""
         var waiting: [@Sendable () -> Void] = []
-        var granted = 0
     }
 
     package let account: GoogleAccount
@@ -71,9 +70,6 @@ package final class FCMTokenSource: Sendable {
         self.start = start
         self.onChange = onChange
     }
-
-    /// Tokens that were given.
-    package var granted: Int { state.withLock { $0.granted } }
 
     // MARK: Tokens
 
@@ -167,7 +163,6 @@ package final class FCMTokenSource: Sendable {
                 _ = state.machine.granted(token, lifetime: max(lifetime, Self.shortestLife), at: now)
                 (state.text, state.trouble) = (token, nil)
                 state.number += 1
-                state.granted += 1
             case .answered(.refused(let text), _):
                 state.machine.refused(at: now)
                 state.trouble = .refused(text)

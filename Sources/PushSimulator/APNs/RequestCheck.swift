@@ -127,7 +127,8 @@ package struct RequestCheck {
     }
 
     private func deviceToken(_ token: ArraySlice<UInt8>?) -> RejectionReason? {
-        guard let token, token.count % 2 == 0, token.count <= Self.longestToken, token.allSatisfy(Self.isHexDigit)
+        guard let token, token.count % 2 == 0, token.count <= Self.longestToken,
+            token.allSatisfy({ Hex.value(of: $0) != nil })
         else {
             return .badDeviceToken
         }
@@ -145,10 +146,6 @@ package struct RequestCheck {
             }
         }
         return true
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -50,7 +50,7 @@ extension API {
             return export.response
         }
         let limit = call.query.limit(default: 100)
-        let cursor = call.query.deliveryCursor()
+        let cursor = call.query.cursor(Cursor.deliveryPosition)
         try call.query.finish()
         let page = try Page(
             limit: limit, after: cursor, position: \.position, cursor: { Cursor.text($0) },

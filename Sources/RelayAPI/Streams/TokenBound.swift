@@ -41,28 +41,38 @@ final class TokenBoundSource: ByteSource {
     }
 }
 
-/// A body that is taken in as it comes, for as long as its token is good. What was stored before stays.
+/// A body that is taken in as it comes, for as long as its token is good. What was stored before stays. The answer is noted, too.
 final class TokenBoundConsumer: BodyConsumer {
     private let consumer: any BodyConsumer
-    private let watch: TokenWatch
+    /// nil where no token is needed.
+    private let watch: TokenWatch?
     private let explain: (any Error) -> Response
+    private let note: (Response) -> Void
     private var refusal: Response?
 
-    init(_ consumer: any BodyConsumer, _ watch: TokenWatch, explain: @escaping (any Error) -> Response) {
+    init(
+        _ consumer: any BodyConsumer, _ watch: TokenWatch?, explain: @escaping (any Error) -> Response,
+        note: @escaping (Response) -> Void
+    ) {
         self.consumer = consumer
         self.watch = watch
         self.explain = explain
+        self.note = note
     }
 
     func consume(_ bytes: [UInt8]) {
         guard refusal == nil else { return }
         do {
-            try watch.look()
+            try watch?.look()
             consumer.consume(bytes)
         } catch {
             refusal = explain(error)
         }
     }
 
-    func finish() -> Response { refusal ?? consumer.finish() }
+    func finish() -> Response {
+        let response = refusal ?? consumer.finish()
+        note(response)
+        return response
+    }
 }

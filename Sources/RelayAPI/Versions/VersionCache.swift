@@ -202,9 +202,7 @@ package final class VersionCache: Sendable {
         (asked.required, asked.latest, asked.builds) = (record.required, record.latest, record.builds)
         (asked.message, asked.latestMessage) = (record.message, record.message)
         var facts = Self.facts(asked, profile, seen)
-        if let alert, !alert.hasEnded(at: clock()) {
-            facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
-        }
+        facts.show(alert, at: clock())
         return LaunchGateAdvice(record.app.platform, facts)
     }
 
@@ -239,11 +237,17 @@ private struct LaunchDocument {
     }
 
     func section(_ platform: Platform, at now: Timestamp) -> LaunchGateDocument.Section? {
-        guard let (known, alert) = facts[platform] else { return nil }
-        var facts = known
-        if let alert, !alert.hasEnded(at: now) {
-            facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
-        }
+        guard let known = facts[platform] else { return nil }
+        var facts = known.facts
+        facts.show(known.alert, at: now)
         return LaunchGateAdvice(platform, facts).section
+    }
+}
+
+extension LaunchGateAdvice.Facts {
+    /// With the app's alert, as long as that lasts.
+    fileprivate mutating func show(_ shown: AlertRecord?, at now: Timestamp) {
+        guard let shown, !shown.hasEnded(at: now) else { return }
+        alert = .init(message: shown.message, blocking: shown.isBlocking)
     }
 }

@@ -149,15 +149,17 @@ package struct RequirementMachine: Sendable {
         }
     }
 
-    /// A bump that names the requirement says all of its texts; one that does not mends what it brings.
+    /// A bump that names the requirement says all of its texts: what it leaves out is the configuration's. One that does not mends what it
+    /// brings: a build tool that announces the same version each night does not take a message away.
     private mutating func reword(
         _ bump: VersionBump, _ required: Requirement?, _ latest: Requirement?, by actor: Signature
     ) {
-        guard bump.isComplete || latest != nil else { return }
+        let isComplete = bump.required != nil
+        guard isComplete || latest != nil else { return }
         for row in [required, latest].compactMap(\.self) {
             change(row.id, by: actor) { row in
-                row.downloadURL = bump.isComplete ? bump.downloadURL : bump.downloadURL ?? row.downloadURL
-                row.message = bump.isComplete ? bump.message : bump.message ?? row.message
+                row.downloadURL = isComplete ? bump.downloadURL : bump.downloadURL ?? row.downloadURL
+                row.message = isComplete ? bump.message : bump.message ?? row.message
             }
             // Other texts may fit. Where they do not, its beginning finds out.
             for index in campaigns.indices where campaigns[index].requirement == row.id {

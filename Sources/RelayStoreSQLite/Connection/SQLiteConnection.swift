@@ -17,7 +17,7 @@ import Threading
 /// part of; statements are kept by their connection alone. Before the mutex has it, a connection is known to one `init`.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
-    private var statements: [SQL: Statement] = [:]
+    private(set) var statements: [SQL: Statement] = [:]
     private var pulse: Pulse?
     private var deadline: ContinuousClock.Instant?
     private var copiesLog: ((_ pages: Int) -> Bool)?
@@ -137,13 +137,6 @@ import Threading
         let statement = unsafe try Statement(sql, on: handle)
         statements[sql] = statement
         return statement
-    }
-
-    /// What was compiled so far and reads or writes rows.
-    var queries: [SQL] {
-        statements.keys.filter { sql in
-            ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { sql.text.hasPrefix($0) }
-        }
     }
 
     /// Runs a script of any number of statements and ignores what they answer.

@@ -11,14 +11,10 @@ struct SQLiteFailure: Error {
     /// SQLite's own words. They name tables and columns, never bound values.
     var message: String
     /// The `errno` behind an input/output failure, else 0.
-    var systemError: Int32
+    var systemError: Int32 = 0
+}
 
-    init(code: Int32, message: String, systemError: Int32 = 0) {
-        self.code = code
-        self.message = message
-        self.systemError = systemError
-    }
-
+extension SQLiteFailure {
     /// Reads the failure of the last call on `database`.
     @safe init(code: Int32, of database: OpaquePointer?) {
         self.code = code

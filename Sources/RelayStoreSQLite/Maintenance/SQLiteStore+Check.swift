@@ -89,6 +89,13 @@ private struct StoreExamination {
         if faults.count < Self.most { faults.append(StoreFault(check: name, detail: detail)) }
     }
 
+    /// Notes each row that `query` gives.
+    private mutating func note(
+        each query: SQL, _ values: (any SQLValue)?..., detail: (Statement) -> String
+    ) throws {
+        for detail in try connection.all(query, values: values, row: detail) { note(detail) }
+    }
+
     // MARK: SQLite's rules
 
     private mutating func pages() throws {
@@ -105,9 +112,10 @@ private struct StoreExamination {
 
     /// sqlite.org/pragma.html#pragma_foreign_key_check: the table, its rowid, the table that it refers to.
     private mutating func references() throws {
-        let found = try connection.all("PRAGMA foreign_key_check") { ($0.text(0), $0.text(1), $0.text(2)) }
-        for (table, row, parent) in found.prefix(Self.most) {
-            note("\(table)\(row.isEmpty ? "" : " row \(row)") refers to a row of \(parent) that is not there")
+        try note(each: "PRAGMA foreign_key_check") { row in
+            let number = row.text(1)
+            return
+                "\(row.text(0))\(number.isEmpty ? "" : " row \(number)") refers to a row of \(row.text(2)) that is not there"
         }
     }
 
@@ -175,24 +183,22 @@ private struct StoreExamination {
 
     /// No device is of two shards, and only one environment packs its outcomes.
     private mutating func shards() throws {
-        let overlaps = try connection.all(
-            """
-            SELECT c.public_id, s.number, s.before FROM campaign AS c JOIN
-                (SELECT campaign_id, number, cursor, last, lag(number) OVER shards AS before,
-                    lag(last) OVER shards AS end_before
-                 FROM shard WINDOW shards AS (PARTITION BY campaign_id, wave, environment ORDER BY last)) AS s
-                ON s.campaign_id = c.id
-            WHERE s.cursor < s.end_before
-            """
-        ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
-        for (id, number, before) in overlaps { note("campaign \(id): shards \(before) and \(number) overlap") }
-        let packing = try connection.all(
-            """
-            SELECT c.public_id FROM campaign AS c JOIN shard AS s ON s.campaign_id = c.id
-            WHERE s.packs = 1 AND s.done = 0 GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
-            """
-        ) { $0.text(0) }
-        for id in packing { note("campaign \(id): shards of both environments pack their outcomes") }
+        try note(
+            each: """
+                SELECT c.public_id, s.number, s.before FROM campaign AS c JOIN
+                    (SELECT campaign_id, number, cursor, last, lag(number) OVER shards AS before,
+                        lag(last) OVER shards AS end_before
+                     FROM shard WINDOW shards AS (PARTITION BY campaign_id, wave, environment ORDER BY last)) AS s
+                    ON s.campaign_id = c.id
+                WHERE s.cursor < s.end_before
+                """
+        ) { "campaign \($0.text(0)): shards \($0.integer(2)) and \($0.integer(1)) overlap" }
+        try note(
+            each: """
+                SELECT c.public_id FROM campaign AS c JOIN shard AS s ON s.campaign_id = c.id
+                WHERE s.packs = 1 AND s.done = 0 GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
+                """
+        ) { "campaign \($0.text(0)): shards of both environments pack their outcomes" }
     }
 
     /// Each count is the number of the ledger's rows and batched devices in that state; of a campaign that is over, also those whom its end left
@@ -281,14 +287,13 @@ private struct StoreExamination {
     private mutating func reasons() throws {
         let kinds: [(String, SQL)] = [("filtered", "filtered"), ("rejected", "rejected")]
         for (kind, column) in kinds {
-            let found = try connection.all(
-                """
-                SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS total
-                FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
-                GROUP BY c.id HAVING c.\(column) <> total
-                """, kind
-            ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
-            for (id, count, sum) in found { note("campaign \(id): \(kind) is \(count), its reasons add up to \(sum)") }
+            try note(
+                each: """
+                    SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS total
+                    FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
+                    GROUP BY c.id HAVING c.\(column) <> total
+                    """, kind
+            ) { "campaign \($0.text(0)): \(kind) is \($0.integer(1)), its reasons add up to \($0.integer(2))" }
         }
     }
 
@@ -311,23 +316,19 @@ private struct StoreExamination {
     /// The door says what is derived, each requirement is as its history says last, and each campaign shows what follows from all that
     /// is known.
     private mutating func history() throws {
-        let strays = try connection.all(
-            """
-            SELECT v.app, v.platform FROM version AS v LEFT JOIN version_now AS n ON n.app = v.app AND n.platform = v.platform
-            WHERE v.required IS NOT n.required OR v.latest IS NOT n.latest
-            """
-        ) { ($0.text(0), $0.text(1)) }
-        for (app, platform) in strays { note("\(app) (\(platform)): version does not say what is required") }
-        let unnoted = try connection.all(
-            """
-            SELECT r.app, r.platform, r.version FROM requirement AS r LEFT JOIN requirement_event AS e
-                ON e.id = (SELECT max(id) FROM requirement_event WHERE requirement_id = r.id)
-            WHERE e.state IS NOT r.state OR e.reach IS NOT r.reach
-            """
-        ) { ($0.text(0), $0.text(1), $0.text(2)) }
-        for (app, platform, version) in unnoted {
-            note("\(app) (\(platform)): \(version) is not as its history says")
-        }
+        try note(
+            each: """
+                SELECT v.app, v.platform FROM version AS v LEFT JOIN version_now AS n ON n.app = v.app AND n.platform = v.platform
+                WHERE v.required IS NOT n.required OR v.latest IS NOT n.latest
+                """
+        ) { "\($0.text(0)) (\($0.text(1))): version does not say what is required" }
+        try note(
+            each: """
+                SELECT r.app, r.platform, r.version FROM requirement AS r LEFT JOIN requirement_event AS e
+                    ON e.id = (SELECT max(id) FROM requirement_event WHERE requirement_id = r.id)
+                WHERE e.state IS NOT r.state OR e.reach IS NOT r.reach
+                """
+        ) { "\($0.text(0)) (\($0.text(1))): \($0.text(2)) is not as its history says" }
         for (app, requirements) in try RequirementTable.all(connection) {
             for campaign in try CampaignTable.facts(of: app, connection) where !campaign.isPruned {
                 guard let row = requirements.rows.first(where: { $0.id == campaign.requirement }) else { continue }

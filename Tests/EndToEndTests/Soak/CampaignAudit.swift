@@ -43,7 +43,7 @@ struct CampaignAudit {
         }
         rows[state, default: 0] += 1
         let id = item["apnsId"] as? String
-        let isTaken = id.map(bench.simulator.hasAccepted(id:)) ?? false
+        let isTaken = id.map(bench.simulator.accepted().contains(id:)) ?? false
         if isTaken { taken += 1 }
         let fault = id.flatMap(bench.journal.openFault(ofID:))
         func lose(_ text: String) {

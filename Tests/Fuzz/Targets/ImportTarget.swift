@@ -60,15 +60,17 @@ extension FuzzTarget {
         let fields = [rest.text(), rest.text(), "end"]
         var parser = CSVParser()
         var records: [CSVParser.Record] = []
-        let record = fields.map(CSVText.quoted).joined(separator: ",") + "\r\n"
+        var record: [UInt8] = []
+        CSVText.append(fields.map(Optional.some), to: &record)
+        record.replaceSubrange((record.count - 1)..., with: [0x0D, 0x0A])
         func keep(_ item: CSVParser.Item) -> CSVParser.Shape? {
             if case .record(let record) = item { records.append(record) }
             return nil
         }
-        try parser.feed(Array(record.utf8), keep)
+        try parser.feed(record, keep)
         try parser.finish(keep)
         // A mark at the very beginning is the file's, not the field's.
-        if !record.utf8.starts(with: [0xEF, 0xBB, 0xBF]), record.utf8.count <= CSVParser.maximumRecord {
+        if !record.starts(with: [0xEF, 0xBB, 0xBF]), record.count <= CSVParser.maximumRecord {
             try hold(
                 records.count == 1 && records[0].fields.count == 3
                     && zip(records[0].fields, fields).allSatisfy { $0.utf8.elementsEqual($1.utf8) },

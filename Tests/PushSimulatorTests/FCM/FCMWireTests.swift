@@ -39,7 +39,7 @@ import WireFormat
         #expect(figures.requests == 3 && figures.accepted == 3 && figures.rejected == 0)
         #expect(figures.distinctTokens == 2 && figures.distinctIDs == 2 && figures.duplicates == 1)
         #expect(figures.tokenRequests == 1 && figures.providerTokens == 1 && figures.tokenRefusals == 0)
-        #expect(server.simulator.hasAccepted(id: Fixture.id) && server.simulator.hasAccepted(id: "42"))
+        #expect(server.simulator.accepted().contains(id: Fixture.id) && server.simulator.accepted().contains(id: "42"))
         #expect(server.simulator.accepted().count(ofToken: FCMFixture.token) == 2)
         let line = try JSONReader.read(Array(try server.record()[0].utf8))
         #expect(line["name"]?.string == name)

@@ -188,7 +188,9 @@ struct OpenAPITests {
         }
         for state in CampaignState.allCases {
             campaign.state = state
-            let sent = NotificationDocument.json(of: RelayEvent(id: "0f4ad1b2", at: now, campaign: campaign))
+            let event = RelayEvent(
+                id: "0f4ad1b2", type: EventType(state), at: now, subject: .campaign(campaign))
+            let sent = NotificationDocument.json(of: event)
             let faults = DocumentCheck.check.faults(try JSONReader.read(sent), schema)
             #expect(faults.isEmpty, "\(state): \(faults)")
         }

@@ -229,7 +229,7 @@ extension World {
     /// Those whose push was refused by a service, as the relay lists them.
     private func refused(_ campaign: CampaignRecord) -> Set<String> {
         let rows = try? relay?.store.deliveries(
-            of: campaign.key, state: .rejected, telephone: nil, after: 0, limit: 1000)
+            of: campaign.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         return Set((rows ?? []).filter { $0.attempts > 0 }.map(\.token))
     }
 
