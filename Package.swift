@@ -76,13 +76,13 @@ let package = Package(
         room(
             "Demo",
             [
-                "APIModel", "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
+                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
                 "RelayEngine", "PushSimulator",
             ], touchesC: true),
         room(
             "ClientCommands",
             [
-                "APIModel", "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
+                "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
                 "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
@@ -95,10 +95,9 @@ let package = Package(
         room(
             "RelayAPI",
             [
-                "APIModel", "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry",
+                "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
-        room("APIModel", ["WireFormat", "RelayEngine"]),
         room(
             "HTTPServer",
             [

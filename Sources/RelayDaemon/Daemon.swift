@@ -15,6 +15,7 @@ import Terminal
 import Threading
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
 struct Daemon {

@@ -4,6 +4,7 @@ import Foundation
 import RelayEngine
 import RelayStore
 import Testing
+import WireFormat
 
 @testable import ClientCommands
 @testable import Configuration

@@ -5,6 +5,7 @@ import RelayStore
 import Signing
 import TestPeers
 import Testing
+import WireFormat
 
 @testable import Configuration
 

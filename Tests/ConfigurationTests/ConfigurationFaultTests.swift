@@ -4,6 +4,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @testable import Configuration
 

@@ -3,6 +3,7 @@ import RelayAPI
 import RelayStore
 import Testing
 import UpgradeRules
+import WireFormat
 
 @testable import Configuration
 

@@ -3,6 +3,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @testable import Configuration
 

@@ -4,6 +4,7 @@ import RelayStore
 import Signing
 import Testing
 import VersionSources
+import WireFormat
 
 @testable import Configuration
 

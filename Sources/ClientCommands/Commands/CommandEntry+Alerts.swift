@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
-import Foundation
 import RelayEngine
 import Terminal
 import Threading

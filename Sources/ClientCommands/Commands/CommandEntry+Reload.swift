@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
 import Foundation
 import Terminal
 import WireFormat

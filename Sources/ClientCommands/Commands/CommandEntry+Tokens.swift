@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
 import Telemetry
 import Terminal
 import WireFormat

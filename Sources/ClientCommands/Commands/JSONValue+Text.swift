@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import APIModel
 import Terminal
 package import WireFormat
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
 import Foundation
 import Terminal
+import WireFormat
 
 /// The first line of a table: which field of a line holds what.
 struct DeviceHeader: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
+import WireFormat
 
 /// One device of an import: where it belongs, and the line that the API gets.
 package struct DeviceLine: Sendable, Equatable {

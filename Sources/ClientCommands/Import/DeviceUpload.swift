@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
 import WireFormat
 
 /// Sends devices to the API many thousand at a time, and keeps account of what became of them. While one request is under way

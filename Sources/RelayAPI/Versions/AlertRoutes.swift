@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore

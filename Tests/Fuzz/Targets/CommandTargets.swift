@@ -2,6 +2,7 @@
 import RelayEngine
 import Telemetry
 import VersionSources
+import WireFormat
 
 @testable import ClientCommands
 @testable import Configuration

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import WireFormat
 
 /// The members of what the API answers and commands read, each spelt here alone: the API writes through these names, and the
 /// commands read through them.
