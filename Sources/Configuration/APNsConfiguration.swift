@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Signing
+package import WireFormat
 
 /// How to speak with APNs for one app.
 package struct APNsConfiguration: Sendable, Equatable {
@@ -57,12 +58,12 @@ package struct APNsCertificateFiles: Sendable, Hashable {
     /// Reads all of it and finds out whether it belongs together; not whether it holds at this moment.
     ///
     /// - Parameter field: the app's `apns`.
-    /// - Throws: `ConfigurationFault` with the field.
-    package func read(at field: String, environment: [String: String]) throws(ConfigurationFault) -> PushCertificate {
+    /// - Throws: `FieldFault` with the field.
+    package func read(at field: String, environment: [String: String]) throws(FieldFault) -> PushCertificate {
         let bytes = try certificate.read(at: "\(field).certificate", environment: environment, isText: false)
         let keyText = try key?.read(at: "\(field).key", environment: environment)
         let passwordText = try password?.read(at: "\(field).password", environment: environment)
-        do throws(PushCertificate.Fault) {
+        do throws(CertificateFault) {
             return try PushCertificate(certificate: bytes, key: keyText, password: passwordText)
         } catch {
             let place =
@@ -71,7 +72,7 @@ package struct APNsCertificateFiles: Sendable, Hashable {
                 case .key: (key ?? certificate).place
                 case .password: (password ?? certificate).place
                 }
-            throw ConfigurationFault("\(field).\(error.part.rawValue)", "\(place) \(error)")
+            throw FieldFault("\(field).\(error.part.rawValue)", "\(place) \(error)")
         }
     }
 
@@ -87,13 +88,13 @@ package struct APNsCertificateFiles: Sendable, Hashable {
 extension APNsConfiguration {
     /// The topic that pushes are for, where a certificate names those that it may be.
     ///
-    /// - Throws: `ConfigurationFault` with the field.
-    package func topic(of certificate: PushCertificate, at field: String) throws(ConfigurationFault) -> String {
+    /// - Throws: `FieldFault` with the field.
+    package func topic(of certificate: PushCertificate, at field: String) throws(FieldFault) -> String {
         let topics = certificate.content.alertTopics
         let list = topics.joined(separator: ", ")
         guard let topic else {
             if let only = topics.first, topics.count == 1 { return only }
-            throw ConfigurationFault(
+            throw FieldFault(
                 "\(field).topic",
                 topics.isEmpty
                     ? "missing; the certificate \(certificate) names none that alerts may be pushed to, only "
@@ -102,7 +103,7 @@ extension APNsConfiguration {
             )
         }
         guard topics.contains(topic) else {
-            throw ConfigurationFault(
+            throw FieldFault(
                 "\(field).topic", "\"\(topic)\" is not a topic of the certificate \(certificate), which is for \(list)")
         }
         return topic

@@ -21,7 +21,7 @@ extension ConfigurationCheck {
             checkSigningKey(key.file, "\(field).key", &report)
             if let sandbox { checkSigningKey(sandbox.file, "\(field).sandboxKey.key", &report) }
         case .certificate(let files):
-            do throws(ConfigurationFault) {
+            do throws(FieldFault) {
                 let certificate = try files.read(at: field, environment: environment)
                 // The key is in the certificate's file where it has none of its own.
                 for (key, place) in files.places {
@@ -39,16 +39,16 @@ extension ConfigurationCheck {
 
     private func fault(
         of term: CertificateTerm, _ files: APNsCertificateFiles, _ field: String
-    ) -> ConfigurationFault? {
+    ) -> FieldFault? {
         let place = files.certificate.place
         switch term.standing(at: now) {
         case .good, .ending: return nil
         case .notYet:
-            return ConfigurationFault(
+            return FieldFault(
                 "\(field).certificate",
                 "\(place) holds a certificate that begins at \(term.notBefore.internetTime) only; is the clock right?")
         case .ended:
-            return ConfigurationFault(
+            return FieldFault(
                 "\(field).certificate",
                 "\(place) holds a certificate that ended at \(term.notAfter.internetTime); a new one from developer.apple.com, "
                     + "Certificates, is needed")

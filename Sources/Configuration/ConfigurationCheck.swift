@@ -22,7 +22,7 @@ package struct ConfigurationCheck: Sendable {
     }
 
     package struct Report: Sendable {
-        package var faults: [ConfigurationFault] = []
+        package var faults: [FieldFault] = []
         /// What was read, in the order of the file: field and place.
         package var secretsRead: [(field: String, place: String)] = []
         /// What TLS is spoken with.
@@ -31,20 +31,20 @@ package struct ConfigurationCheck: Sendable {
         package var certificates: [AppCertificate] = []
         /// Certificates for pushes that have ended or do not hold yet. The daemon goes on all the same: the login check of every
         /// app needs it, and the campaigns that such a certificate is for say why they wait.
-        package var outOfTerm: [ConfigurationFault] = []
+        package var outOfTerm: [FieldFault] = []
         /// What works and is hardly meant so.
-        package var warnings: [ConfigurationFault] = []
+        package var warnings: [FieldFault] = []
 
         mutating func noteRead(_ source: SecretSource, _ field: String, isSecret: Bool = true) {
             secretsRead.append((field, source.place))
-            if isSecret, let exposure = source.exposure { warnings.append(ConfigurationFault(field, exposure)) }
+            if isSecret, let exposure = source.exposure { warnings.append(FieldFault(field, exposure)) }
         }
 
         /// Who has an account's file chooses where its owner proves himself.
         mutating func look(at account: GoogleAccount, from source: SecretSource, server: String, _ field: String) {
             guard !account.provesItself(toGoogleOr: server) else { return }
             warnings.append(
-                ConfigurationFault(
+                FieldFault(
                     field,
                     "\(source.place): its token_uri is \(JSONValue.string(account.tokenURL).sight), which is not Google's; "
                         + "access tokens are asked for there"))
@@ -69,7 +69,7 @@ package struct ConfigurationCheck: Sendable {
 
     private func checkFiles(_ report: inout Report) {
         if let tls = configuration.listen.tls {
-            do throws(ConfigurationFault) {
+            do throws(FieldFault) {
                 report.identity = try tls.identity(environment: environment, now: now.seconds)
                 report.noteRead(tls.certificate, "listen.tls.certificate", isSecret: tls.certificate == tls.key)
                 report.noteRead(tls.key, "listen.tls.key")
@@ -81,7 +81,7 @@ package struct ConfigurationCheck: Sendable {
             let field = "webhooks.secrets[\(index)]"
             guard let secret = read(source, field, &report) else { continue }
             if let problem = Self.webhookSecretProblem(secret) {
-                report.faults.append(ConfigurationFault(field, "\(source.place) \(problem)"))
+                report.faults.append(FieldFault(field, "\(source.place) \(problem)"))
             }
         }
         for (index, receiver) in configuration.notify.enumerated() {
@@ -89,7 +89,7 @@ package struct ConfigurationCheck: Sendable {
             if let source = receiver.secret, let secret = read(source, "\(field).secret", &report),
                 let problem = Self.webhookSecretProblem(secret)
             {
-                report.faults.append(ConfigurationFault("\(field).secret", "\(source.place) \(problem)"))
+                report.faults.append(FieldFault("\(field).secret", "\(source.place) \(problem)"))
             }
             if let path = receiver.trustedCertificates {
                 checkCertificates(path, "\(field).trustedCertificates", &report)
@@ -103,7 +103,7 @@ package struct ConfigurationCheck: Sendable {
     }
 
     func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
-        do throws(ConfigurationFault) {
+        do throws(FieldFault) {
             let secret = try source.read(at: field, environment: environment)
             report.noteRead(source, field)
             return secret
@@ -120,7 +120,7 @@ package struct ConfigurationCheck: Sendable {
         do {
             try use(secret, &report)
         } catch {
-            report.faults.append(ConfigurationFault(field, "\(source.place): \(error)"))
+            report.faults.append(FieldFault(field, "\(source.place): \(error)"))
         }
     }
 
@@ -139,16 +139,16 @@ package struct ConfigurationCheck: Sendable {
     private func checkDirectory(of file: String, _ field: String, _ report: inout Report) {
         let directory = FileProbe.directory(of: file)
         guard let fault = FileProbe.directoryFault(directory) else { return }
-        report.faults.append(ConfigurationFault(field, "the directory \(directory) \(fault)"))
+        report.faults.append(FieldFault(field, "the directory \(directory) \(fault)"))
     }
 
     func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
         do throws(FileProbe.Failure) {
             let text = String(decoding: try FileProbe.read(path, limit: 16 << 20), as: UTF8.self)
             if text.contains("-----BEGIN CERTIFICATE-----") { return }
-            report.faults.append(ConfigurationFault(field, "the file \(path) holds no certificate in PEM"))
+            report.faults.append(FieldFault(field, "the file \(path) holds no certificate in PEM"))
         } catch {
-            report.faults.append(ConfigurationFault(field, "the file \(path) \(error)"))
+            report.faults.append(FieldFault(field, "the file \(path) \(error)"))
         }
     }
 

@@ -19,14 +19,14 @@ package struct ConfigurationFile: Sendable {
         do throws(FileProbe.Failure) {
             bytes = try FileProbe.read(path, limit: Self.largest)
         } catch {
-            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "the file \(error)")])
+            throw ConfigurationError(path: path, faults: [FieldFault("", "the file \(error)")])
         }
         return try Self.parse(bytes, path: path)
     }
 
     package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
-        let (tree, duplicates): (JSONValue, [ConfigurationFault])
-        do throws(ConfigurationFault) {
+        let (tree, duplicates): (JSONValue, [FieldFault])
+        do throws(FieldFault) {
             (tree, duplicates) = try JSON5Reader.read(bytes)
         } catch {
             throw ConfigurationError(path: path, faults: [error])

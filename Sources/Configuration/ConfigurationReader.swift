@@ -10,7 +10,7 @@ import WireFormat
 final class ConfigurationReader {
     /// What was found in the whole document, in the order of reading.
     final class Faults {
-        var list: [ConfigurationFault] = []
+        var list: [FieldFault] = []
         /// Every key that was asked for, whether it stands there or not.
         var keys: [ConfigurationKey] = []
     }
@@ -52,7 +52,7 @@ final class ConfigurationReader {
     }
 
     func fault(at path: String, _ problem: String) {
-        faults.list.append(ConfigurationFault(path, problem))
+        faults.list.append(FieldFault(path, problem))
     }
 
     /// Notes a key with what it may hold: what the manual and the sample are held to.

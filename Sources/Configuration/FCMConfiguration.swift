@@ -97,7 +97,7 @@ extension ConfigurationCheck {
                 let account = try fcm.account(environment: environment).account
                 report.look(at: account, from: fcm.serviceAccount, server: "\(fcm.server)", "\(field).serviceAccount")
             } catch {
-                report.faults.append(ConfigurationFault("\(field).serviceAccount", "\(error)"))
+                report.faults.append(FieldFault("\(field).serviceAccount", "\(error)"))
             }
         }
         if let path = fcm.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }

@@ -12,12 +12,12 @@ package enum JSON5Reader {
     /// - Throws: the first thing that is not JSON5.
     package static func read(
         _ bytes: [UInt8]
-    ) throws(ConfigurationFault) -> (value: JSONValue, duplicates: [ConfigurationFault]) {
+    ) throws(FieldFault) -> (value: JSONValue, duplicates: [FieldFault]) {
         do throws(JSONSyntaxError) {
             let (value, duplicates) = try JSONReader.readJSON5(bytes)
-            return (value, duplicates.prefix(mostDuplicates).map { ConfigurationFault("", text($0, bytes)) })
+            return (value, duplicates.prefix(mostDuplicates).map { FieldFault("", text($0, bytes)) })
         } catch {
-            throw ConfigurationFault("", "not JSON5: \(text(error, bytes))")
+            throw FieldFault("", "not JSON5: \(text(error, bytes))")
         }
     }
 

@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayStore
 import UpgradeRules
+import WireFormat
 
 extension RelayConfiguration {
     static func readEnforce(_ reader: ConfigurationReader) -> EnforceRules {
@@ -55,10 +56,10 @@ extension RelayConfiguration {
     }
 
     /// A name that is mistyped would let every version pass.
-    func enforceFaults() -> [ConfigurationFault] {
+    func enforceFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key))
         return enforce.agents.enumerated().filter { !known.contains($0.element.app) }.map { index, agent in
-            ConfigurationFault(
+            FieldFault(
                 "enforce.userAgents[\(index)].app",
                 "\"\(agent.app.app)\" is not among the apps for \(agent.app.platform.rawValue)")
         }

@@ -11,7 +11,7 @@ extension RelayConfiguration {
     /// Reads the document's tree over the defaults.
     ///
     /// - Returns: the configuration and all that is wrong with it; it may be used only where nothing is.
-    static func read(_ tree: JSONValue) -> (configuration: RelayConfiguration, faults: [ConfigurationFault]) {
+    static func read(_ tree: JSONValue) -> (configuration: RelayConfiguration, faults: [FieldFault]) {
         let faults = ConfigurationReader.Faults()
         let configuration = read(tree, faults)
         return (configuration, faults.list)
@@ -27,7 +27,7 @@ extension RelayConfiguration {
     private static func read(_ tree: JSONValue, _ faults: ConfigurationReader.Faults) -> RelayConfiguration {
         var configuration = RelayConfiguration()
         guard let members = tree.object else {
-            faults.list.append(ConfigurationFault("", "\(tree.held) is not a configuration; an object { … } is"))
+            faults.list.append(FieldFault("", "\(tree.held) is not a configuration; an object { … } is"))
             return configuration
         }
         let root = ConfigurationReader(members, faults: faults)
@@ -57,12 +57,12 @@ extension RelayConfiguration {
     }
 
     /// A reminder goes to those whom the campaign has told: who they are must still be known.
-    private func keepFaults() -> [ConfigurationFault] {
+    private func keepFaults() -> [FieldFault] {
         guard let keep = store.keep else { return [] }
         return apps.compactMap { app in
             guard let last = app.push.reminders.times.last, keep < last else { return nil }
             let place = "apps.\(app.key.app).\(app.key.platform.rawValue).push.remind"
-            return ConfigurationFault(
+            return FieldFault(
                 "store.keep",
                 "\(DurationText.exact(keep)) ends before the last reminder of \(place), which comes after "
                     + "\(DurationText.exact(last)): the campaign's deliveries would be gone by then; keep them for as long"

@@ -21,11 +21,11 @@ extension RelayConfiguration {
     }
 
     /// A name that is mistyped would bind a secret to nothing.
-    func webhookSecretFaults() -> [ConfigurationFault] {
+    func webhookSecretFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key.app))
         return webhooks.secrets.enumerated().flatMap { index, secret in
             (secret.apps ?? []).subtracting(known).sorted().map {
-                ConfigurationFault(
+                FieldFault(
                     "webhooks.secrets[\(index)].apps",
                     "names \(JSONValue.string($0).held), which is not among the apps")
             }

@@ -5,6 +5,7 @@ package import RelayAPI
 package import RelayStore
 package import Signing
 package import Telemetry
+package import WireFormat
 
 /// All that the owner decides, with defaults filled in and every fault ruled out.
 package struct RelayConfiguration: Sendable, Equatable {
@@ -63,15 +64,15 @@ package struct TLSConfiguration: Sendable, Equatable {
 
     /// Reads both and finds out whether they belong together and hold.
     ///
-    /// - Throws: `ConfigurationFault` with the field.
-    package func identity(environment: [String: String], now: Int64) throws(ConfigurationFault) -> ServerIdentity {
+    /// - Throws: `FieldFault` with the field.
+    package func identity(environment: [String: String], now: Int64) throws(FieldFault) -> ServerIdentity {
         let chain = try certificate.read(at: "listen.tls.certificate", environment: environment)
         let key = try key.read(at: "listen.tls.key", environment: environment)
-        do throws(ServerIdentity.Fault) {
+        do throws(CertificateFault) {
             return try ServerIdentity(chain: chain, privateKey: key, at: now)
         } catch {
             let place = error.part == .key ? self.key.place : certificate.place
-            throw ConfigurationFault("listen.tls.\(error.part.rawValue)", "\(place): \(error)")
+            throw FieldFault("listen.tls.\(error.part.rawValue)", "\(place): \(error)")
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// Where a secret is kept. It is never in the configuration itself.
 package enum SecretSource: Sendable, Hashable {
@@ -53,11 +54,11 @@ package enum SecretSource: Sendable, Hashable {
     /// - Throws: with the field of the configuration that names the place.
     func read(
         at field: String, environment: [String: String], isText: Bool = true
-    ) throws(ConfigurationFault) -> [UInt8] {
+    ) throws(FieldFault) -> [UInt8] {
         do throws(FileProbe.Failure) {
             return try isText ? read(environment: environment) : bytes(environment: environment)
         } catch {
-            throw ConfigurationFault(field, "\(error)")
+            throw FieldFault(field, "\(error)")
         }
     }
 

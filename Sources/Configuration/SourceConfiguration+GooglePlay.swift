@@ -72,7 +72,7 @@ extension AppConfiguration {
         _ place: SecretSource, _ environment: [String: String], _ keys: KeyReader = KeyReader()
     ) throws -> GoogleAccount {
         let bytes = try place.read(environment: environment)
-        do throws(GoogleAccountError) {
+        do throws(SigningError) {
             return try keys.account(bytes)
         } catch {
             throw FileProbe.Failure(problem: "\(place.place): \(error)")

@@ -30,7 +30,7 @@ package final class HTTPService: Sendable {
     /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
     ///
     /// - Returns: whether it is another one.
-    /// - Throws: `ServerStartError.badCertificate`; then the old one stays.
+    /// - Throws: `ServerStartError` where TLS cannot be spoken with it; then the old one stays.
     package func exchange(identity: ServerIdentity) throws -> Bool {
         try state.withLock { state in
             guard let network = state.listeners[.network], let old = state.identity, old != identity
@@ -45,7 +45,7 @@ package final class HTTPService: Sendable {
         do {
             return try ServerTLS(chain: identity.chain, privateKey: identity.privateKey, .http1)
         } catch {
-            throw ServerStartError(.badCertificate, "listen.tls: \(error)")
+            throw ServerStartError("listen.tls: \(error)")
         }
     }
 

@@ -42,7 +42,8 @@ package final class PushSimulator: Sendable {
         var thread: NativeThread?
     }
 
-    /// Binds the port and makes or reads certificates. Throws `SimulatorError`, `ServerStartError` or `SigningError`.
+    /// Binds the port and makes or reads certificates. Throws `SimulatorError`, `SystemError`, `ServerStartError` or
+    /// `SigningError`.
     package init(_ configuration: SimulatorConfiguration) throws {
         service = configuration.service
         address = configuration.address

@@ -37,7 +37,7 @@ package final class APIServer: Sendable {
     /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
     ///
     /// - Returns: whether it is another one.
-    /// - Throws: `ServerStartError.badCertificate`; then the old one stays.
+    /// - Throws: `ServerStartError` where TLS cannot be spoken with it; then the old one stays.
     package func exchange(identity: ServerIdentity) throws -> Bool { try http.exchange(identity: identity) }
 
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.

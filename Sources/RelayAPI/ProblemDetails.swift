@@ -28,7 +28,7 @@ struct ProblemDetails: Error {
     }
 
     init(field: String, _ reason: String) {
-        self.init(faults: [FieldFault(field: field, reason: reason)])
+        self.init(faults: [FieldFault(field, reason)])
     }
 
     /// Whatever a handler threw, without its internals where it is our own failure.
@@ -55,7 +55,7 @@ struct ProblemDetails: Error {
             var problem = ProblemDetails(
                 409, "\(field) would fall from \(current) to \(proposed); versions only rise")
             problem.type = "urn:upgrade-relay:version-would-fall"
-            problem.faults = [FieldFault(field: field, reason: "must not be below \(current); got \(proposed)")]
+            problem.faults = [FieldFault(field, "must not be below \(current); got \(proposed)")]
             problem.extras = [("field", field), ("current", current.text), ("proposed", proposed.text)]
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
@@ -92,7 +92,7 @@ struct ProblemDetails: Error {
                 + "If it is meant, send it again with \"confirm\": true (on the command line: --yes)")
         problem.type = "urn:upgrade-relay:implausible-rise"
         problem.faults = [
-            FieldFault(field: field, reason: "leaps over \(known), the highest version known; got \(proposed)")
+            FieldFault(field, "leaps over \(known), the highest version known; got \(proposed)")
         ]
         problem.extras = [("field", field), ("current", known.text), ("proposed", proposed.text)]
         return problem

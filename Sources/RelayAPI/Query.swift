@@ -56,7 +56,7 @@ struct Query {
     }
 
     mutating func refuse(_ name: String, _ reason: String) {
-        faults.append(FieldFault(field: name, reason: reason))
+        faults.append(FieldFault(name, reason))
     }
 
     mutating func finish() throws {

@@ -200,7 +200,7 @@ struct Daemon {
         for warning in check.warnings {
             log(
                 .warning, "the configuration works, but is hardly meant so",
-                [("field", warning.field), ("why", warning.problem)])
+                [("field", warning.field), ("why", warning.reason)])
         }
     }
 

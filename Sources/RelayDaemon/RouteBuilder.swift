@@ -47,7 +47,7 @@ struct RouteBuilder {
     private func route(
         _ app: AppConfiguration, _ apns: APNsConfiguration, _ files: APNsCertificateFiles, at field: String
     ) throws -> AppRoute {
-        do throws(ConfigurationFault) {
+        do {
             let certificate = try files.read(at: field, environment: environment)
             var route = route(
                 app, apns, topic: try apns.topic(of: certificate, at: field),

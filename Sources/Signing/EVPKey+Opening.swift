@@ -3,13 +3,6 @@ import COpenSSL
 
 /// Keys of any kind, with a password or without: those of client certificates.
 extension EVPKey {
-    enum OpeningFailure: Error {
-        case wrongPassword(given: Bool)
-        /// Encrypted with a cipher that only the legacy provider has, and this machine has no such provider.
-        case needsLegacyProvider
-        case damaged(SigningError)
-    }
-
     /// A key without a password, of any kind.
     static func anyPrivateKey(pem: [UInt8]) throws(SigningError) -> EVPKey {
         try unsafe EVPKey(adopting: readPrivateKey(pem))
@@ -19,14 +12,8 @@ extension EVPKey {
     static func opened(
         _ pem: [UInt8], password: [UInt8]?, legacyProvider: String
     ) throws(OpeningFailure) -> [UInt8] {
-        do throws(OpeningFailure) {
-            return try unsafe opened(pem, password, library: nil)
-        } catch {
-            guard case .needsLegacyProvider = error, let legacy = LegacyLibrary(provider: legacyProvider) else {
-                throw error
-            }
-            defer { withExtendedLifetime(legacy) {} }
-            return try unsafe opened(pem, password, library: legacy.context)
+        try unsafe LegacyLibrary.opening(provider: legacyProvider) { library throws(OpeningFailure) in
+            try unsafe opened(pem, password, library: library)
         }
     }
 
@@ -47,7 +34,7 @@ extension EVPKey {
         guard let read = unsafe read else {
             let isUnsupported = relay_ERR_take_unsupported() == 1
             guard isAsked else {
-                throw .damaged(SigningError(.library, "holds a private key that cannot be read: it is damaged"))
+                throw .damaged(SigningError("holds a private key that cannot be read: it is damaged"))
             }
             // OpenSSL says "unsupported" of what it cannot make sense of, too: the legacy provider's attempt decides.
             if isUnsupported, password != nil, unsafe library == nil { throw .needsLegacyProvider }
@@ -57,7 +44,7 @@ extension EVPKey {
         do {
             return try unsafe EVPKey(adopting: read).privatePEM()
         } catch {
-            throw .damaged(error as? SigningError ?? SigningError(.library, "\(error)"))
+            throw OpeningFailure(error)
         }
     }
 }

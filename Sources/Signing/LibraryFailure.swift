@@ -9,8 +9,8 @@ enum LibraryFailure {
         let number = ERR_peek_last_error()
         ERR_clear_error()
         guard number != 0, let reason = unsafe ERR_reason_error_string(number) else {
-            return SigningError(.library, context, hint: hint)
+            return SigningError(context, hint: hint)
         }
-        return unsafe SigningError(.library, "\(context): \(String(cString: reason))", hint: hint)
+        return unsafe SigningError("\(context): \(String(cString: reason))", hint: hint)
     }
 }

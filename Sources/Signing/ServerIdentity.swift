@@ -11,38 +11,26 @@ package struct ServerIdentity: Hashable, Sendable {
     /// The names and addresses of the server's own certificate, as it has them: "localhost, 127.0.0.1".
     package let names: String
 
-    /// Which of the two a fault is about.
-    package enum Part: String, Hashable, Sendable {
-        case certificate
-        case key
-    }
-
-    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        package var part: Part
-        package var error: SigningError
-        package var description: String { error.description }
-    }
-
     /// The most certificates of a chain.
     private static let longest = 16
 
     /// - Parameter now: seconds since 1970.
-    package init(chain: [UInt8], privateKey: [UInt8], at now: Int64) throws(Fault) {
+    package init(chain: [UInt8], privateKey: [UInt8], at now: Int64) throws(CertificateFault) {
         let certificates: [X509Certificate]
         do throws(SigningError) {
             certificates = try Self.read(chain)
             try Self.check(certificates, at: now)
         } catch {
-            throw Fault(part: .certificate, error: error)
+            throw CertificateFault(.certificate, "\(error)")
         }
         do throws(SigningError) {
             guard certificates[0].fits(try EVPKey.anyPrivateKey(pem: privateKey)) else {
                 throw SigningError(
-                    .wrongKey, "the private key does not belong to the certificate",
+                    "the private key does not belong to the certificate",
                     hint: "the file has to begin with the server's own certificate, and both must be of one issue")
             }
         } catch {
-            throw Fault(part: .key, error: error)
+            throw CertificateFault(.key, "\(error)")
         }
         self.chain = chain
         self.privateKey = privateKey
@@ -54,17 +42,16 @@ package struct ServerIdentity: Hashable, Sendable {
         let blocks = PEMBlock.all(in: pem).filter(\.isCertificate)
         guard !blocks.isEmpty else {
             throw SigningError(
-                .notPEM, "no certificate found: this is not the PEM of one",
+                "no certificate found: this is not the PEM of one",
                 hint: "it has to begin with -----BEGIN CERTIFICATE-----")
         }
         guard blocks.count <= longest else {
-            throw SigningError(
-                .library, "more than \(longest) certificates", hint: "the server's own and its chain will do")
+            throw SigningError("more than \(longest) certificates", hint: "the server's own and its chain will do")
         }
         var certificates: [X509Certificate] = []
         for block in blocks {
             guard let next = X509Certificate(block) else {
-                throw SigningError(.library, "certificate \(certificates.count + 1) of the file is damaged")
+                throw SigningError("certificate \(certificates.count + 1) of the file is damaged")
             }
             certificates.append(next)
         }
@@ -77,17 +64,16 @@ package struct ServerIdentity: Hashable, Sendable {
             let which = index == 0 ? "the certificate" : "certificate \(index + 1) of the chain"
             if now < certificate.notBefore {
                 throw SigningError(
-                    .library,
                     "\(which) does not hold yet: it begins in \((certificate.notBefore - now) / 3600) hours",
                     hint: "is the clock right?")
             }
             if now >= certificate.notAfter {
                 throw SigningError(
-                    .library, "\(which) expired \((now - certificate.notAfter) / 86_400) days ago", hint: "renew it")
+                    "\(which) expired \((now - certificate.notAfter) / 86_400) days ago", hint: "renew it")
             }
             guard index + 1 < certificates.count, !certificate.isSigned(by: certificates[index + 1]) else { continue }
             throw SigningError(
-                .library, "\(which) is not signed by the one that follows it",
+                "\(which) is not signed by the one that follows it",
                 hint: "the order is: the server's own, then each one's issuer")
         }
     }

@@ -65,9 +65,8 @@ package enum BumpBody {
         if bump == VersionBump(app: app) {
             throw .fields([
                 FieldFault(
-                    field: "required",
-                    reason:
-                        "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
+                    "required",
+                    "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
                         + "telephones, builds")
             ])
         }

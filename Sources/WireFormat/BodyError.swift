@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One field at fault, as CONTRACT's `errors: [{field, reason}]`.
-package struct FieldFault: Hashable, Sendable, CustomStringConvertible {
-    /// For example "telephones[0]".
+/// One field at fault, of a request's body or of the configuration: CONTRACT's `errors: [{field, reason}]`.
+package struct FieldFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Its path: "telephones[0]", `apps["com.example.app"].ios.push.priority`; empty for the whole file.
     package var field: String
     /// What would be right, and what it held.
     package var reason: String
 
-    package init(field: String, reason: String) {
+    package init(_ field: String, _ reason: String) {
         self.field = field
         self.reason = reason
     }
 
-    package var description: String { "\(field): \(reason)" }
+    package var description: String { field.isEmpty ? reason : "\(field): \(reason)" }
 }
 
 /// Why a request's body cannot be used.

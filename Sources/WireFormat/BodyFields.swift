@@ -23,7 +23,7 @@ package struct BodyFields {
             throw .notJSON(error)
         }
         guard case .object(let members) = value else {
-            throw .fields([FieldFault(field: "body", reason: "an object is needed; got \(value.sight)")])
+            throw .fields([FieldFault("body", "an object is needed; got \(value.sight)")])
         }
         self.members = members
     }
@@ -109,7 +109,7 @@ package struct BodyFields {
     }
 
     package mutating func refuse(_ field: String, _ reason: String) {
-        faults.append(FieldFault(field: field, reason: reason))
+        faults.append(FieldFault(field, reason))
     }
 
     /// Refuses what was never asked for.

@@ -59,7 +59,7 @@ struct NotifyConfigurationTests {
     private func read(_ notify: String) throws -> (RelayConfiguration, [String]) {
         let text = #"{ "notify": \#(notify) }"#
         let (configuration, faults) = RelayConfiguration.read(try JSON5Reader.read(Array(text.utf8)).value)
-        return (configuration, faults.map { "\($0.field): \($0.problem)" })
+        return (configuration, faults.map { "\($0.field): \($0.reason)" })
     }
 
     @Test("a receiver with everything and one with the least")

@@ -107,7 +107,7 @@ import WireFormat
         var same = try #require(shown.apps.first { $0.key == app.key })
         // An example: one key serves both environments.
         guard case .keys(let team, let key, sandbox: .some)? = same.apns?.credentials else {
-            throw ConfigurationFault("apns", "the sample shows a sandboxKey")
+            throw FieldFault("apns", "the sample shows a sandboxKey")
         }
         same.apns?.credentials = .keys(teamID: team, key, sandbox: nil)
         #expect(same.sources.count == 4)

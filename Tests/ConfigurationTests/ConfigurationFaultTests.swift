@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayEngine
 import RelayStore
 import Testing
 import UpgradeRules
@@ -32,7 +33,7 @@ import WireFormat
         let error = #expect(throws: ConfigurationError.self) { try ConfigurationFile.parse(bytes, path: "test") }
         let place = text.contains("\n") ? "line 2, column 1" : "line 1, column"
         #expect(error?.faults.count == 1)
-        let problem = error?.faults.first?.problem ?? ""
+        let problem = error?.faults.first?.reason ?? ""
         #expect(problem.hasPrefix("not JSON5: \(place)"), "\(problem)")
         #expect(problem.hasSuffix(": the text is not valid UTF-8"), "\(problem)")
     }
@@ -294,7 +295,7 @@ import WireFormat
                 key: { credential: 'apns-key' }, }, }, }, }, }
             """
         let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
-        let app = try #require(configuration.app(AppKey(app: "com.example.app", platform: .ios)))
+        let app = try #require(configuration.apps.first { $0.key == AppKey(app: "com.example.app", platform: .ios) })
         #expect(configuration.store.sqlitePath == "/var/lib/upgrade-relay/relay.db")
         #expect("\(configuration.listen.address)" == "127.0.0.1:8480")
         #expect(configuration.listen.controlSocket == "/run/upgrade-relay/control.sock")
@@ -352,7 +353,7 @@ import WireFormat
             """
         let app = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first)
         #expect(app.forcePolicy == .minor)
-        #expect(app.hold == .zero)
+        #expect(app.gateRules.hold == .zero)
         #expect(
             app.sources == [
                 .appStore(

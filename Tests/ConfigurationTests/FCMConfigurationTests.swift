@@ -73,7 +73,7 @@ import WireFormat
     func `What is wrong is named`(text: String, fault: String) throws {
         let error = try #require(throws: ConfigurationError.self) { try parsed(text) }
         #expect(error.faults.count == 1)
-        #expect(error.faults.first.map { "\($0.field): \($0.problem)" }?.hasPrefix(fault) == true, "\(error)")
+        #expect(error.faults.first.map { "\($0.field): \($0.reason)" }?.hasPrefix(fault) == true, "\(error)")
     }
 
     // MARK: The key file
@@ -98,7 +98,7 @@ import WireFormat
         let configuration = try parsed(Self.android("{ serviceAccount: { file: \"\(path)\" }, \(more) }"))
         let report = ConfigurationCheck(configuration: configuration, environment: [:]).runFiles()
         if report.faults.isEmpty { #expect(report.secretsRead.map(\.field) == ["\(Self.field).serviceAccount"]) }
-        return report.faults.map { "\($0.field): \($0.problem)" }
+        return report.faults.map { "\($0.field): \($0.reason)" }
     }
 
     @Test func `The key file is read, and what is wrong with it is said`() throws {
@@ -125,7 +125,7 @@ import WireFormat
         let configuration = try parsed(Self.android("{ serviceAccount: { file: \"\(path)\" }, \(more) }"))
         let report = ConfigurationCheck(configuration: configuration, environment: [:]).runFiles()
         #expect(report.faults.isEmpty)
-        return report.warnings.map { "\($0.field): \($0.problem)" }
+        return report.warnings.map { "\($0.field): \($0.reason)" }
     }
 
     @Test func `A token endpoint that is not Google's is pointed at`() throws {

@@ -34,8 +34,8 @@ import WireFormat
     }
 
     @Test func `Nesting ends before the stack does`() {
-        let fault = #expect(throws: ConfigurationFault.self) { try read(String(repeating: "[", count: 100_000)) }
-        #expect(fault?.problem == "not JSON5: line 1, column 33: nested deeper than 32")
+        let fault = #expect(throws: FieldFault.self) { try read(String(repeating: "[", count: 100_000)) }
+        #expect(fault?.reason == "not JSON5: line 1, column 33: nested deeper than 32")
     }
 
     @Test(arguments: [
@@ -63,7 +63,7 @@ import WireFormat
         (#"['\1']"#, "line 1, column 5: \\1 stands for no character"),
     ])
     func `A fault says where and what`(text: String, expected: String) {
-        let fault = #expect(throws: ConfigurationFault.self) { try read(text) }
-        #expect(fault?.problem == "not JSON5: \(expected)")
+        let fault = #expect(throws: FieldFault.self) { try read(text) }
+        #expect(fault?.reason == "not JSON5: \(expected)")
     }
 }

@@ -75,24 +75,23 @@ import WireFormat
     }
 
     @Test(arguments: [
-        ("", SigningError.Code.notPEM, "no private key found"),
-        ("hello", .notPEM, "has to begin with -----BEGIN PRIVATE KEY-----"),
-        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", .library, "cannot be read"),
-        (TestKeys.rsa, .wrongKey, "not a P-256 key: it is RSA"),
-        (TestKeys.p384, .wrongKey, "secp384r1"),
-        (TestKeys.ed25519, .wrongKey, "not a P-256 key: it is ED25519"),
-        (TestKeys.encryptedP256, .encrypted, "password"),
+        ("", "no private key found"),
+        ("hello", "has to begin with -----BEGIN PRIVATE KEY-----"),
+        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "cannot be read"),
+        (TestKeys.rsa, "not a P-256 key: it is RSA"),
+        (TestKeys.p384, "secp384r1"),
+        (TestKeys.ed25519, "not a P-256 key: it is ED25519"),
+        (TestKeys.encryptedP256, "password"),
     ])
-    func saysWhatIsWrongWithAKey(pem: String, code: SigningError.Code, text: String) throws {
+    func saysWhatIsWrongWithAKey(pem: String, text: String) throws {
         let error = try #require(throws: SigningError.self) { try ES256PrivateKey(pem: Array(pem.utf8)) }
-        #expect(error.code == code)
         #expect(error.description.contains(text), "\(error)")
     }
 
     @Test func aPublicKeyIsNoPrivateKey() throws {
         let key = try ES256PrivateKey.generate()
         let error = try #require(throws: SigningError.self) { try ES256PrivateKey(pem: key.publicKey.pem) }
-        #expect(error.code == .notPEM)
+        #expect(error.description.hasPrefix("no private key found"))
         #expect(throws: SigningError.self) { try ES256PublicKey(pem: key.pem) }
     }
 }

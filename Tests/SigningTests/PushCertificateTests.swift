@@ -32,7 +32,7 @@ struct PushCertificateTests {
             _ = try read(certificate, key: key, password: password, legacyProvider: legacyProvider)
             return nil
         } catch {
-            guard let fault = error as? PushCertificate.Fault else { return "\(error)" }
+            guard let fault = error as? CertificateFault else { return "\(error)" }
             return "\(fault.part.rawValue) \(fault)"
         }
     }
@@ -103,7 +103,7 @@ struct PushCertificateTests {
     @Test func `The legacy provider is for that file alone`() throws {
         let path = try files.p12(issued, password: "geheim", isLegacy: true)
         _ = try read(files.bytes(path), password: "geheim")
-        #expect(throws: PKCS12.Failure.needsLegacyProvider) {
+        #expect(throws: OpeningFailure.needsLegacyProvider) {
             try PKCS12(files.bytes(path), password: Array("geheim".utf8), legacyProvider: "no-such-provider")
         }
     }

@@ -52,15 +52,14 @@ import WireFormat
     }
 
     @Test(arguments: [
-        ("", SigningError.Code.notPEM, "no private key found"),
-        (TestKeys.rsa, .wrongKey, "an RSA key of 1024 bits is too short; RS256 needs"),
-        (TestKeys.p384, .wrongKey, "not an RSA key: it is EC"),
-        (TestKeys.ed25519, .wrongKey, "not an RSA key: it is ED25519"),
-        (TestKeys.encryptedP256, .encrypted, "password"),
+        ("", "no private key found"),
+        (TestKeys.rsa, "an RSA key of 1024 bits is too short; RS256 needs"),
+        (TestKeys.p384, "not an RSA key: it is EC"),
+        (TestKeys.ed25519, "not an RSA key: it is ED25519"),
+        (TestKeys.encryptedP256, "password"),
     ])
-    func saysWhatIsWrongWithAKey(pem: String, code: SigningError.Code, text: String) throws {
+    func saysWhatIsWrongWithAKey(pem: String, text: String) throws {
         let error = try #require(throws: SigningError.self) { try RS256PrivateKey(pem: Array(pem.utf8)) }
-        #expect(error.code == code)
         #expect(error.description.contains(text), "\(error)")
     }
 

@@ -91,7 +91,7 @@ struct BumpBodyTests {
 
     @Test("each fault names its field, what it held and what would be right", arguments: faults)
     func fault(body: String, field: String, reason: String) throws {
-        #expect(throws: BodyError.fields([FieldFault(field: field, reason: reason)])) {
+        #expect(throws: BodyError.fields([FieldFault(field, reason)])) {
             try BumpBody.read(Array(body.utf8), app: Self.app)
         }
     }
@@ -142,7 +142,7 @@ struct BumpBodyTests {
     func schemes(url: String) throws {
         #expect(
             throws: BodyError.fields([
-                FieldFault(field: "downloadUrl", reason: DownloadURL.fault(in: url) ?? "")
+                FieldFault("downloadUrl", DownloadURL.fault(in: url) ?? "")
             ])
         ) {
             try BumpBody.read(Array(#"{"downloadUrl": "\#(url)"}"#.utf8), app: Self.app)

@@ -190,7 +190,7 @@ struct ReleaseEventTests {
     @Test("App Store Connect: an event without an id is refused")
     func noID() {
         #expect(
-            throws: BodyError.fields([FieldFault(field: "data.id", reason: "is missing; a string is needed")])
+            throws: BodyError.fields([FieldFault("data.id", "is missing; a string is needed")])
         ) { try AppStoreConnectEvent.read(Self.bytes(#"{"data":{"type":"webhookPingCreated"}}"#)) }
     }
 }

@@ -45,10 +45,10 @@ extension CommandEntry {
     }
 
     private static func write(
-        isValid: Bool, _ faults: [ConfigurationFault], warnings: [ConfigurationFault] = [], _ console: Console
+        isValid: Bool, _ faults: [FieldFault], warnings: [FieldFault] = [], _ console: Console
     ) {
-        func list(_ faults: [ConfigurationFault]) -> JSONValue {
-            .array(faults.map { ["field": .string($0.field), "reason": .string($0.problem)] })
+        func list(_ faults: [FieldFault]) -> JSONValue {
+            .array(faults.map { ["field": .string($0.field), "reason": .string($0.reason)] })
         }
         let json: JSONValue = ["valid": .bool(isValid), "errors": list(faults), "warnings": list(warnings)]
         console.writeLine(json.text())

@@ -9,7 +9,8 @@ enum FCMErrorBody {
         var status: String
         var message: String
         var errorCode: String?
-        var violation: FieldViolation?
+        /// A google.rpc.BadRequest.FieldViolation.
+        var violation: FieldFault?
         var info: (reason: String, domain: String)?
     }
 
@@ -30,7 +31,7 @@ enum FCMErrorBody {
             let field = violation.field.isEmpty ? nil : JSONValue.string(violation.field)
             details.append([
                 "@type": .string("type.googleapis.com/google.rpc.BadRequest"),
-                "fieldViolations": .array([["field": field, "description": .string(violation.description)]]),
+                "fieldViolations": .array([["field": field, "description": .string(violation.reason)]]),
             ])
         }
         if let info = text.info {
@@ -65,16 +66,16 @@ enum FCMErrorBody {
             switch fault {
             case .unreadable(let violation)?:
                 // The first example of the same page: BadRequest alone, and the text twice.
-                return Text(status: "INVALID_ARGUMENT", message: violation.description, violation: violation)
+                return Text(status: "INVALID_ARGUMENT", message: violation.reason, violation: violation)
             case .refused(let violation)?:
                 // Both, as those who met it on the wire have written down (firebase-admin-dotnet#45).
                 return Text(
-                    status: "INVALID_ARGUMENT", message: violation.description, errorCode: "INVALID_ARGUMENT",
+                    status: "INVALID_ARGUMENT", message: violation.reason, errorCode: "INVALID_ARGUMENT",
                     violation: violation)
             case .badToken?, nil:
                 return Text(
                     status: "INVALID_ARGUMENT", message: invalid,
-                    violation: FieldViolation(field: "message", description: invalid))
+                    violation: FieldFault("message", invalid))
             }
         case .fcmSenderMismatch:
             return Text(status: "PERMISSION_DENIED", message: "SenderId mismatch", errorCode: reason.rawValue)

@@ -10,9 +10,9 @@ struct FCMMessage: Equatable {
 
     enum Fault: Error, Equatable {
         /// Google's front refuses it: no word of FCM's.
-        case unreadable(FieldViolation)
+        case unreadable(FieldFault)
         /// FCM refuses it, for what it holds.
-        case refused(FieldViolation)
+        case refused(FieldFault)
         /// FCM refuses it, for its token.
         case badToken
     }
@@ -30,7 +30,7 @@ struct FCMMessage: Equatable {
 
     init(_ json: JSONValue) throws(Fault) {
         let request: JSONValue
-        do throws(FieldViolation) {
+        do throws(FieldFault) {
             request = try MessageSchema.read(json)
         } catch {
             throw .unreadable(error)
@@ -40,9 +40,9 @@ struct FCMMessage: Equatable {
         let targets = TargetKind.allCases.filter { message[$0.rawValue] != nil }
         if targets.count > 1 {
             throw .unreadable(
-                FieldViolation(
-                    field: "message",
-                    description: "Invalid value at 'message' (oneof), oneof field 'target' is already set. Cannot set "
+                FieldFault(
+                    "message",
+                    "Invalid value at 'message' (oneof), oneof field 'target' is already set. Cannot set "
                         + "'\(targets[1].rawValue)'"))
         }
         guard let kind = targets.first, let target = message[kind.rawValue]?.string, !target.isEmpty else {
@@ -55,7 +55,7 @@ struct FCMMessage: Equatable {
     }
 
     private static func refused(_ field: String, _ description: String) -> Fault {
-        .refused(FieldViolation(field: field, description: description))
+        .refused(FieldFault(field, description))
     }
 
     private static func check(_ message: JSONValue, _ kind: TargetKind) throws(Fault) {

@@ -137,12 +137,10 @@ final class FCMRules: ServiceRules {
     private func message(_ slot: StreamSlot) throws(FCMMessage.Fault) -> FCMMessage {
         let type = slot.headers[.contentType]?.prefix { $0 != UInt8(ascii: ";") }.map { $0 | 0x20 } ?? []
         guard type == Array("application/json".utf8) else {
-            throw .unreadable(
-                FieldViolation(field: "", description: "Invalid content type; it has to be application/json"))
+            throw .unreadable(FieldFault("", "Invalid content type; it has to be application/json"))
         }
         guard let json = current.json else {
-            throw .unreadable(
-                FieldViolation(field: "", description: "Invalid JSON payload received. \(current.jsonFault)"))
+            throw .unreadable(FieldFault("", "Invalid JSON payload received. \(current.jsonFault)"))
         }
         return try FCMMessage(json)
     }

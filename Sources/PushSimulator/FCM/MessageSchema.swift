@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What is wrong with a request, and where: google.rpc.BadRequest.FieldViolation.
-struct FieldViolation: Error, Equatable {
-    /// "message.data[0].value"; empty: the request itself.
-    var field: String
-    var description: String
-}
-
 /// The fields of a request to send as FCM's API knows them (PROTOCOLS 2.2), read as Google's fronts read JSON: unknown names
 /// are refused, values must be of their type, null is as good as nothing, and names may be written in either way,
 /// `collapse_key` and `collapseKey` (https://protobuf.dev/programming-guides/json/).
@@ -68,16 +61,15 @@ struct MessageSchema: Sendable {
         ])
 
     /// The same value with every name in the form `snake_case`.
-    static func read(_ json: JSONValue) throws(FieldViolation) -> JSONValue {
+    static func read(_ json: JSONValue) throws(FieldFault) -> JSONValue {
         try read(json, as: request, at: "")
     }
 
-    private static func read(_ value: JSONValue, as kind: Kind, at path: String) throws(FieldViolation) -> JSONValue {
-        func wrong(_ type: String, _ said: String? = nil) -> FieldViolation {
+    private static func read(_ value: JSONValue, as kind: Kind, at path: String) throws(FieldFault) -> JSONValue {
+        func wrong(_ type: String, _ said: String? = nil) -> FieldFault {
             let held = said ?? scalar(value)
             let place = path.isEmpty ? "" : " at '\(path)'"
-            return FieldViolation(
-                field: path, description: "Invalid value\(place) (\(type))" + (held.isEmpty ? "" : ", \(held)"))
+            return FieldFault(path, "Invalid value\(place) (\(type))" + (held.isEmpty ? "" : ", \(held)"))
         }
         switch kind {
         case .anything: return value
@@ -117,16 +109,14 @@ struct MessageSchema: Sendable {
 
     private static func read(
         _ members: [JSONMember], as fields: [String: Kind], at path: String
-    ) throws(FieldViolation) -> [JSONMember] {
+    ) throws(FieldFault) -> [JSONMember] {
         var known: [JSONMember] = []
         for member in members {
             let name = snakeCase(member.name)
             guard let kind = fields[name], !known.contains(where: { $0.name == name }) else {
                 let place = path.isEmpty ? "" : " at '\(path)'"
-                throw FieldViolation(
-                    field: path,
-                    description:
-                        "Invalid JSON payload received. Unknown name \"\(member.name)\"\(place): Cannot find field.")
+                throw FieldFault(
+                    path, "Invalid JSON payload received. Unknown name \"\(member.name)\"\(place): Cannot find field.")
             }
             guard member.value != .null else { continue }
             known.append(

@@ -40,4 +40,35 @@ final class LegacyLibrary {
         unsafe OSSL_LIB_CTX_free(context)
         ERR_clear_error()
     }
+
+    /// Opens something with the library that all else uses, and with this one where its ciphers are needed.
+    ///
+    /// - Parameter open: given nil, it takes that of the process.
+    static func opening<Content>(
+        provider: String, _ open: (OpaquePointer?) throws(OpeningFailure) -> Content
+    ) throws(OpeningFailure) -> Content {
+        do throws(OpeningFailure) {
+            return try open(nil)
+        } catch {
+            guard case .needsLegacyProvider = error, let legacy = LegacyLibrary(provider: provider) else {
+                throw error
+            }
+            defer { withExtendedLifetime(legacy) {} }
+            return try unsafe open(legacy.context)
+        }
+    }
+}
+
+/// Why a key, or a PKCS#12 file, cannot be opened.
+enum OpeningFailure: Error, Hashable {
+    /// The password does not open it, or it needs one and none was given.
+    case wrongPassword(given: Bool)
+    /// Encrypted with a cipher that only the legacy provider has, and this machine has no such provider.
+    case needsLegacyProvider
+    case damaged(SigningError)
+
+    /// What is in it cannot be taken over.
+    init(_ error: any Error) {
+        self = .damaged(error as? SigningError ?? SigningError("\(error)"))
+    }
 }

@@ -10,37 +10,24 @@ struct PKCS12 {
     /// PEM, PKCS#8; nil where the file holds no key. A secret.
     var key: [UInt8]?
 
-    enum Failure: Error, Hashable {
-        /// Not a PKCS#12 file at all.
-        case notPKCS12
-        /// The password does not open it; nil: it needs one, and none was given.
-        case wrongPassword(given: Bool)
-        /// Encrypted with a cipher that only the legacy provider has, and this machine has no such provider.
-        case needsLegacyProvider
-        case damaged(SigningError)
-    }
-
     /// - Parameters:
     ///   - password: nil or empty: the file is tried without one.
     ///   - legacyProvider: its name, for what is encrypted with RC2.
-    init(_ der: [UInt8], password: [UInt8]?, legacyProvider: String) throws(Failure) {
-        do throws(Failure) {
-            self = try unsafe PKCS12(der, password, library: nil)
-        } catch {
-            guard case .needsLegacyProvider = error, let legacy = LegacyLibrary(provider: legacyProvider) else {
-                throw error
-            }
-            defer { withExtendedLifetime(legacy) {} }
-            self = try unsafe PKCS12(der, password, library: legacy.context)
+    init(_ der: [UInt8], password: [UInt8]?, legacyProvider: String) throws(OpeningFailure) {
+        self = try unsafe LegacyLibrary.opening(provider: legacyProvider) { library throws(OpeningFailure) in
+            try unsafe PKCS12(der, password, library: library)
         }
     }
 
     /// - Parameter library: nil: that of the process.
     @unsafe
-    private init(_ der: [UInt8], _ password: [UInt8]?, library: OpaquePointer?) throws(Failure) {
+    private init(_ der: [UInt8], _ password: [UInt8]?, library: OpaquePointer?) throws(OpeningFailure) {
         guard let memory = Memory(der), let file = unsafe relay_d2i_PKCS12_bio(memory.bio, library) else {
             ERR_clear_error()
-            throw .notPKCS12
+            throw .damaged(
+                SigningError(
+                    "is neither PEM nor a .p12 nor a certificate in DER; a .p12 from Keychain Access will do, or PEM that has "
+                        + "-----BEGIN CERTIFICATE-----"))
         }
         defer { unsafe PKCS12_free(file) }
         // "The encoded form of password is converted from UTF-8" (PKCS12_parse(3)); C ends it at a zero.
@@ -63,7 +50,7 @@ struct PKCS12 {
             let last = ERR_peek_last_error()
             if relay_ERR_take_unsupported() == 1, unsafe library == nil { throw .needsLegacyProvider }
             let why = unsafe ERR_reason_error_string(last).map { unsafe ": \(String(cString: $0))" } ?? ""
-            throw .damaged(SigningError(.library, "the .p12 cannot be read\(why)"))
+            throw .damaged(SigningError("the .p12 cannot be read\(why)"))
         }
         ERR_clear_error()
         let key = unsafe parsedKey.map { unsafe EVPKey(adopting: $0) }
@@ -83,13 +70,13 @@ struct PKCS12 {
                 chain = try chain.map { try Self.copy($0) }
             }
         } catch {
-            throw .damaged(error as? SigningError ?? SigningError(.library, "\(error)"))
+            throw OpeningFailure(error)
         }
     }
 
     private static func copy(_ certificate: X509Certificate) throws -> X509Certificate {
         guard let block = PEMBlock.all(in: try certificate.pem()).first, let copy = X509Certificate(block) else {
-            throw SigningError(.library, "the certificate cannot be copied")
+            throw SigningError("the certificate cannot be copied")
         }
         return copy
     }

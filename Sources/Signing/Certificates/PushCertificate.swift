@@ -18,24 +18,6 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
     /// By which one certificate is told from another.
     package let fingerprint: [UInt8]
 
-    /// Which of the files a fault is about.
-    package enum Part: String, Hashable, Sendable {
-        case certificate
-        case key
-        case password
-    }
-
-    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        package var part: Part
-        /// Completes "file X …"; holds no secret.
-        package var description: String
-
-        init(_ part: Part, _ description: String) {
-            self.part = part
-            self.description = description
-        }
-    }
-
     /// Without the key.
     package var description: String { "\"\(name)\"" }
 
@@ -55,17 +37,17 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
     ///   - legacyProvider: OpenSSL's, for what is encrypted with RC2.
     package init(
         certificate: [UInt8], key: [UInt8]?, password: [UInt8]?, legacyProvider: String = "legacy"
-    ) throws(Fault) {
+    ) throws(CertificateFault) {
         let found = try Self.read(certificate, key, password, legacyProvider)
         content = APNsCertificateContent(userID: found.leaf.userID) { found.leaf.extensionContent($0) }
         guard !content.worlds.isEmpty else {
-            throw Fault(
+            throw CertificateFault(
                 .certificate,
                 "holds the certificate \"\(found.leaf.commonName)\", which is not one for APNs: an \"Apple Push Services\" "
                     + "certificate is needed (developer.apple.com, Certificates)")
         }
         guard !content.topics.isEmpty else {
-            throw Fault(
+            throw CertificateFault(
                 .certificate,
                 "holds the certificate \"\(found.leaf.commonName)\", which names no app: neither a topic nor a UID")
         }
@@ -78,7 +60,7 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
             chain = texts
             fingerprint = try found.leaf.fingerprint()
         } catch {
-            throw Fault(.certificate, "\(error)")
+            throw CertificateFault(.certificate, "\(error)")
         }
         privateKey = found.key
     }
@@ -87,14 +69,14 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
 
     private static func read(
         _ certificate: [UInt8], _ key: [UInt8]?, _ password: [UInt8]?, _ legacyProvider: String
-    ) throws(Fault) -> Found {
+    ) throws(CertificateFault) -> Found {
         let blocks = PEMBlock.all(in: certificate)
         guard blocks.isEmpty else { return try readPEM(blocks, key, password, legacyProvider) }
         // PKCS#12 and DER begin with a sequence (X.690); in base64 that is "MI".
         let der = certificate.first == 0x30 ? certificate : decoded(certificate) ?? certificate
         if let leaf = X509Certificate(der: der) {
             guard let key else {
-                throw Fault(
+                throw CertificateFault(
                     .certificate,
                     "holds a certificate in DER and no key; name the key's file in `key`, or export both as a .p12")
             }
@@ -113,29 +95,29 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
 
     private static func readPEM(
         _ blocks: [PEMBlock], _ key: [UInt8]?, _ password: [UInt8]?, _ legacyProvider: String
-    ) throws(Fault) -> Found {
+    ) throws(CertificateFault) -> Found {
         var certificates: [X509Certificate] = []
         for (index, block) in blocks.filter(\.isCertificate).enumerated() {
             guard let next = X509Certificate(block) else {
-                throw Fault(.certificate, "certificate \(index + 1) of the file is damaged")
+                throw CertificateFault(.certificate, "certificate \(index + 1) of the file is damaged")
             }
             certificates.append(next)
         }
         guard !certificates.isEmpty else {
             let labels = Set(blocks.map(\.label)).sorted().joined(separator: ", ")
-            throw Fault(
+            throw CertificateFault(
                 .certificate, "holds no certificate, only \(labels); it has to have -----BEGIN CERTIFICATE-----")
         }
         guard certificates.count <= longestChain else {
-            throw Fault(
+            throw CertificateFault(
                 .certificate, "holds \(certificates.count) certificates; the app's own and its chain will do")
         }
         let keyBlocks = key.map(PEMBlock.all) ?? blocks
         guard key != nil || keyBlocks.contains(where: \.isPrivateKey) else {
-            throw Fault(
+            throw CertificateFault(
                 .certificate, "holds a certificate and no private key; name the key's file in `key`")
         }
-        let part: Part = key == nil ? .certificate : .key
+        let part: CertificateFault.Part = key == nil ? .certificate : .key
         let pem = try readKey(keyBlocks, password, legacyProvider, part: part)
         // People put the key's certificate anywhere: it is the one that the key belongs to.
         return try fitting(certificates[0], Array(certificates.dropFirst()), pem, part: part)
@@ -144,11 +126,11 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
     private static let longestChain = 16
 
     private static func fitting(
-        _ first: X509Certificate, _ others: [X509Certificate], _ pem: [UInt8], part: Part
-    ) throws(Fault) -> Found {
+        _ first: X509Certificate, _ others: [X509Certificate], _ pem: [UInt8], part: CertificateFault.Part
+    ) throws(CertificateFault) -> Found {
         let all = [first] + others
         guard let key = try? EVPKey.anyPrivateKey(pem: pem), let leaf = all.first(where: { $0.fits(key) }) else {
-            throw Fault(
+            throw CertificateFault(
                 part,
                 "holds a key that does not belong to the certificate \"\(first.commonName)\"; both must come from the same "
                     + "certificate request")
@@ -158,28 +140,28 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
 
     /// - Returns: the key without a password.
     private static func readKey(
-        _ blocks: [PEMBlock], _ password: [UInt8]?, _ legacyProvider: String, part: Part
-    ) throws(Fault) -> [UInt8] {
+        _ blocks: [PEMBlock], _ password: [UInt8]?, _ legacyProvider: String, part: CertificateFault.Part
+    ) throws(CertificateFault) -> [UInt8] {
         guard let block = blocks.first(where: \.isPrivateKey) else {
-            throw Fault(part, "holds no private key in PEM; it has to have -----BEGIN PRIVATE KEY-----")
+            throw CertificateFault(part, "holds no private key in PEM; it has to have -----BEGIN PRIVATE KEY-----")
         }
-        do throws(EVPKey.OpeningFailure) {
+        do throws(OpeningFailure) {
             return try EVPKey.opened(block.text, password: password, legacyProvider: legacyProvider)
         } catch {
             switch error {
             case .wrongPassword(given: true):
-                throw Fault(.password, "does not open the private key: another password is needed")
+                throw CertificateFault(.password, "does not open the private key: another password is needed")
             case .wrongPassword(given: false):
-                throw Fault(
+                throw CertificateFault(
                     part, "holds a private key that is protected by a password; name the password's place in `password`"
                 )
             case .needsLegacyProvider:
-                throw Fault(
+                throw CertificateFault(
                     part,
                     "holds a private key that cannot be opened: the password is another one, or the key is encrypted with an "
                         + "old cipher, and OpenSSL's legacy provider is not installed here. In that case store it anew where "
                         + "it is: openssl pkcs8 -topk8 -provider legacy -provider default -in KEY -out NEW")
-            case .damaged(let reason): throw Fault(part, "\(reason)")
+            case .damaged(let reason): throw CertificateFault(part, "\(reason)")
             }
         }
     }
@@ -188,24 +170,25 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
 
     private static func readPKCS12(
         _ der: [UInt8], _ key: [UInt8]?, _ password: [UInt8]?, _ legacyProvider: String
-    ) throws(Fault) -> Found {
+    ) throws(CertificateFault) -> Found {
         let file: PKCS12
-        do throws(PKCS12.Failure) {
+        do throws(OpeningFailure) {
             file = try PKCS12(der, password: password, legacyProvider: legacyProvider)
         } catch {
             throw fault(error)
         }
         guard key == nil else {
-            throw Fault(.key, "is not needed: `certificate` is a .p12, which has its key in it; leave `key` out")
+            throw CertificateFault(
+                .key, "is not needed: `certificate` is a .p12, which has its key in it; leave `key` out")
         }
         guard let pem = file.key else {
-            throw Fault(
+            throw CertificateFault(
                 .certificate,
                 "is a .p12 without a private key; export the certificate together with its key (Keychain Access: unfold the "
                     + "certificate and select both)")
         }
         guard let leaf = file.leaf else {
-            throw Fault(
+            throw CertificateFault(
                 .certificate,
                 file.chain.isEmpty
                     ? "is a .p12 with a key and no certificate; export both together"
@@ -215,24 +198,20 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
         return (leaf, file.chain, pem)
     }
 
-    private static func fault(_ failure: PKCS12.Failure) -> Fault {
+    private static func fault(_ failure: OpeningFailure) -> CertificateFault {
         switch failure {
-        case .notPKCS12:
-            Fault(
-                .certificate,
-                "is neither PEM nor a .p12 nor a certificate in DER; a .p12 from Keychain Access will do, or PEM that has "
-                    + "-----BEGIN CERTIFICATE-----")
         case .wrongPassword(given: true):
-            Fault(.password, "does not open the .p12 in `certificate`: another password is needed")
+            CertificateFault(.password, "does not open the .p12 in `certificate`: another password is needed")
         case .wrongPassword(given: false):
-            Fault(.certificate, "is a .p12 that is protected by a password; name the password's place in `password`")
+            CertificateFault(
+                .certificate, "is a .p12 that is protected by a password; name the password's place in `password`")
         case .needsLegacyProvider:
-            Fault(
+            CertificateFault(
                 .certificate,
                 "is a .p12 that is encrypted with an old cipher (RC2), and OpenSSL's legacy provider is not installed here; "
                     + "convert it where it is: openssl pkcs12 -legacy -in OLD.p12 -nodes | openssl pkcs12 -export -out NEW.p12"
             )
-        case .damaged(let reason): Fault(.certificate, "\(reason)")
+        case .damaged(let reason): CertificateFault(.certificate, "\(reason)")
         }
     }
 }

@@ -27,23 +27,22 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the JSON file that Google gives for a key of a service account.
     ///
-    /// - Throws: `GoogleAccountError`, which holds nothing of the key.
-    package init(keyFile bytes: [UInt8]) throws(GoogleAccountError) {
+    /// - Throws: `SigningError`, which completes "the file …: ".
+    package init(keyFile bytes: [UInt8]) throws(SigningError) {
         let file = try Self.json(bytes)
-        if let wrong = Self.mistaken(file) { throw GoogleAccountError(wrong) }
+        if let wrong = Self.mistaken(file) { throw SigningError(wrong) }
         email = try Self.text("client_email", in: file)
         projectID = file["project_id"]?.string
         keyID = file["private_key_id"]?.string
         tokenURL = file["token_uri"]?.string ?? Self.tokenEndpoint
         guard tokenURL.hasPrefix("https://"), tokenURL.utf8.count > 8, tokenURL.utf8.count <= 2048,
             tokenURL.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !tokenURL.contains("@")
-        else { throw GoogleAccountError("its token_uri is no https address; Google's is \"\(Self.tokenEndpoint)\"") }
+        else { throw SigningError("its token_uri is no https address; Google's is \"\(Self.tokenEndpoint)\"") }
+        let pem = try Self.text("private_key", in: file)
         do {
-            key = try RS256PrivateKey(pem: Array(try Self.text("private_key", in: file).utf8))
-        } catch let error as GoogleAccountError {
-            throw error
+            key = try RS256PrivateKey(pem: Array(pem.utf8))
         } catch {
-            throw GoogleAccountError("its private_key: \(error)")
+            throw SigningError("its private_key: \(error)")
         }
     }
 
@@ -96,23 +95,23 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Reading
 
-    private static func json(_ bytes: [UInt8]) throws(GoogleAccountError) -> JSONValue {
+    private static func json(_ bytes: [UInt8]) throws(SigningError) -> JSONValue {
         // A PKCS #12 file begins with a DER sequence.
         if bytes.first == 0x30 {
-            throw GoogleAccountError("it is a .p12 file, not the JSON one; make a key of the type JSON")
+            throw SigningError("it is a .p12 file, not the JSON one; make a key of the type JSON")
         }
         if bytes.starts(with: "-----BEGIN".utf8) {
-            throw GoogleAccountError(
+            throw SigningError(
                 "it is a PEM file; Google's JSON file is needed whole, because it names the account too")
         }
         let value: JSONValue
         do throws(JSONSyntaxError) {
             value = try JSONReader.read(bytes)
         } catch {
-            throw GoogleAccountError("it is not the JSON file of a service account: \(error)")
+            throw SigningError("it is not the JSON file of a service account: \(error)")
         }
         guard value.object != nil else {
-            throw GoogleAccountError("it is not the JSON file of a service account: an object is needed")
+            throw SigningError("it is not the JSON file of a service account: an object is needed")
         }
         return value
     }
@@ -133,19 +132,10 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func text(_ name: String, in file: JSONValue) throws(GoogleAccountError) -> String {
+    private static func text(_ name: String, in file: JSONValue) throws(SigningError) -> String {
         guard let text = file[name]?.string, !text.isEmpty else {
-            throw GoogleAccountError("it has no \"\(name)\"; download the key anew")
+            throw SigningError("it has no \"\(name)\"; download the key anew")
         }
         return text
-    }
-}
-
-/// Why a file is not the key of a service account. Completes "the file …: ".
-package struct GoogleAccountError: Error, Hashable, Sendable, CustomStringConvertible {
-    package var description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

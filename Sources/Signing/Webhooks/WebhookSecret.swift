@@ -17,40 +17,31 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     ///
     /// "whsec_" followed by standard base64 is a Standard Webhooks secret (PROTOCOLS 3.2); everything else is used byte
     /// for byte, and need not be text.
-    package init(_ secret: [UInt8]) throws(WebhookSecretError) {
+    package init(_ secret: [UInt8]) throws(SigningError) {
         var bytes = secret
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw .empty }
+        guard !bytes.isEmpty else { throw SigningError("a webhook secret is needed; it was empty") }
         textKey = bytes
         let prefix = Array("whsec_".utf8)
         if bytes.starts(with: prefix) {
             guard let key = Base64.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)), !key.isEmpty
-            else { throw .notBase64 }
+            else {
+                throw SigningError(
+                    "what follows whsec_ must be standard base64, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+            }
             standardKey = key
         } else {
             standardKey = bytes
         }
     }
 
-    package init(_ text: String) throws(WebhookSecretError) {
+    package init(_ text: String) throws(SigningError) {
         try self.init(Array(text.utf8))
     }
 
     package func verifies(_ app: String) -> Bool { apps?.contains(app) ?? true }
 
     package var description: String { "a webhook secret of \(textKey.count) bytes" }
-}
-
-package enum WebhookSecretError: Error, Hashable, Sendable, CustomStringConvertible {
-    case empty
-    case notBase64
-
-    package var description: String {
-        switch self {
-        case .empty: "a webhook secret is needed; it was empty"
-        case .notBase64: "what follows whsec_ must be standard base64, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-        }
-    }
 }
 
 extension WebhookSecret {

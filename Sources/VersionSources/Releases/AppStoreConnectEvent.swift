@@ -18,7 +18,7 @@ package enum AppStoreConnectEvent {
         let id = try body.text("data", "id")
         guard !id.isEmpty, id.utf8.count <= WebhookVerifier.maximumID else {
             throw .fields([
-                FieldFault(field: "data.id", reason: "1 to \(WebhookVerifier.maximumID) characters are needed")
+                FieldFault("data.id", "1 to \(WebhookVerifier.maximumID) characters are needed")
             ])
         }
         return (id, try news(body))

@@ -7,7 +7,7 @@ package enum GitHubEvent {
     package static func read(_ bytes: [UInt8], name: String?, rules: ReleaseRules) throws(BodyError) -> ReleaseNews {
         let body = try EventBody(bytes)
         guard let name else {
-            throw .fields([FieldFault(field: "X-GitHub-Event", reason: "the header is missing; \"release\" is needed")])
+            throw .fields([FieldFault("X-GitHub-Event", "the header is missing; \"release\" is needed")])
         }
         if name == "ping" { return .ping }
         guard name == "release" else {

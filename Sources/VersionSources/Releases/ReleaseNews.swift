@@ -27,14 +27,13 @@ struct EventBody {
             // GitHub's default content type is a form, and its field is always this one.
             if bytes.starts(with: Array("payload=".utf8)) {
                 throw .fields([
-                    FieldFault(
-                        field: "body", reason: "JSON is needed; set the webhook's content type to application/json")
+                    FieldFault("body", "JSON is needed; set the webhook's content type to application/json")
                 ])
             }
             throw .notJSON(error)
         }
         guard case .object = value else {
-            throw .fields([FieldFault(field: "body", reason: "an object is needed; got \(value.sight)")])
+            throw .fields([FieldFault("body", "an object is needed; got \(value.sight)")])
         }
     }
 
@@ -55,6 +54,6 @@ struct EventBody {
     private func fault(_ path: [String], _ need: String) -> BodyError {
         let reason =
             value.find(path).map { "\(need) is needed; got \($0.sight)" } ?? "is missing; \(need) is needed"
-        return .fields([FieldFault(field: path.joined(separator: "."), reason: reason)])
+        return .fields([FieldFault(path.joined(separator: "."), reason)])
     }
 }

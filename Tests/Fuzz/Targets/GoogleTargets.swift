@@ -45,7 +45,7 @@ extension FuzzTarget {
             case .refused(let reason), .unavailable(let reason): try holdLine(reason)
             }
         }
-        do throws(GoogleAccountError) {
+        do throws(SigningError) {
             let account = try GoogleAccount(keyFile: bytes)
             _ = account.description
         } catch {

@@ -96,7 +96,7 @@ import WireFormat
             "Invalid value at 'message' (oneof), oneof field 'target' is already set. Cannot set 'fid'"
         ),
     ]) func whatGooglesFrontRefuses(text: String, field: String, description: String) throws {
-        #expect(try fault(text) == .unreadable(FieldViolation(field: field, description: description)))
+        #expect(try fault(text) == .unreadable(FieldFault(field, description)))
     }
 
     @Test(arguments: [
@@ -124,7 +124,7 @@ import WireFormat
         }
         #expect(try fault(text(most)) == nil)
         #expect(
-            try fault(text(most + 1)) == .refused(FieldViolation(field: "message", description: "Message is too big")))
+            try fault(text(most + 1)) == .refused(FieldFault("message", "Message is too big")))
     }
 
     @Test(arguments: ["a b", "a/b", "tökén", "a\u{7f}"]) func aTokenThatCanBeNone(token: String) throws {

@@ -87,7 +87,7 @@ import WireFormat
             ),
         ]
         for (bytes, text) in table {
-            let error = try #require(throws: GoogleAccountError.self) { try GoogleAccount(keyFile: bytes) }
+            let error = try #require(throws: SigningError.self) { try GoogleAccount(keyFile: bytes) }
             #expect(error.description.contains(text), "\(error)")
             #expect(!error.description.contains("geheim"))
         }

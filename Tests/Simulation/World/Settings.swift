@@ -154,7 +154,7 @@ enum Secrets {
         let key = try ES256PrivateKey(pem: pem)
         known.withLock { $0[pem] = key }
         return key
-    } account: { bytes throws(GoogleAccountError) in
+    } account: { bytes throws(SigningError) in
         if let account = accounts.withLock({ $0[bytes] }) { return account }
         let account = try GoogleAccount(keyFile: bytes)
         accounts.withLock { $0[bytes] = account }
