@@ -19,51 +19,26 @@ public struct Version: Sendable {
     /// The most digits that one segment may have, leading zeros not counted.
     public static let maximumDigits = 18
 
-    /// Reads a version such as "2.1.0".
-    ///
-    /// - Throws: `VersionError`, which names the offending character and its place.
-    public init(_ text: String) throws(VersionError) {
-        if let segments = Self.plainSegments(text) {
-            (self.text, self.segments) = (text, segments)
-            return
-        }
-        var segments: [UInt64] = []
-        var value: UInt64 = 0
-        var digits = 0
-        var significantDigits = 0
-        guard !text.isEmpty else { throw VersionError(text: text, problem: .empty) }
-        for (offset, character) in text.enumerated() {
-            guard offset < Self.maximumLength else { throw VersionError(text: text, problem: .tooLong) }
-            switch character {
-            case ".":
-                guard digits > 0 else { throw VersionError(text: text, problem: .emptySegment(offset: offset)) }
-                segments.append(value)
-                (value, digits, significantDigits) = (0, 0, 0)
-            case "0"..."9":
-                guard let digit = character.asciiDigit else {
-                    throw VersionError(text: text, problem: .badCharacter(character, offset: offset))
-                }
-                digits += 1
-                if significantDigits > 0 || digit > 0 { significantDigits += 1 }
-                guard significantDigits <= Self.maximumDigits else {
-                    throw VersionError(text: text, problem: .segmentTooLarge(offset: offset))
-                }
-                value = value * 10 + UInt64(digit)
-            default:
-                throw VersionError(text: text, problem: .badCharacter(character, offset: offset))
-            }
-        }
-        guard digits > 0 else { throw VersionError(text: text, problem: .emptySegment(offset: text.count)) }
-        segments.append(value)
-        while segments.count > 1, segments.last == 0 { segments.removeLast() }
+    /// Version 0, which no other is older than: for an app that cannot read its own.
+    public static let zero = Version(text: "0", segments: [0])
+
+    private init(text: String, segments: [UInt64]) {
         self.text = text
         self.segments = segments
     }
 
-    /// Those of a text of nothing but digits and single dots, byte by byte: characters take ten times as long to tell apart.
+    /// Reads a version such as "2.1.0".
     ///
-    /// - Returns: nil where it is no such text, or too long a one; the reading by characters says what is wrong with it.
-    private static func plainSegments(_ text: String) -> [UInt64]? {
+    /// - Throws: `VersionError`, which names the offending character and its place.
+    public init(_ text: String) throws(VersionError) {
+        guard let segments = Self.segments(of: text) else {
+            throw VersionError(text: text, problem: Self.problem(of: text))
+        }
+        self.init(text: text, segments: segments)
+    }
+
+    /// nil where the text is no version. By bytes: characters take ten times as long to tell apart.
+    private static func segments(of text: String) -> [UInt64]? {
         guard text.utf8.count <= maximumLength else { return nil }
         var segments: [UInt64] = []
         segments.reserveCapacity(4)
@@ -85,6 +60,27 @@ public struct Version: Sendable {
         segments.append(value)
         while segments.count > 1, segments.last == 0 { segments.removeLast() }
         return segments
+    }
+
+    /// What is wrong with a text that is no version, and at which character.
+    private static func problem(of text: String) -> VersionError.Problem {
+        guard !text.isEmpty else { return .empty }
+        var (digits, significantDigits) = (0, 0)
+        for (offset, character) in text.enumerated() {
+            guard offset < maximumLength else { return .tooLong }
+            if character == "." {
+                guard digits > 0 else { return .emptySegment(offset: offset) }
+                (digits, significantDigits) = (0, 0)
+                continue
+            }
+            guard character.isASCII, let digit = character.wholeNumberValue else {
+                return .badCharacter(character, offset: offset)
+            }
+            digits += 1
+            if significantDigits > 0 || digit > 0 { significantDigits += 1 }
+            guard significantDigits <= maximumDigits else { return .segmentTooLarge(offset: offset) }
+        }
+        return .emptySegment(offset: text.count)
     }
 
     /// The one spelling that all equal versions share: no leading zeros, no trailing zero segments ("2" for "2.0.0").
@@ -113,11 +109,4 @@ extension Version: Hashable, Comparable {
 extension Version: CustomStringConvertible {
     /// The version as it was written.
     public var description: String { text }
-}
-
-extension Character {
-    fileprivate var asciiDigit: UInt8? {
-        guard let value = asciiValue, (48...57).contains(value) else { return nil }
-        return value - 48
-    }
 }
