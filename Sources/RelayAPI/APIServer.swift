@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 package import RelayStore
-package import Signing
 import Synchronization
 import Threading
 
@@ -11,21 +10,13 @@ import Threading
 /// start. A stopped server is not started again. Both may be called from any thread but the server's own.
 package final class APIServer: Sendable {
     let api: API
-    private let http: HTTPService
+    package let http: HTTPService
     private let isStarted = Mutex(false)
 
-    /// - Parameter versionCache: what the open paths answer from; without one, the server makes its own and refreshes it when
-    ///   a version changes through the API, and now and then.
+    /// - Parameter versionCache: what the open paths answer from.
     package init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache? = nil
+        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache
     ) {
-        let versionCache =
-            versionCache
-            ?? VersionCache(store: store, clock: settings.clock) {
-                var profiles: [AppKey: AppProfile] = [:]
-                for app in control.apps() { profiles[app] = control.profile(of: app) }
-                return profiles
-            }
         api = API(store: store, control: control, settings: settings, versionCache: versionCache)
         http = HTTPService(settings.server)
     }
@@ -33,18 +24,6 @@ package final class APIServer: Sendable {
     deinit {
         stop()
     }
-
-    /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
-    ///
-    /// - Returns: whether it is another one.
-    /// - Throws: `ServerStartError` where TLS cannot be spoken with it; then the old one stays.
-    package func exchange(identity: ServerIdentity) throws -> Bool { try http.exchange(identity: identity) }
-
-    /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
-    package var port: UInt16? { http.port }
-
-    /// The same of the address for operations.
-    package var operationsPort: UInt16? { http.operationsPort }
 
     /// - Throws: `ServerStartError`; then nothing listens.
     package func start() throws {

@@ -129,10 +129,10 @@ struct Daemon {
             throw error
         }
         sockets.compare(with: configuration.listen, log: log)
-        let own = ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0)
+        let own = ListenAddress(host: configuration.listen.address.host, port: api.http.port ?? 0)
         let address = sockets.network?.address ?? own.description
         let operations = configuration.listen.operations.map {
-            ListenAddress(host: $0.host, port: api.operationsPort ?? 0).description
+            ListenAddress(host: $0.host, port: api.http.operationsPort ?? 0).description
         }
         report.serve(
             watching: fanOut.lanePulses.map { .init($0) } + [
@@ -262,11 +262,11 @@ struct Daemon {
                 log: log, clock: clock)
             let sources = try configuration.sourcePlan(environment: environment)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
-            let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
+            let isNewIdentity = try identity.map { try parts.api.http.exchange(identity: $0) } ?? false
             do {
                 try parts.notifier.start(new.notify)
             } catch {
-                if isNewIdentity, let old = parts.identity { _ = try? parts.api.exchange(identity: old) }
+                if isNewIdentity, let old = parts.identity { _ = try? parts.api.http.exchange(identity: old) }
                 throw error
             }
             if isNewIdentity, let identity {

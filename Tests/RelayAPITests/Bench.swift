@@ -221,3 +221,18 @@ struct Answer {
         return value
     }
 }
+
+extension APIServer {
+    /// With a cache of its own.
+    convenience init(store: any RelayStore, control: any RelayControl, settings: APISettings) {
+        let versionCache = VersionCache(store: store, clock: settings.clock) {
+            var profiles: [AppKey: AppProfile] = [:]
+            for app in control.apps() { profiles[app] = control.profile(of: app) }
+            return profiles
+        }
+        self.init(store: store, control: control, settings: settings, versionCache: versionCache)
+    }
+
+    var port: UInt16? { http.port }
+    var operationsPort: UInt16? { http.operationsPort }
+}
