@@ -62,11 +62,10 @@ extension Dispatcher {
                 service.machine.pauseEnded()
                 log(.notice, "the pause is over: sending goes on", [("campaign", run.record.id)])
             case .leaseShards(let limit):
-                let shards = try store.leaseShards(
-                    run.record.key, environment: service.key.environment, owner: configuration.owner,
-                    until: now.wall + .seconds(600), now: now.wall, limit: limit)
                 service.machine.leased(
-                    shards.map { ShardRange(number: $0.number, wave: $0.wave, cursor: $0.cursor, last: $0.last) })
+                    try store.leaseShards(
+                        run.record.key, environment: service.key.environment, owner: configuration.owner,
+                        until: now.wall + .seconds(600), now: now.wall, limit: limit))
             case .readShard(let shard, let devices, let pushes):
                 if let wait = try waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in

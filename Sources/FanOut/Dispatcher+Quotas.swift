@@ -173,7 +173,9 @@ extension Dispatcher {
             }
             return nil
         } catch let pending as CredentialPending {
-            if let fault = pending.fault, faults.set(part, Self.pendingText(fault)) {
+            if let fault = pending.fault,
+                faults.set(part, "no credential for the push service: \(fault); sending waits and goes on by itself")
+            {
                 log(
                     .error, "no credential for the push service: sending waits and goes on by itself",
                     [("app", service.key.app.app), ("error", fault)])
@@ -183,10 +185,6 @@ extension Dispatcher {
             _ = faults.clear(part)
             throw error
         }
-    }
-
-    private static func pendingText(_ fault: String) -> String {
-        "no credential for the push service: \(fault); sending waits and goes on by itself"
     }
 
     func credentialText(_ service: PushService) -> String? { faults.text(credentialPart(service)) }

@@ -106,34 +106,6 @@ package struct CampaignRecord: Hashable, Sendable {
     }
 }
 
-/// A range of device ids of one campaign and one push environment, worked through in order by one owner at a time.
-package struct Shard: Hashable, Sendable {
-    package var campaign: CampaignKey
-    /// From 0: wave by wave, within a wave production first, in ascending device ids.
-    package var number: Int
-    /// Whose devices it has; the ranges of different waves overlap.
-    package var wave: Int
-    /// Whose devices it has, by what each device's environment was when the audience was cut into shards; the ranges of
-    /// the two overlap.
-    package var environment: PushEnvironment
-    /// Every device of the shard up to and including this id has its outcome in the ledger.
-    package var cursor: Int64
-    /// The last device id of the shard.
-    package var last: Int64
-
-    package init(
-        campaign: CampaignKey, number: Int, wave: Int = 0, environment: PushEnvironment = .production, cursor: Int64,
-        last: Int64
-    ) {
-        self.campaign = campaign
-        self.number = number
-        self.wave = wave
-        self.environment = environment
-        self.cursor = cursor
-        self.last = last
-    }
-}
-
 /// Campaigns and their shards.
 package protocol CampaignStore: Sendable {
     func campaign(_ key: CampaignKey) throws -> CampaignRecord?
@@ -180,7 +152,7 @@ package protocol CampaignStore: Sendable {
     func leaseShards(
         _ campaign: CampaignKey, environment: PushEnvironment, owner: String, until: Timestamp, now: Timestamp,
         limit: Int
-    ) throws -> [Shard]
+    ) throws -> [ShardRange]
 
     /// Gives back every lease of `owner`.
     func releaseShards(owner: String) throws

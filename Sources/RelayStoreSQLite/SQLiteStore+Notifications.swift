@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLiteStore {
     package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
@@ -28,7 +29,7 @@ extension SQLiteStore {
     }
 
     private static func text(_ events: Set<EventType>) -> String {
-        TextList.json(events.map(\.name).sorted())
+        String(decoding: JSONValue.array(events.map(\.name).sorted().map(JSONValue.string)).bytes(), as: UTF8.self)
     }
 
     package func addressEvents(limit: Int, at now: Timestamp) throws {

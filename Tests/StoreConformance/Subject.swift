@@ -106,7 +106,8 @@ struct Subject: Sendable {
     ) throws -> [Shard] {
         try store.leaseShards(
             campaign, environment: environment, owner: owner, until: (time ?? now) + .seconds(60), now: time ?? now,
-            limit: limit)
+            limit: limit
+        ).map { Shard(campaign: campaign, environment: environment, range: $0) }
     }
 
     /// Reads the next devices of a shard and makes a commit of them, one outcome each.
@@ -163,5 +164,18 @@ extension Ledger {
         telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
     ) throws -> [Delivery] {
         try deliveries(DeliveryFilter(telephone: telephone, token: token), after: after, limit: limit)
+    }
+}
+
+/// A shard with what it was leased of.
+@dynamicMemberLookup
+struct Shard: Hashable, Sendable {
+    var campaign: CampaignKey
+    var environment: PushEnvironment
+    var range: ShardRange
+
+    subscript<Value>(dynamicMember member: WritableKeyPath<ShardRange, Value>) -> Value {
+        get { range[keyPath: member] }
+        set { range[keyPath: member] = newValue }
     }
 }

@@ -93,14 +93,13 @@ extension SQLiteStore {
     package func leaseShards(
         _ campaign: CampaignKey, environment: PushEnvironment, owner: String, until: Timestamp, now: Timestamp,
         limit: Int
-    ) throws -> [Shard] {
+    ) throws -> [ShardRange] {
         try write("leasing shards") { connection in
             let shards = try connection.all(
                 LedgerSQL.openShards, campaign.row, owner, now, max(limit, 0), environment
             ) {
-                Shard(
-                    campaign: campaign, number: Int($0.integer(0)), wave: Int($0.integer(3)), environment: environment,
-                    cursor: $0.integer(1), last: $0.integer(2))
+                ShardRange(
+                    number: Int($0.integer(0)), wave: Int($0.integer(3)), cursor: $0.integer(1), last: $0.integer(2))
             }
             for shard in shards {
                 try connection.run(
