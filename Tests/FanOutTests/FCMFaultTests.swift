@@ -155,7 +155,8 @@ import UpgradeRules
                 try bench.campaign().map { $0.counts.accepted + $0.counts.retrying == Int64(devices) } ?? false
             })
         let busy = try #require(try bench.campaign()).counts.retrying
-        #expect(busy > 100 && busy < 400, "\(busy)")
+        // Under load some others are tried again as well: theirs is not the time that matters here.
+        #expect(busy > 100 && busy < Int64(devices) / 10, "\(busy)")
         #expect(bench.clock.now == from, "no time had to pass for those who may be pushed to")
         let end = try bench.passTime(to: .completed, by: .seconds(5))
         #expect(end.counts.accepted == Int64(devices) && end.counts.addsUp && bench.repeats == 0)
