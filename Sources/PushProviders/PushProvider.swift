@@ -195,10 +195,11 @@ extension SendingPlace {
             : "\(pushes) of the first \(of) pushes of \(app) were refused by \(server)"
     }
 
-    func mostlyUnregistered(_ reason: String, _ refused: (pushes: Int, of: Int)?, _ fields: String) -> String {
+    /// - Parameter word: the service's reason. The answers that tell may have been good ones, which bring none.
+    func mostlyUnregistered(_ word: String, _ refused: (pushes: Int, of: Int)?, _ fields: String) -> String {
         let (pushes, of) = refused ?? (0, 0)
         return say(
-            reason,
+            word,
             "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(server), far more than in its "
                 + "earlier campaigns; none was given up",
             "\(fields), and where these tokens came from; if they really are dead, resume and they are retired",

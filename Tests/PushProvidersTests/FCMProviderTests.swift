@@ -270,7 +270,7 @@ import WireFormat
         let faults: [SendingFault] = [
             .credential, .clock, .noCredential, .certificate, .forbidden, .keyEnvironment, .unrelatedKey, .topic,
             .request,
-            .answer, .unknown, .mostlyRefused, .mostlyUnregistered,
+            .answer, .unknown, .mostlyRefused,
         ]
         for fault in faults {
             for reason in FCMProvider.reasons {
@@ -281,6 +281,10 @@ import WireFormat
         }
         func text(_ fault: SendingFault, _ reason: String) -> String {
             provider.explain(fault, reason: reason, refused: nil, place)
+        }
+        // The answers that tell may have been good ones.
+        for reason in ["UNREGISTERED", ""] {
+            #expect(text(.mostlyUnregistered, reason).hasPrefix("UNREGISTERED: 0 of the last"))
         }
         // FAULTS 3.10: nothing is restarted for what a reload takes up, or for what is corrected at Google.
         #expect(text(.topic, "CONSUMER_INVALID").contains("Then: systemctl reload upgrade-relay && "))

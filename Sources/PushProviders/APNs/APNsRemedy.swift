@@ -30,7 +30,7 @@ struct APNsRemedy {
         case .mostlyRefused:
             return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
-            return place.mostlyUnregistered(reason, refused, "\(apns).server and \(apns).topic")
+            return place.mostlyUnregistered("Unregistered", refused, "\(apns).server and \(apns).topic")
         case .credential, .clock, .noCredential, .certificate, .certificateExpired, .certificateNotYetValid,
             .certificateWorld, .forbidden, .keyEnvironment, .unrelatedKey, .topic, .unknown:
             switch credential {

@@ -51,7 +51,7 @@ struct FCMRemedy {
         case .mostlyRefused:
             return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
-            return place.mostlyUnregistered(reason, refused, "\(fcm).project (\(project)) and \(fcm).server")
+            return place.mostlyUnregistered("UNREGISTERED", refused, "\(fcm).project (\(project)) and \(fcm).server")
         case .unknown, .keyEnvironment, .unrelatedKey, .certificate, .certificateExpired, .certificateNotYetValid,
             .certificateWorld:
             return place.say(

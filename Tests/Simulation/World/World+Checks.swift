@@ -183,6 +183,10 @@ extension World {
                     if isAlone { pushes.ended(campaignOf: campaign.app) }
                 }
                 if before == "running", record.state == .suspended { oweFaults(record) }
+                let reason = campaign.reason ?? ""
+                if record.state == .suspended, reason.isEmpty || reason.hasPrefix(":") {
+                    model.broke("campaign.silent", "campaign \(campaign.id) is suspended for \"\(reason)\"")
+                }
                 model.tells(
                     campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
             }
