@@ -15,6 +15,9 @@ struct PushRecord {
     var calledDead: Set<String> = []
     /// Living tokens that were called dead in each weather of each place, and all other answers then.
     var madness: [Madness] = []
+    /// Campaigns of which a person has accepted that their tokens are dead, and whom services called dead there after that: he is believed.
+    var acceptedCampaigns: Set<String> = []
+    var acceptedTokens: Set<String> = []
     /// Of batches that are out: the answers so far. The relay judges a service by whole batches.
     var answers: [ObjectIdentifier: Answers] = [:]
     /// Places that want to be left alone.
@@ -105,7 +108,7 @@ struct PushRecord {
     /// Tokens of phones that a service has called dead with nearly all others. Whom it had called dead before, when it did not seem mad, is
     /// not lost to that.
     var mad: Set<String> {
-        var (mad, dead): (Set<String>, Set<String>) = ([], [])
+        var (mad, dead): (Set<String>, Set<String>) = ([], acceptedTokens)
         for one in madness {
             if one.isMad { mad.formUnion(one.tokens.subtracting(dead)) } else { dead.formUnion(one.tokens) }
         }

@@ -78,6 +78,9 @@ extension World {
         for index in pushes.madness.indices where pushes.madness[index].place.app == app {
             pushes.madness[index].isAccepted = true
         }
+        if campaign.reason?.lowercased().hasPrefix("unregistered: ") ?? false {
+            pushes.acceptedCampaigns.insert(campaign.id)
+        }
         // Who resumes does not want to wait: a few pushes find out.
         pushes.pauses = pushes.pauses.filter { $0.key.app != app }
         let isBetween = campaign.waves.areBetween

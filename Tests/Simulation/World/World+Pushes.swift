@@ -149,7 +149,10 @@ extension World {
         let isInstalled = phonesByToken[name].map {
             phones[$0.place].isInstalled && phones[$0.place].installation == $0.installation
         }
-        if answer.status == 410 || answer.body.contains("UNREGISTERED"), isInstalled == true {
+        let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
+        if pushes.acceptedCampaigns.contains(push.campaign) {
+            if isDead { pushes.acceptedTokens.insert(name) }
+        } else if isDead, isInstalled == true {
             pushes.answers[batch, default: .init(entry: index)].calledDead(name, in: index)
         } else {
             pushes.answers[batch, default: .init(entry: index)].others += 1
