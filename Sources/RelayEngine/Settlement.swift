@@ -133,11 +133,7 @@ package struct Settlement: Sendable {
     package mutating func judgeTokens(
         by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
     ) {
-        let kept = window.kept
-        if !kept.isEmpty {
-            let alive = takenNow(Set(kept.map(\.device)))
-            if !alive.isEmpty { window.drop { alive.contains($0.device) } }
-        }
+        window.drop(\.device, of: takenNow)
         let answers = report.answers
         let verdict = window.take(
             answers: answers.proven + answers.refused, unregistered: answers.unregistered, retirements: retirements,
@@ -156,11 +152,8 @@ package struct Settlement: Sendable {
     package mutating func judgeMoves(
         by window: inout UnregisteredWindow<Push>, takenNow: (Set<Int64>) -> Set<Int64>
     ) -> CredentialBreaker.Trip? {
-        let kept = window.kept
-        if !kept.isEmpty {
-            let takenHere = takenNow(Set(kept.map(\.device))).subtracting(takenByOther.map(\.device))
-            if !takenHere.isEmpty { window.drop { takenHere.contains($0.device) } }
-        }
+        let takenThere = takenByOther.map(\.device)
+        window.drop(\.device) { takenNow($0).subtracting(takenThere) }
         let answers = report.answers
         let verdict = window.take(
             answers: answers.proven + answers.refused, unregistered: takenByOther.count, retirements: takenByOther,

@@ -61,9 +61,17 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
 
     /// Drops of what is kept back that of tokens that the service has taken since: their phones live. What it said of them still counts
     /// against it.
-    package mutating func drop(where isAlive: (Retirement) -> Bool) {
-        doubted.removeAll(where: isAlive)
-        for index in batches.indices { batches[index].retirements.removeAll(where: isAlive) }
+    ///
+    /// - Parameters:
+    ///   - device: whose token a retirement is of.
+    ///   - taken: which of these devices were taken; asked where anything is kept back.
+    package mutating func drop(_ device: (Retirement) -> Int64, of taken: (Set<Int64>) -> Set<Int64>) {
+        let kept = kept
+        guard !kept.isEmpty else { return }
+        let alive = taken(Set(kept.map(device)))
+        guard !alive.isEmpty else { return }
+        doubted.removeAll { alive.contains(device($0)) }
+        for index in batches.indices { batches[index].retirements.removeAll { alive.contains(device($0)) } }
     }
 
     /// Takes what one batch came to.
