@@ -46,8 +46,7 @@ final class ConfigurationReader {
         for key in members.keys.sorted() where !known.contains(key) {
             let nearest = Suggestion.nearest(to: key, among: known.sorted()).map { "; did you mean \($0)?" }
             let list = known.sorted().joined(separator: ", ")
-            let shown = DisplayWidth.truncated(DisplayWidth.sanitised(key), to: 60)
-            fault(shown, "unknown key\(nearest ?? "; known here: \(list)")")
+            fault(JSONValue.cut(key, columns: 60), "unknown key\(nearest ?? "; known here: \(list)")")
         }
     }
 
@@ -337,7 +336,11 @@ extension JSONValue {
     }
 
     static func quoted(_ text: String, columns: Int) -> String {
-        "\"\(DisplayWidth.truncated(DisplayWidth.sanitised(text), to: columns))\""
+        "\"\(cut(text, columns: columns))\""
+    }
+
+    fileprivate static func cut(_ text: String, columns: Int) -> String {
+        DisplayWidth.truncated(DisplayWidth.sanitised(text), to: columns)
     }
 
     private static func shown(_ text: String) -> String {

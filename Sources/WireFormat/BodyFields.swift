@@ -140,15 +140,20 @@ package struct BodyFields {
     }
 
     private mutating func checked(_ text: String, field: String, limit: Int, lines: Bool) -> String? {
-        if text.isEmpty {
-            refuse(field, "must not be empty")
-        } else if text.unicodeScalars.count > limit {
-            refuse(field, "has at most \(limit) characters; it had \(text.unicodeScalars.count)")
-        } else if let fault = PlainText.fault(in: text, lines: lines) {
-            refuse(field, fault)
-        } else {
-            return text
-        }
+        guard let fault = Self.fault(in: text, limit: limit, lines: lines) else { return text }
+        refuse(field, fault)
         return nil
+    }
+
+    /// Why no device can have this telephone; nil: it can.
+    package static func telephoneFault(_ text: String) -> String? {
+        fault(in: text, limit: maximumTelephone, lines: false)
+    }
+
+    private static func fault(in text: String, limit: Int, lines: Bool) -> String? {
+        if text.isEmpty { return "must not be empty" }
+        let count = text.unicodeScalars.count
+        return count > limit
+            ? "has at most \(limit) characters; it had \(count)" : PlainText.fault(in: text, lines: lines)
     }
 }
