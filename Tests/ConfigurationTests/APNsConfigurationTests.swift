@@ -23,15 +23,6 @@ import WireFormat
         try #require(try ConfigurationFile.parse(Array(Self.text(text).utf8), path: "test").apps.first?.apns)
     }
 
-    private func faults(_ text: String) -> [String] {
-        do {
-            _ = try ConfigurationFile.parse(Array(Self.text(text).utf8), path: "test")
-            return []
-        } catch {
-            return error.faults.map(\.description)
-        }
-    }
-
     // MARK: What may stand there
 
     @Test func `One key serves both environments, two have one each`() throws {
@@ -108,7 +99,7 @@ import WireFormat
     ]
 
     @Test(arguments: table) func `A fault names its field and what goes together`(text: String, faults: [String]) {
-        #expect(self.faults(text) == faults)
+        #expect(configurationFaults(Self.text(text)) == faults)
     }
 
     // MARK: What the files hold

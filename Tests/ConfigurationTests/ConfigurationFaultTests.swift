@@ -13,17 +13,8 @@ import WireFormat
     private static let apns = #"apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k.p8" } }"#
 
     /// An iOS app with `extra` beside a valid `apns`.
-    private static func ios(_ extra: String) -> String {
+    static func ios(_ extra: String) -> String {
         "{ apps: { \"com.example.app\": { ios: { \(apns), \(extra) } } } }"
-    }
-
-    private func faults(_ text: String) -> [String] {
-        do {
-            _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")
-            return []
-        } catch {
-            return error.faults.map(\.description)
-        }
     }
 
     @Test(arguments: ["{ \u{1}: 1 }", "{ a: 1,\n\u{1} }", "{ \"\u{1}\": 1 }", "{ a: '\u{1}' }"])
@@ -249,7 +240,7 @@ import WireFormat
 
     @Test(arguments: table)
     func `A fault names its field, what it held and what would be right`(text: String, fault: String) {
-        #expect(faults(text) == [fault])
+        #expect(configurationFaults(text) == [fault])
     }
 
     @Test func `All faults are found at once`() {
@@ -257,7 +248,7 @@ import WireFormat
             { stor: {}, listen: { address: 1, controlSocket: 2 },
               apps: { a: { ios: { push: { priority: 11, typ: 1 }, apns: { teamId: "x", key: "inline" } } } } }
             """
-        let fields = faults(text).map { $0.prefix { $0 != " " } }
+        let fields = configurationFaults(text).map { $0.prefix { $0 != " " } }
         #expect(
             fields == [
                 "listen.address:", "listen.controlSocket:", #"apps["a"].ios.push.priority:"#,
@@ -280,12 +271,12 @@ import WireFormat
             "https://cdn.example:8443/gate.json?signature=a@b", "https://cdn.example/app@2/gate.json",
             "https://[2001:db8::1]:8443/gate.json", "http://127.0.0.1:8080/gate.json", "https://cdn.example",
         ] {
-            #expect(faults(Self.ios("sources: [{ launchGate: { url: \"\(url)\" } }]")) == [], "\(url)")
+            #expect(configurationFaults(Self.ios("sources: [{ launchGate: { url: \"\(url)\" } }]")) == [], "\(url)")
         }
     }
 
     @Test func `A key that stands twice is a fault`() {
-        #expect(faults("{ apps: {}, apps: {} }") == ["line 1, column 13: the name \"apps\" appears twice"])
+        #expect(configurationFaults("{ apps: {}, apps: {} }") == ["line 1, column 13: the name \"apps\" appears twice"])
     }
 
     @Test func `Only what the owner alone can know is needed`() throws {

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
-import WireFormat
 
 @testable import Configuration
 
 /// What a fault shows of the configuration: nothing secret, nothing that steers a terminal, and no more than a line or two.
 @Suite struct ShownFaultTests {
-    private static func ios(_ extra: String) -> String {
-        let apns = #"apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k.p8" } }"#
-        return "{ apps: { \"com.example.app\": { ios: { \(apns), \(extra) } } } }"
-    }
-
-    private func faults(_ text: String) -> [String] {
-        do {
-            _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")
-            return []
-        } catch {
-            return error.faults.map(\.description)
-        }
-    }
-
     @Test func `A key that stands twice steers no terminal and fills none`() {
         let key = "x\u{9B}2J" + String(repeating: "y", count: 1000)
         let many = String(repeating: "\"\(key)\": 1, ", count: 30)
-        let faults = faults("{ \(many) }").filter { $0.contains("appears twice") }
+        let faults = configurationFaults("{ \(many) }").filter { $0.contains("appears twice") }
         #expect(faults.count == 20, "\(faults.count)")
         #expect(faults.allSatisfy { !$0.contains("\u{9B}") && $0.utf8.count < 200 }, "\(faults.first ?? "")")
     }
@@ -36,7 +21,7 @@ import WireFormat
     ])
     func `A name or a number of any length steers no terminal and fills none`(text: String) {
         let name = String(repeating: "\\u009By", count: 1000)
-        let faults = faults(
+        let faults = configurationFaults(
             text.replacing("NAME", with: name).replacing("NUMBER", with: String(repeating: "9", count: 3000)))
         #expect(!faults.isEmpty)
         for fault in faults {
@@ -47,12 +32,13 @@ import WireFormat
 
     @Test func `A secret that was written inline is not repeated in the fault`() {
         let text = "{ webhooks: { secrets: [\"whsec_topsecret\"] } }"
-        #expect(!faults(text).joined().contains("topsecret"))
+        #expect(!configurationFaults(text).joined().contains("topsecret"))
     }
 
     @Test func `No signature of an address comes into a fault`() {
         for query in ["?s=geheim", "?s=@geheim", "#geheim"] {
-            let faults = faults(Self.ios("sources: [{ launchGate: { url: \"http://cdn.example/x\(query)\" } }]"))
+            let faults = configurationFaults(
+                ConfigurationFaultTests.ios("sources: [{ launchGate: { url: \"http://cdn.example/x\(query)\" } }]"))
             #expect(faults.count == 1 && !faults.joined().contains("geheim"), "\(faults)")
         }
     }
@@ -63,7 +49,7 @@ import WireFormat
                 "launchGate: { url: \"https://\(user)@cdn.example/x\" }",
                 "appStore: { id: 1, lookupServer: \"https://\(user)@cdn.example\" }",
             ] {
-                let faults = faults(Self.ios("sources: [{ \(key) }]"))
+                let faults = configurationFaults(ConfigurationFaultTests.ios("sources: [{ \(key) }]"))
                 #expect(faults.count == 1 && !faults.joined().contains("geheim"), "\(key): \(faults)")
             }
         }

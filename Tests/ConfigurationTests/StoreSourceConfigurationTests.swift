@@ -20,15 +20,6 @@ import WireFormat
         text("{ appStoreConnect: { \(members) } }")
     }
 
-    private func faults(_ text: String) -> [String] {
-        do {
-            _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")
-            return []
-        } catch {
-            return error.faults.map(\.description)
-        }
-    }
-
     @Test func `App Store Connect is read, and needs an app and a key alone`() throws {
         let all = """
             appId: 1173193999, issuerId: "\(Self.issuer)", keyId: "2X9R4HXF34", key: { file: "/k.p8" }, every: "1s",
@@ -99,13 +90,14 @@ import WireFormat
 
     @Test(arguments: table) func `A fault says where, what it held and what would be right`(text: String, fault: String)
     {
-        #expect(faults(text) == [fault])
+        #expect(configurationFaults(text) == [fault])
     }
 
     @Test func `Both sources of the App Store may stand together, and Android has neither`() {
-        #expect(faults(Self.text("{ appStoreConnect: { \(Self.good) } }, { appStore: { id: 1 } }")) == [])
+        #expect(configurationFaults(Self.text("{ appStoreConnect: { \(Self.good) } }, { appStore: { id: 1 } }")) == [])
         let android = "{ apps: { a: { android: { sources: [{ appStoreConnect: { \(Self.good) } }] } } } }"
-        #expect(faults(android).count == 1 && faults(android)[0].contains("is for ios"))
+        let faults = configurationFaults(android)
+        #expect(faults.count == 1 && faults[0].contains("is for ios"))
     }
 
     // MARK: Files
