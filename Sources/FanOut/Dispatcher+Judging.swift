@@ -76,10 +76,11 @@ extension Dispatcher {
     ) {
         let environment = service.key.environment
         let remembered = run.unjudged[environment] ?? UnjudgedRefusals()
-        let pauseEnd = settlement.pause?.until ?? service.machine.pause?.until
+        let other = self.service(run.record.app, environment.other, run.route, isStaged: run.isStaged)
+        let pauseEnd = [settlement.pause?.until, pauseEnd(at: service), pauseEnd(at: other)].compactMap(\.self).max()
         let actions = settlement.weigh(
             trust, isSending: run.lifecycle.isSending, triesOtherEnvironment: run.route.triesOtherEnvironment,
-            deniedUntil: batch.isDeniedSecondTries ? pauseEnd : nil, remembered: remembered.refusals)
+            deniedUntil: batch.isDeniedSecondTries ? pauseEnd ?? now.wall : nil, remembered: remembered.refusals)
         for action in actions {
             switch action {
             case .retry(let reasons, let time):

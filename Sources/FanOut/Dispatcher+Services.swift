@@ -141,10 +141,10 @@ extension Dispatcher {
         let now = now
         let other = self.service(
             run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
-        // The pause is the credential's, whichever environment it is shown to.
+        // The pause is the credential's, whichever environment it is shown to; a campaign that sends nothing to the other one has not taken
+        // its pause up.
         let isOneCredential = service.provider.credential == other.provider.credential
-        if other.machine.isPaused(at: now) || isOneCredential && (service.machine.isPaused(at: now) || batch.wantsPause)
-        {
+        if pauseEnd(at: other) != nil || isOneCredential && (pauseEnd(at: service) != nil || batch.wantsPause) {
             batch.isDeniedSecondTries = true
             return false
         }
@@ -160,6 +160,11 @@ extension Dispatcher {
             owners[address] = (other, true)
         }
         return true
+    }
+
+    /// Until when a service wants no push with its credential; nil: it wants no pause now.
+    func pauseEnd(at service: PushService) -> Timestamp? {
+        service.provider.credentialPause(at: service.server, now: now.wall)?.until
     }
 
     func environmentPart(_ service: PushService) -> String { service.key.part("environment") }

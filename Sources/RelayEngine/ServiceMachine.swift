@@ -391,9 +391,4 @@ package struct ServiceMachine: Sendable {
     package mutating func pauseEnded() {
         pause = nil
     }
-
-    /// Whether the service wants a pause at this moment.
-    package func isPaused(at now: Moment) -> Bool {
-        pause.map { ProviderTokenMachine.isPaused(until: $0.until, at: now.wall) } ?? false
-    }
 }

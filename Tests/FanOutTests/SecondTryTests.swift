@@ -18,7 +18,7 @@ import Threading
     // MARK: What else the campaign was told
 
     enum Bar: CaseIterable {
-        case none, pause, pastPause, otherIsHeld, ownIsHeld
+        case none, pause, otherPause, pastPause, otherIsHeld, ownIsHeld
         /// A push of the same batch had the answer.
         case pauseInTheBatch
     }
@@ -53,8 +53,9 @@ import Threading
         let now = Moment(wall: clock.now, tick: clock.tick)
         switch bar {
         case .none: break
-        case .pause: _ = service.machine.pauseCredential(until: now.wall + .seconds(1), reason: "test")
-        case .pastPause: _ = service.machine.pauseCredential(until: now.wall, reason: "test")
+        case .pause: pause(service, until: now.wall + .seconds(1), at: now.wall)
+        case .otherPause: pause(other, until: now.wall + .seconds(1), at: now.wall)
+        case .pastPause: pause(service, until: now.wall, at: now.wall)
         case .otherIsHeld: other.machine.failAll(at: now)
         case .ownIsHeld: service.machine.failAll(at: now)
         case .pauseInTheBatch:
@@ -66,14 +67,19 @@ import Threading
         #expect(isSent == isOpen)
         #expect((batch.secondTries != nil) == isOpen)
         #expect(lane.waiting(at: "sandbox") == (isOpen ? 3 : 0))
-        #expect(batch.isDeniedSecondTries == [.pause, .pauseInTheBatch].contains(bar))
+        #expect(batch.isDeniedSecondTries == [.pause, .otherPause, .pauseInTheBatch].contains(bar))
         // When they are back: that is all there is to be tried, whatever has come meanwhile.
         guard isOpen else { return }
-        _ = service.machine.pauseCredential(until: now.wall + .seconds(2), reason: "test")
+        pause(service, until: now.wall + .seconds(2), at: now.wall)
         let isSentAgain = dispatcher.sendSecondTries(batch)
         #expect(!isSentAgain)
         #expect(!batch.isDeniedSecondTries)
         #expect(run.lifecycle.isSending)
+    }
+
+    /// As a campaign has it that sends nothing to this service: its pause is not taken up.
+    private func pause(_ service: PushService, until time: Timestamp, at now: Timestamp) {
+        service.provider.pauseCredential(until: time, by: service.server, at: now)
     }
 
     // MARK: Live

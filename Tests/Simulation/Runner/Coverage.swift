@@ -6,6 +6,7 @@ package enum Coverage {
         OperationKind.allCases.map { "did: \($0.rawValue)" }
         + transitions.map { "campaign: \($0)" }
         + ["200", "400", "401", "403", "404", "410", "429", "503", "lost", "refused"].map { "answer: \($0)" }
+        + ["device: moved to the other environment"]
 
     /// From one state of a campaign to another, as seen from step to step.
     private static let transitions = [

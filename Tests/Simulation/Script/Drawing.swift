@@ -147,6 +147,10 @@ package struct Drawing {
             if theme == .paused { (setup["platform0"], setup["sandbox0"]) = (0, 0) }
             (setup["gate0"], setup["waves0"], setup["devices"]) = (0, 0, 8)
             (setup["batch"], setup["streams0"], setup["slow"]) = (1, 1, 20)
+        case .astray:
+            have(.weather)
+            (setup["platform0"], setup["other0"], setup["astray0"], setup["gate0"]) = (0, 1, 1 + below(2), 0)
+            (setup["sandbox0"], setup["devices"]) = (below(2), [8, 40][below(2)])
         case .plain: break
         }
         return themes

@@ -23,6 +23,8 @@ enum Theme: CaseIterable {
     case refused
     /// A key that is to be left alone while the process dies.
     case paused
+    /// Tokens that are registered in the wrong environment, and tried in the other.
+    case astray
     /// Whatever chance brings together.
     case plain
 
@@ -35,6 +37,7 @@ enum Theme: CaseIterable {
         case .dead: [.allGone]
         case .refused: [.allBad]
         case .paused: [.keyPause]
+        case .astray: [.someFail, .unreachable, .keyPause, .goAway]
         case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .plain: []
         }
     }
@@ -48,6 +51,7 @@ enum Theme: CaseIterable {
         case .dead: [Operation(.bump), Operation(.pass, 3)]
         case .refused: [Operation(.bump), Operation(.pass, 1), Operation(.kill), Operation(.weather)]
         case .paused: [Operation(.bump), Operation(.pass, 2), Operation(.kill), Operation(.pass, 1)]
+        case .astray: [Operation(.bump), Operation(.pass, 2)]
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .plain: []
         }
     }
@@ -59,7 +63,7 @@ enum Theme: CaseIterable {
         case .deleted: [.deleteRows]
         case .calledBack: [.pause, .cancel]
         case .back: [.register]
-        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .plain: []
+        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray, .plain: []
         }
     }
 }

@@ -12,14 +12,20 @@ struct Phone {
     var user: Int?
     /// The version that runs on it; see `World.text(version:)`.
     var version: Int
+    /// Whose its token is: the sandbox's, or production's.
     let isSandbox: Bool
+    /// What the app says of that, which is wrong where a build was signed for the other one.
+    var saysSandbox: Bool
+    /// Whether it registers in the wrong environment.
+    var isAstray: Bool { saysSandbox != isSandbox }
     /// Whether the push service knows its token.
     var isInstalled = true
     /// Since when it does not, by the right time, in milliseconds.
     var goneAt: Int64 = 0
 
-    init(number: Int, app: Int, isAndroid: Bool, user: Int?, version: Int, isSandbox: Bool) {
-        (self.number, self.app, self.isAndroid, self.isSandbox) = (number, app, isAndroid, isSandbox)
+    init(number: Int, app: Int, isAndroid: Bool, user: Int?, version: Int, isSandbox: Bool, isAstray: Bool) {
+        (self.number, self.app, self.isAndroid) = (number, app, isAndroid)
+        (self.isSandbox, saysSandbox) = (isSandbox, isSandbox != isAstray)
         (self.user, self.version) = (user, version)
         token = Self.token(of: number, 0, isAndroid: isAndroid)
     }

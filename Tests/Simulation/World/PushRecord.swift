@@ -20,6 +20,10 @@ struct PushRecord {
     var acceptedTokens: Set<String> = []
     /// Of batches that are out: the answers so far. The relay judges a service by whole batches.
     var answers: [ObjectIdentifier: Answers] = [:]
+    /// By place: whether each of the last pushes that it was sent for the first time was answered by something else than a 5xx.
+    private(set) var firstAnswers: [PushPlace: [Bool]] = [:]
+    /// By app and token: the push that was answered last.
+    private var answered: [String: String] = [:]
     /// Places that want to be left alone.
     var pauses: [PushPlace: KeyPause] = [:]
     /// When each push may go out again at the earliest, by its id.
@@ -70,6 +74,12 @@ struct PushRecord {
     struct Retry {
         var app: Int
         var notBefore: MonotonicTime
+    }
+
+    mutating func note(_ answer: ServiceAnswer, to push: SeenPush, at place: PushPlace) {
+        guard answered.updateValue(push.id, forKey: "\(push.app)/\(push.token)") != push.id else { return }
+        // As many as the relay judges a service by.
+        firstAnswers[place] = firstAnswers[place, default: []].suffix(19) + [answer.status < 500]
     }
 
     mutating func took(_ push: SeenPush, version: Int) {

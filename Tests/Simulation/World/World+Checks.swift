@@ -196,7 +196,8 @@ extension World {
     /// The next wave looks at what the one before has come to, so each device of that has an outcome. What goes to another service, which
     /// is in trouble, holds up no wave.
     private func judgeWaves(of campaign: CampaignRecord, _ app: Int) {
-        guard campaign.state == .running, campaign.rounds.isEmpty, settings.setup["sandbox", app] == 0,
+        guard campaign.state == .running, campaign.rounds.isEmpty,
+            settings.setup["sandbox", app] + settings.setup["astray", app] == 0,
             let wave = campaign.waves.list.first(where: { $0.endedAt != nil && $0.isOpen })
         else { return }
         model.broke(
@@ -368,7 +369,9 @@ extension World {
     /// turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
         guard campaign.state == .running, !campaign.isCanary, campaign.isPlanned, let app = app(of: campaign),
-            campaign.waves.list.allSatisfy({ $0.begunAt != nil })
+            campaign.waves.list.allSatisfy({ $0.begunAt != nil }),
+            // What was refused before a service had taken anything is in line again after a start.
+            campaign.counts.rejected == 0 || campaign.counts.proveCredential
         else { return false }
         guard campaign.counts.pending + campaign.counts.retrying > 0 else { return true }
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []

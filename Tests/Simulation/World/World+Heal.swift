@@ -56,7 +56,17 @@ extension World {
         } catch {
             model.broke("store.check", "the relay does not take its configuration: \(error)")
         }
+        correctEnvironments()
         relay?.poke()
+    }
+
+    /// Where the relay does not try the other environment, the next build says the right one, as the error text asks for.
+    private func correctEnvironments() {
+        for place in phones.indices where phones[place].isAstray && settings.setup["other", phones[place].app] == 0 {
+            phones[place].saysSandbox.toggle()
+            guard model.device(phones[place].app, token(phones[place]))?.isRegistered == true else { continue }
+            do { try put(place) } catch { model.broke("store.refuses", "\(error)") }
+        }
     }
 
     /// What an operator does who reads states and error texts, and nothing else.
@@ -279,6 +289,15 @@ extension World {
                     model.broke(
                         "token.wrong",
                         "phone \(phone.number) of app \(phone.app) is retired, and nobody called its token dead")
+                }
+            }
+            let isSandbox = device.registration.environment == .sandbox
+            if isSandbox != phone.saysSandbox {
+                journal.reach("device: moved to the other environment")
+                if !phone.isAstray {
+                    model.broke(
+                        "registry.moved",
+                        "phone \(phone.number) of app \(phone.app) was moved out of its own environment")
                 }
             }
             let version = device.registration.version.map { Self.number(of: $0.text) }

@@ -18,9 +18,20 @@ extension World {
                 phones.append(
                     Phone(
                         number: number, app: app, isAndroid: settings.isAndroid(app), user: user,
-                        version: number % 11 == 10 ? 800 : 1 + number % 2, isSandbox: isSandbox))
+                        version: number % 11 == 10 ? 800 : 1 + number % 2, isSandbox: isSandbox,
+                        isAstray: isAstray(number, app)))
                 noteToken(of: phones.count - 1)
             }
+        }
+    }
+
+    /// A developer's build here and there, or a release that was signed for the wrong environment.
+    private func isAstray(_ number: Int, _ app: Int) -> Bool {
+        switch settings.setup["astray", app] {
+        case _ where settings.isAndroid(app): false
+        case 1: number % 5 == 1
+        case 2: number % 5 != 1
+        default: false
         }
     }
 
@@ -29,7 +40,7 @@ extension World {
         DeviceRegistration(
             app: settings.key(phone.app), token: token(phone), telephone: phone.user.map(Phone.telephone),
             version: try version.map { try Version(Self.text(version: $0)) },
-            environment: phone.isSandbox ? .sandbox : .production)
+            environment: phone.saysSandbox ? .sandbox : .production)
     }
 
     /// Notes whose a token is.
@@ -55,7 +66,7 @@ extension World {
         }
     }
 
-    private func put(_ place: Int) throws {
+    func put(_ place: Int) throws {
         let phone = phones[place]
         try relay?.store.register([registration(phone, version: phone.version)], at: clock.now.wall)
         pushes.calledDead.remove("\(phone.app)/\(token(phone))")
@@ -204,7 +215,7 @@ extension World {
         var change = DeviceChange(token: token(phone))
         change.telephone = phone.user.map { .set(Phone.telephone($0)) } ?? .keep
         change.version = .set(try Version(Self.text(version: 1)))
-        if phone.isSandbox { change.environment = .set(.sandbox) }
+        if phone.saysSandbox { change.environment = .set(.sandbox) }
         // Registered when the world began, the file says.
         if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
         // Seen with that version when the world began.

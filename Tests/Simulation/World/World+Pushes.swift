@@ -2,6 +2,8 @@
 import FaultInjection
 import PushProviders
 import RelayEngine
+import RelayStore
+import RelayStoreSQLite
 import Signing
 import WireFormat
 
@@ -111,6 +113,7 @@ extension World {
     private func remember(_ answer: ServiceAnswer, to push: SeenPush, _ phone: Phone?, at place: PushPlace) {
         let name = "\(push.app)/\(push.token)"
         guard answer.kind == .answered else { return }
+        pushes.note(answer, to: push, at: place)
         if answer.status == 200, let version = model.version(of: push.campaign) { pushes.took(push, version: version) }
         let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
         if isDead { pushes.calledDead.insert(name) }
@@ -139,7 +142,7 @@ extension World {
         _ answer: ServiceAnswer, _ push: SeenPush, _ batch: ObjectIdentifier, _ place: PushPlace
     ) {
         let name = "\(push.app)/\(push.token)"
-        guard let index = pushes.madness.lastIndex(where: { $0.place == place }) else { return }
+        guard let index = pushes.madness.lastIndex(where: { $0.place == place }), !isSecondTry(push, place) else { return }
         // Whom it takes again is not lost to its madness of before, whatever it says of him next.
         if answer.status == 200 {
             for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
@@ -157,6 +160,13 @@ extension World {
         } else {
             pushes.answers[batch, default: .init(entry: index)].others += 1
         }
+    }
+
+    /// Whether the device is registered in the other environment: what this one says to it retires nobody.
+    private func isSecondTry(_ push: SeenPush, _ place: PushPlace) -> Bool {
+        guard settings.setup["other", place.app] == 1, !settings.isAndroid(place.app) else { return false }
+        let device = try? relay?.store.device(settings.key(place.app), token: push.token)
+        return device.map { ($0.registration.environment == .sandbox) != place.isSandbox } ?? false
     }
 
     /// Whether the service wants to be left alone just now. What leaves by a clock that somebody has set is not judged.

@@ -19,6 +19,9 @@ extension World {
         outages[place] = begins ? (tick, 0, lastFailed[place]) : nil
         guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
             lasts(place) > .seconds(120),
+            // Of those that it was sent for the first time it has refused all, as chance or a canary would have it; and where devices move
+            // to the environment that takes their pushes, those are left that fail.
+            pushes.firstAnswers[place, default: []].contains(true), settings.setup["astray", app] == 0,
             // Where only those are sent to that failed in this weather, it refuses them all again.
             sentAgainAt[app].map({ tick - $0 > lasts(place) }) ?? true
         else { return }
@@ -46,7 +49,7 @@ extension World {
                 let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
             else { continue }
             let required = model.announcements[facts.announcement]
-            guard let phone = untold(app, required).first(where: { !$0.isSandbox }) else { continue }
+            guard let phone = untold(app, required).first(where: { !$0.isSandbox && !$0.isAstray }) else { continue }
             model.broke(
                 "service.sandbox",
                 "phone \(phone.number) of app \(app) waits for campaign \(id), and only the sandbox is in trouble")
