@@ -142,7 +142,9 @@ extension World {
         _ answer: ServiceAnswer, _ push: SeenPush, _ batch: ObjectIdentifier, _ place: PushPlace
     ) {
         let name = "\(push.app)/\(push.token)"
-        guard let index = pushes.madness.lastIndex(where: { $0.place == place }), !isSecondTry(push, place) else { return }
+        guard let index = pushes.madness.lastIndex(where: { $0.place == place }), !isSecondTry(push, place) else {
+            return
+        }
         // Whom it takes again is not lost to its madness of before, whatever it says of him next.
         if answer.status == 200 {
             for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
