@@ -203,6 +203,7 @@ let package = Package(
         tests("SimulationTests", ["Simulation"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
+        tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules"]),
         tests(
             "RelayStoreSQLiteTests",
             [

@@ -215,6 +215,9 @@ package final class SQLiteStore: RelayStore {
             let error = failure.storeError(doing: doing, path: path)
             note(error)
             throw error
+        } catch let error as StoreError {
+            note(error)
+            throw error
         }
     }
 

@@ -130,7 +130,7 @@ enum DeliveryBatchTable {
         return entries.filter { present.contains($0.device) }
     }
 
-    /// Puts `DeliveryList.erased` in the place of this telephone, where it is that of one of the devices.
+    /// Puts `Delivery.erased` in the place of this telephone, where it is that of one of the devices.
     ///
     /// - Parameter devices: ascending.
     /// - Returns: how many deliveries named it.
@@ -159,7 +159,7 @@ enum DeliveryBatchTable {
     private static func erase(
         _ named: Set<Int64>, in batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws {
-        let telephones = batch.telephones + DeliveryList.erased.utf8
+        let telephones = batch.telephones + Delivery.erased.utf8
         let erased = batch.telephones.count..<telephones.count
         var packer = DeliveryPacker()
         for entry in try takeEntries(of: batch, campaign, connection) {
@@ -212,5 +212,16 @@ enum DeliveryBatchTable {
         }
         try insert(&packer, of: campaign, at: batch.updatedAt, connection)
         return taken
+    }
+}
+
+extension DeliveryBatch {
+    /// The columns that `init(_:)` reads.
+    static let columns: SQL = "first, last, updated_at, outcomes, telephones"
+
+    init(_ row: Statement) {
+        self.init(
+            first: row.integer(0), last: row.integer(1), updatedAt: row.time(2), outcomes: row.blob(3),
+            telephones: row.blob(4))
     }
 }

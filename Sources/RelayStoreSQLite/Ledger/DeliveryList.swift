@@ -129,7 +129,7 @@ struct DeliveryList {
             let rests = rests.filter { $0.environment == environment }
             if !rests.isEmpty { found += try unreached(window, limit: limit, in: rests, environment) }
         }
-        return found.sorted { $0.device < $1.device }.prefix(limit).map(Self.shown)
+        return found.sorted { $0.device < $1.device }.prefix(limit).map(\.shown)
     }
 
     private static let columns: SQL = """
@@ -285,7 +285,7 @@ struct DeliveryList {
     /// What became of the push to one device; with a telephone, only if it was that user's.
     func delivery(to device: Device, telephone: String?) throws -> Delivery? {
         if let recorded = try row(of: device.id) ?? packed(device.id) {
-            guard let telephone else { return Self.shown(recorded) }
+            guard let telephone else { return recorded.shown }
             // A row without a telephone was filtered; unless for want of a user, its user is the device's.
             let isUsers = recorded.reason == FilterReason.noTelephone.rawValue ? nil : device.telephone
             return TelephoneRule.matches(recorded.telephone ?? isUsers, telephone) ? recorded : nil
@@ -325,17 +325,6 @@ struct DeliveryList {
             let entry = try batch.entries().first(where: { $0.device == device })
         else { return nil }
         return try delivery(entry, in: batch)
-    }
-
-    /// In the place of a telephone that was erased: nil would be whoever has the device now (`delivery(to:telephone:)`). The API
-    /// lets no control character into a telephone.
-    static let erased = "\u{0}erased"
-
-    private static func shown(_ delivery: Delivery) -> Delivery {
-        guard TelephoneRule.matches(delivery.telephone, erased) else { return delivery }
-        var delivery = delivery
-        delivery.telephone = nil
-        return delivery
     }
 
     // MARK: Rows

@@ -151,7 +151,7 @@ struct OutcomeRecorder {
                     OR EXISTS (SELECT 1 FROM former_telephone WHERE telephone = ?2 AND device_id = ?1)
                 """, batch.rows[index].device, batch.devices.string(telephone))
             guard !isKnown else { continue }
-            var erased = DeliveryList.erased
+            var erased = Delivery.erased
             batch.rows[index].telephone = erased.withUTF8 { text in
                 unsafe batch.devices.store(UnsafeRawBufferPointer(text))
             }

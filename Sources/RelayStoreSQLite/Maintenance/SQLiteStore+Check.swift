@@ -139,11 +139,11 @@ private struct StoreExamination {
                 if batch.first <= before { note("\(name) overlaps the one before") }
                 before = batch.last
                 let entries: [DeliveryBatch.Entry]
-                do {
+                do throws(StoreError) {
                     entries = try batch.entries()
                 } catch {
                     // What its columns hold, not what SQLite made of its pages.
-                    note("campaign \(campaign.id): \(error.message)")
+                    note("campaign \(campaign.id): \(error.context)")
                     continue
                 }
                 let count = Int64(entries.count { $0.outcome == .accepted })

@@ -82,7 +82,7 @@ extension SQLiteStore {
                 erased += Int64(
                     try connection.run(
                         "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
-                        DeliveryList.erased, campaign.row, device, telephone))
+                        Delivery.erased, campaign.row, device, telephone))
             }
             erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, connection)
         }

@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSQLite
-import RelayEngine
+package import RelayEngine
 
-/// One row of `delivery_batch`, read. The schema describes its two blobs.
-struct DeliveryBatch: Sendable {
+/// Plain outcomes of many devices in a row of two blobs.
+///
+/// `outcomes` has a number for each device, ascending: how many ids lie between it and the one before, times eight, plus its
+/// `PlainOutcome`. `telephones` has the length plus one and the bytes, or 0 for nobody. Numbers are LEB128, unsigned.
+package struct DeliveryBatch: Sendable {
     /// A device of the batch. The telephone is a range of `telephones`, nil for nobody.
-    struct Entry: Equatable, Sendable {
-        var device: Int64
-        var outcome: PlainOutcome
-        var telephone: Range<Int>?
+    package struct Entry: Equatable, Sendable {
+        package var device: Int64
+        package var outcome: PlainOutcome
+        package var telephone: Range<Int>?
     }
 
     /// Devices that one batch has at most: a question about one of them reads the whole of it.
-    static let limit = 1000
+    package static let limit = 1000
 
-    var first: Int64
-    var last: Int64
-    var updatedAt: Timestamp
-    var outcomes: [UInt8]
-    var telephones: [UInt8]
+    package var first: Int64
+    package var last: Int64
+    package var updatedAt: Timestamp
+    package var outcomes: [UInt8]
+    package var telephones: [UInt8]
 
-    func telephone(of entry: Entry) -> String? {
+    package init(first: Int64, last: Int64, updatedAt: Timestamp, outcomes: [UInt8], telephones: [UInt8]) {
+        self.first = first
+        self.last = last
+        self.updatedAt = updatedAt
+        self.outcomes = outcomes
+        self.telephones = telephones
+    }
+
+    package func telephone(of entry: Entry) -> String? {
         entry.telephone.map { String(decoding: telephones[$0], as: UTF8.self) }
     }
 
     /// Every device, ascending.
     ///
-    /// - Throws: `SQLiteFailure` (SQLITE_CORRUPT) where the blobs are not what the schema says.
-    func entries() throws(SQLiteFailure) -> [Entry] {
+    /// - Throws: `StoreError.failed` where the blobs are not that.
+    package func entries() throws(StoreError) -> [Entry] {
         var entries: [Entry] = []
         entries.reserveCapacity(outcomes.count)
         var reader = OutcomeReader(outcomes, first: first, last: last)
@@ -51,9 +61,9 @@ struct DeliveryBatch: Sendable {
     }
 
     /// What became of the push to one device, from the column `outcomes` alone; nil where the batch does not have it.
-    static func outcome(
+    package static func outcome(
         of wanted: Int64, in outcomes: [UInt8], first: Int64, last: Int64
-    ) throws(SQLiteFailure) -> PlainOutcome? {
+    ) throws(StoreError) -> PlainOutcome? {
         var reader = OutcomeReader(outcomes, first: first, last: last)
         while let (device, outcome) = try reader.next(), device <= wanted {
             if device == wanted { return outcome }
@@ -62,18 +72,19 @@ struct DeliveryBatch: Sendable {
     }
 
     /// The devices of a batch, from the column `outcomes` alone.
-    static func devices(in outcomes: [UInt8], first: Int64, last: Int64) throws(SQLiteFailure) -> [Int64] {
+    package static func devices(in outcomes: [UInt8], first: Int64, last: Int64) throws(StoreError) -> [Int64] {
         var reader = OutcomeReader(outcomes, first: first, last: last)
         var devices: [Int64] = []
         while let (device, _) = try reader.next() { devices.append(device) }
         return devices
     }
 
-    private func damage(_ detail: String) -> SQLiteFailure { Self.damage(detail, first, last) }
+    private func damage(_ detail: String) -> StoreError { Self.damage(detail, first, last) }
 
-    fileprivate static func damage(_ detail: String, _ first: Int64, _ last: Int64) -> SQLiteFailure {
-        SQLiteFailure(
-            code: SQLITE_CORRUPT, message: "the batch of devices \(first) to \(last) is damaged: \(detail)")
+    fileprivate static func damage(_ detail: String, _ first: Int64, _ last: Int64) -> StoreError {
+        StoreError(
+            .failed, context: "the batch of devices \(first) to \(last) is damaged: \(detail)",
+            hint: "Stop the relay and restore the store from a backup")
     }
 
     /// The number at `place`, which moves behind it; nil where the bytes end before it does, or it has more than 63 bits.
@@ -107,7 +118,7 @@ private struct OutcomeReader {
     }
 
     /// nil at the end.
-    mutating func next() throws(SQLiteFailure) -> (device: Int64, outcome: PlainOutcome)? {
+    mutating func next() throws(StoreError) -> (device: Int64, outcome: PlainOutcome)? {
         guard place < bytes.count else { return nil }
         guard let number = DeliveryBatch.number(in: bytes, at: &place),
             let outcome = PlainOutcome(rawValue: UInt8(number & 7)), device < last, number >> 3 < last &- device
@@ -117,32 +128,31 @@ private struct OutcomeReader {
     }
 }
 
-/// Gathers devices into the blobs of a row of `delivery_batch`. Reused for its memory.
-struct DeliveryPacker {
-    private(set) var first: Int64 = 0
-    private(set) var last: Int64 = 0
-    private(set) var outcomes: [UInt8] = []
-    private(set) var telephones: [UInt8] = []
+/// Gathers devices into the blobs of a `DeliveryBatch`. Reused for its memory.
+package struct DeliveryPacker {
+    package private(set) var first: Int64 = 0
+    package private(set) var last: Int64 = 0
+    package private(set) var outcomes: [UInt8] = []
+    package private(set) var telephones: [UInt8] = []
     /// How many there are of each outcome, by its raw value.
-    private(set) var tally: [Int64] = noTally
-    private(set) var count = 0
+    package private(set) var tally: [Int64] = noTally
+    package private(set) var count = 0
 
     private static let noTally = [Int64](repeating: 0, count: PlainOutcome.allCases.count)
 
-    init() {
+    package init() {
         // A telephone of eleven digits and its length.
         outcomes.reserveCapacity(DeliveryBatch.limit + 64)
         telephones.reserveCapacity(DeliveryBatch.limit * 12 + 64)
     }
 
-    var accepted: Int64 { tally[Int(PlainOutcome.accepted.rawValue)] }
-    var filtered: Int64 { Int64(count) - accepted }
+    package var accepted: Int64 { tally[Int(PlainOutcome.accepted.rawValue)] }
+    package var filtered: Int64 { Int64(count) - accepted }
 
     /// Adds a device with a higher id than the one before.
     ///
     /// - Parameter telephone: nil for nobody.
-    @inline(__always)
-    mutating func append(_ device: Int64, _ outcome: PlainOutcome, telephone: UnsafeRawBufferPointer?) {
+    package mutating func append(_ device: Int64, _ outcome: PlainOutcome, telephone: UnsafeRawBufferPointer?) {
         if count == 0 {
             first = device
             last = device - 1
@@ -159,7 +169,7 @@ struct DeliveryPacker {
         count += 1
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         outcomes.removeAll(keepingCapacity: true)
         telephones.removeAll(keepingCapacity: true)
         tally = Self.noTally
@@ -174,16 +184,5 @@ struct DeliveryPacker {
             number >>= 7
         }
         bytes.append(UInt8(truncatingIfNeeded: number))
-    }
-}
-
-extension DeliveryBatch {
-    /// The columns that `init(_:)` reads.
-    static let columns: SQL = "first, last, updated_at, outcomes, telephones"
-
-    init(_ row: Statement) {
-        self.init(
-            first: row.integer(0), last: row.integer(1), updatedAt: row.time(2), outcomes: row.blob(3),
-            telephones: row.blob(4))
     }
 }

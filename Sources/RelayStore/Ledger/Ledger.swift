@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+import UpgradeRules
 
 /// One outcome, on its way into the ledger. The telephone is a slice of the commit's `DeviceRows`.
 package struct LedgerRow: Sendable {
@@ -132,6 +133,18 @@ package struct DeliveryPosition: Hashable, Sendable {
 
 extension Delivery {
     package var position: DeliveryPosition { DeliveryPosition(campaign: campaign, device: device) }
+
+    /// In the place of a telephone that was erased: nil would be whoever has the device now. The API lets no control character
+    /// into a telephone.
+    package static let erased = "\u{0}erased"
+
+    /// As it is listed.
+    package var shown: Delivery {
+        guard TelephoneRule.matches(telephone, Self.erased) else { return self }
+        var delivery = self
+        delivery.telephone = nil
+        return delivery
+    }
 }
 
 package protocol Ledger: Sendable {

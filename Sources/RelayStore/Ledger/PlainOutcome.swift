@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
+package import RelayEngine
 
-/// An outcome that `delivery_batch` can keep: nothing is known of it but what it was and whom it was for.
+/// An outcome that a `DeliveryBatch` can keep: nothing is known of it but what it was and whom it was for.
 ///
 /// The raw values are stored, so they may never change; three bits hold them.
-enum PlainOutcome: UInt8, CaseIterable {
+package enum PlainOutcome: UInt8, CaseIterable, Sendable {
     /// At the first attempt.
     case accepted = 0
     case noTelephone = 1
@@ -14,8 +13,7 @@ enum PlainOutcome: UInt8, CaseIterable {
     case knownDead = 4
 
     /// nil where the ledger needs a row.
-    @inline(__always)
-    init?(of row: borrowing LedgerRow) {
+    package init?(of row: borrowing LedgerRow) {
         guard row.nextAttemptAt == nil else { return nil }
         switch row.state {
         case .accepted where row.attempts == 1 && row.reason == nil: self = .accepted
@@ -31,11 +29,11 @@ enum PlainOutcome: UInt8, CaseIterable {
         }
     }
 
-    var state: DeliveryState { self == .accepted ? .accepted : .filtered }
+    package var state: DeliveryState { self == .accepted ? .accepted : .filtered }
 
-    var attempts: Int { self == .accepted ? 1 : 0 }
+    package var attempts: Int { self == .accepted ? 1 : 0 }
 
-    var reason: FilterReason? {
+    package var reason: FilterReason? {
         switch self {
         case .accepted: nil
         case .noTelephone: .noTelephone
