@@ -121,3 +121,53 @@ extension SQLiteStore {
         }
     }
 }
+
+extension AudiencePlan {
+    /// Walks over the app's devices in steps of `size`, inside SQLite and on indexes alone: some 30 ns a device.
+    fileprivate init(of app: Int64, size: Int, _ connection: SQLiteConnection) throws {
+        try self.init(
+            size: size, all: Self.walk(DeviceTable.live, of: app, .production, size: size, connection),
+            sandbox: Self.walk(DeviceTable.sandbox, of: app, .sandbox, size: size, connection)
+        ) { shard in
+            try connection.integer(
+                "SELECT count(*) \(DeviceTable.sandbox) AND id > ? AND id <= ?", app, shard.after, shard.last) ?? 0
+        }
+    }
+
+    /// One walk over the app's devices, for each of which the wave is drawn, some 150 ns a device.
+    fileprivate init(
+        of app: Int64, size: Int, in waves: WavePlan, draw: WaveDraw, _ connection: SQLiteConnection
+    ) throws {
+        let statement = try connection.prepared(
+            """
+            SELECT id, telephone, \(DeviceTable.plannedEnvironment) FROM device NOT INDEXED
+            WHERE app_id = ? AND removed_at IS NULL ORDER BY id
+            """)
+        defer { statement.reset() }
+        statement.bind(1, app)
+        try self.init(size: size, in: waves) {
+            guard try statement.step() else { return nil }
+            return (statement.integer(0), statement.wave(of: 1, by: draw), statement.environment(2))
+        }
+    }
+
+    private static func walk(
+        _ devices: SQL, of app: Int64, _ environment: PushEnvironment, size: Int, _ connection: SQLiteConnection
+    ) throws -> [PlannedShard] {
+        var shards: [PlannedShard] = []
+        var after: Int64 = 0
+        while let last = try connection.integer(
+            "SELECT id \(devices) AND id > ? ORDER BY id LIMIT 1 OFFSET ?", app, after, size - 1)
+        {
+            shards.append(PlannedShard(after: after, last: last, devices: Int64(size), environment: environment))
+            after = last
+        }
+        let rest = try connection.first(
+            "SELECT count(*), max(id) \(devices) AND id > ?", app, after
+        ) {
+            PlannedShard(after: after, last: $0.integer(1), devices: $0.integer(0), environment: environment)
+        }
+        if let rest, rest.devices > 0 { shards.append(rest) }
+        return shards
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// The shards that an audience is to be cut into.
+package struct AudiencePlan: Sendable {
+    /// The devices of one wave and one environment among the ids behind `after` and up to `last`.
+    package struct PlannedShard: Hashable, Sendable {
+        package var after: Int64
+        package var last: Int64
+        package var devices: Int64
+        package var wave: Int
+        package var environment: PushEnvironment
+
+        package init(
+            after: Int64, last: Int64, devices: Int64, wave: Int = 0, environment: PushEnvironment = .production
+        ) {
+            self.after = after
+            self.last = last
+            self.devices = devices
+            self.wave = wave
+            self.environment = environment
+        }
+    }
+
+    /// In the order of their numbers: wave by wave, production first, by ascending ids.
+    package private(set) var shards: [PlannedShard] = []
+    /// Whose plain outcomes are packed: batches of a campaign must not overlap, but shards of the two environments do, and so
+    /// do those of waves. Of the two the one with more devices; nil with waves.
+    package private(set) var packed: PushEnvironment?
+
+    /// Of an audience that goes out as a whole.
+    ///
+    /// - Parameters:
+    ///   - size: devices in a shard, at most.
+    ///   - all: the devices of both environments, `size` in each but the last.
+    ///   - sandbox: those of the sandbox alone, cut likewise.
+    ///   - sandboxDevices: how many of them are within a shard of `all`.
+    package init(
+        size: Int, all: [PlannedShard], sandbox: [PlannedShard], sandboxDevices: (PlannedShard) throws -> Int64
+    ) rethrows {
+        var production: [PlannedShard] = []
+        for var shard in all {
+            if !sandbox.isEmpty { shard.devices -= try sandboxDevices(shard) }
+            guard shard.devices > 0 else { continue }
+            if let before = production.last, before.devices + shard.devices <= size {
+                shard.after = before.after
+                shard.devices += before.devices
+                production.removeLast()
+            }
+            production.append(shard)
+        }
+        shards = production + sandbox
+        packed = Self.devices(production) >= Self.devices(sandbox) ? .production : .sandbox
+    }
+
+    /// Of an audience that goes out in waves.
+    ///
+    /// - Parameters:
+    ///   - size: devices in a shard of the whole audience; a wave's shards have its share of that, but at least 20.
+    ///   - next: the next device, ascending; nil at the end.
+    package init(
+        size: Int, in waves: WavePlan,
+        next: () throws -> (device: Int64, wave: Int, environment: PushEnvironment)?
+    ) rethrows {
+        let sizes = (0..<waves.count).map { Int64(max(Int(Double(size) * waves.share(of: $0)), min(size, 20))) }
+        // Two places for each wave.
+        var open = (0..<2 * waves.count).map {
+            PlannedShard(
+                after: 0, last: 0, devices: 0, wave: $0 / 2, environment: $0 % 2 == 0 ? .production : .sandbox)
+        }
+        var ends: [Int64] = [0, 0]
+        while let (device, wave, environment) = try next() {
+            let environment = Int(environment.rawValue)
+            let place = 2 * wave + environment
+            ends[environment] = device
+            open[place].last = device
+            open[place].devices += 1
+            guard open[place].devices == sizes[wave] else { continue }
+            shards.append(open[place])
+            open[place].after = device
+            open[place].devices = 0
+        }
+        // Whoever was of no wave at its turn, because the device has changed hands, comes with the last one: it goes over all devices.
+        for place in [2 * waves.count - 2, 2 * waves.count - 1] where ends[place % 2] > open[place].after {
+            open[place].last = ends[place % 2]
+        }
+        shards += open.filter { $0.last > $0.after && ($0.devices > 0 || $0.wave == waves.count - 1) }
+        shards.sort {
+            ($0.wave, $0.environment.rawValue, $0.after) < ($1.wave, $1.environment.rawValue, $1.after)
+        }
+    }
+
+    /// A device of the audience that has its outcome already.
+    package mutating func leaveOut(_ device: Int64, wave: Int, _ environment: PushEnvironment) {
+        let place = shards.firstIndex {
+            $0.wave == wave && $0.environment == environment && $0.after < device && device <= $0.last
+        }
+        if let place, shards[place].devices > 0 { shards[place].devices -= 1 }
+    }
+
+    private static func devices(_ shards: [PlannedShard]) -> Int64 { shards.reduce(0) { $0 + $1.devices } }
+}
