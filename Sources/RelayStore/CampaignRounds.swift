@@ -81,6 +81,30 @@ package enum Reopening: Hashable, Sendable {
     case nothingLeft
 }
 
+extension RoundDraft {
+    /// Why a campaign may not be opened again; nil where it may.
+    package func refusal(by record: CampaignRecord, isPruned: Bool, _ requirements: Requirements) -> Reopening? {
+        guard let row = requirements.rows.first(where: { $0.id == record.requirement }), row.isLive else {
+            return .withdrawn
+        }
+        if isPruned { return .pruned }
+        if requirements.isSuperseded(row) { return .superseded }
+        switch cause {
+        case .retry(let states):
+            guard record.state.isFinal else { return .notOver(record.state) }
+            if states.allSatisfy({ record.counts[$0] == 0 }) { return .nothingLeft }
+        case .reminder:
+            // Also where only retries are left: some may have to wait for days. Not between two waves.
+            let isLeftToRetries =
+                record.state == .running && record.isPlanned && record.counts.pending == 0 && !record.hasMoreWaves
+                && record.rounds.allSatisfy { $0.gatheredAt != nil }
+            guard record.state == .completed || isLeftToRetries else { return .notOver(record.state) }
+            guard row.isForEverybody else { return .notRequired(now: requirements.inForce?.version) }
+        }
+        return nil
+    }
+}
+
 /// What one step of putting devices in line came to.
 package struct Gathered: Hashable, Sendable {
     package var progress: CampaignLifecycle.Gathering

@@ -114,9 +114,7 @@ package struct RegistrationBatch: Sendable {
     private mutating func store(token: some Collection<UInt8>) -> ByteSlice {
         let slice = store(token)
         guard app.platform == .ios else { return slice }
-        for index in slice.range where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
-            bytes[index] |= 0x20
-        }
+        for index in slice.range where Platform.isUpperCase(bytes[index]) { bytes[index] |= 0x20 }
         return slice
     }
 
@@ -124,5 +122,17 @@ package struct RegistrationBatch: Sendable {
         let start = bytes.count
         bytes.append(contentsOf: text)
         return ByteSlice(offset: UInt32(start), length: UInt32(bytes.count - start))
+    }
+}
+
+extension Platform {
+    /// A token as it is stored: on iOS in lower case, for it is hex there.
+    package func stored(_ token: String) -> String {
+        guard self == .ios, token.utf8.contains(where: Self.isUpperCase) else { return token }
+        return String(decoding: token.utf8.map { Self.isUpperCase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    fileprivate static func isUpperCase(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 }

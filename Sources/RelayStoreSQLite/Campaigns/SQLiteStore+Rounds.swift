@@ -18,7 +18,10 @@ extension SQLiteStore {
             guard let record = try CampaignTable.record(campaign, connection) else {
                 throw SQLiteFailure.missing("campaign \(campaign.row)")
             }
-            if let refusal = try Self.refusal(of: draft, record, connection) { return refusal }
+            let isPruned = try connection.exists(
+                "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign.row)
+            let requirements = try RequirementTable.requirements(of: record.app, connection)
+            if let refusal = draft.refusal(by: record, isPruned: isPruned, requirements) { return refusal }
             // Who was left out goes on as soon as the end is gone; where that is not asked for, it has to stay.
             var leftOut: Int64 = 0
             if case .retry(let states) = draft.cause, record.state == .cancelled {
@@ -33,34 +36,6 @@ extension SQLiteStore {
             _ = try decide(record, .reopened(timeToLive: draft.timeToLive), at: now, connection)
             return .opened
         }
-    }
-
-    /// nil where the campaign may be opened again.
-    private static func refusal(
-        of draft: RoundDraft, _ record: CampaignRecord, _ connection: SQLiteConnection
-    ) throws -> Reopening? {
-        let requirements = try RequirementTable.requirements(of: record.app, connection)
-        guard let row = requirements.rows.first(where: { $0.id == record.requirement }), row.isLive else {
-            return .withdrawn
-        }
-        let isPruned = try connection.first("SELECT pruned_at FROM campaign WHERE id = ?", record.key.row) {
-            !$0.isNull(0)
-        }
-        if isPruned ?? false { return .pruned }
-        if requirements.isSuperseded(row) { return .superseded }
-        switch draft.cause {
-        case .retry:
-            guard record.state.isFinal else { return .notOver(record.state) }
-        case .reminder:
-            // Also where only retries are left: some may have to wait for days. Not between two waves.
-            let isLeftToRetries =
-                record.state == .running && record.isPlanned && record.counts.pending == 0 && !record.hasMoreWaves
-                && record.rounds.allSatisfy { $0.gatheredAt != nil }
-            guard record.state == .completed || isLeftToRetries else { return .notOver(record.state) }
-            guard row.isForEverybody else { return .notRequired(now: requirements.inForce?.version) }
-        }
-        if case .retry(let states) = draft.cause, states.allSatisfy({ record.counts[$0] == 0 }) { return .nothingLeft }
-        return nil
     }
 
     // MARK: Putting in line

@@ -29,7 +29,7 @@ extension DeliveryList {
     static func devices(token: String, _ connection: SQLiteConnection) throws -> [Device] {
         let apps = try connection.all("SELECT id, platform FROM app") { ($0.integer(0), $0.platform(1)) }
         return try apps.compactMap { app, platform in
-            let token = DeviceTable.token(token, platform)
+            let token = platform.stored(token)
             return try connection.first(
                 "SELECT \(deviceColumns) FROM device \(DeviceTable.isToken)",
                 app, token, DeviceTable.hash(token), row: device)

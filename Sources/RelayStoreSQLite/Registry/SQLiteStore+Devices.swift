@@ -94,7 +94,7 @@ extension SQLiteStore {
     }
 
     package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
-        let token = DeviceTable.token(token, app.platform)
+        let token = app.platform.stored(token)
         return try write("removing a device") { connection in
             guard let appID = try AppTable.id(of: app, connection) else { return false }
             let device = try connection.first(
@@ -165,7 +165,7 @@ package enum DeviceTable {
 
     /// The device with a token that is there.
     static func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
-        let token = self.token(token, app.platform)
+        let token = app.platform.stored(token)
         return try connection.first(find, app.app, app.platform, token, hash(token), row: record)
     }
 
@@ -224,12 +224,6 @@ package enum DeviceTable {
         return record
     }
 
-    /// A token as it is stored: on iOS in lower case, for it is hex there.
-    static func token(_ token: String, _ platform: Platform) -> String {
-        guard platform == .ios, token.utf8.contains(where: isUpperCase) else { return token }
-        return String(decoding: token.utf8.map { isUpperCase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-
     /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
@@ -271,10 +265,6 @@ package enum DeviceTable {
                 return Keyed(hash: hash, row: Int32(truncatingIfNeeded: row))
             }
         }
-    }
-
-    static func isUpperCase(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 
     /// Removes a device with its user; `seen` is to be stored.

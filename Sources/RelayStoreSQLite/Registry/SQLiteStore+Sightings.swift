@@ -20,7 +20,7 @@ extension SQLiteStore {
                     apps.updateValue(try AppTable.id(of: sighting.app, connection), forKey: sighting.app)
                 }
                 guard case let app?? = apps[sighting.app] else { continue }
-                sighting.token = DeviceTable.token(sighting.token, sighting.app.platform)
+                sighting.token = sighting.app.platform.stored(sighting.token)
                 find.bind(1, app)
                 find.bind(2, sighting.token)
                 find.bind(3, DeviceTable.hash(sighting.token))
