@@ -70,7 +70,7 @@ let package = Package(
             "RelayDaemon",
             [
                 "Configuration", "Terminal", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
-                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "StoreDrivers", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
             ], touchesC: true),
         room(
@@ -83,8 +83,9 @@ let package = Package(
             "ClientCommands",
             [
                 "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
-                "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+                "RelayStore", "StoreDrivers", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
+        room("StoreDrivers", ["Configuration", "RelayStore", "RelayStoreSQLite", "Telemetry"]),
         room(
             "Configuration",
             [
@@ -194,7 +195,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
-                "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
+                "PushProviders", "HTTP2", "Signing", "RelayStore", "TestStores", "Telemetry", "Threading",
                 "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "CSQLite",
             ],
             path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strictWithC),
@@ -220,6 +221,9 @@ let package = Package(
             dependencies: ["CurlTransport", "Threading", "Signing", "WireFormat", "CNGHTTP2", "COpenSSL", "CLinux"],
             path: "Tests/TestPeers", swiftSettings: strict),
         .target(
+            name: "TestStores", dependencies: ["RelayStore", "RelayStoreSQLite", "RelayEngine"],
+            path: "Tests/TestStores", swiftSettings: strict),
+        .target(
             name: "StorePeers", dependencies: ["TestPeers", "Threading", "Signing", "WireFormat"],
             path: "Tests/StorePeers", swiftSettings: strict),
         tests(
@@ -238,26 +242,27 @@ let package = Package(
             "FanOutTests",
             [
                 "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator", "Signing", "SeedApps",
+                "RelayStore", "TestStores", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator",
+                "Signing", "SeedApps",
                 "TestPeers", "FaultInjection", "StoreConformance",
             ]),
         tests(
             "VersionSourcesTests",
             [
                 "Telemetry", "Threading", "WireFormat", "VersionSources", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers", "StoreConformance",
+                "TestStores", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers", "StoreConformance",
             ]),
         tests(
             "NotificationsTests",
             [
                 "Telemetry", "Notifications", "RelayAPI", "VersionSources", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
+                "TestStores", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
                 "StoreConformance",
             ]),
         tests(
             "RelayAPITests",
             [
-                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "TestStores",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
                 "TestPeers", "StoreConformance",
             ]),
@@ -279,7 +284,7 @@ let package = Package(
             "ClientCommandsTests",
             [
                 "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
-                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
             ], exclude: ["Transcripts"]),
         tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Signing", "Terminal", "WireFormat"]),
@@ -287,7 +292,7 @@ let package = Package(
             "RelayDaemonTests",
             [
                 "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
+                "Signing", "RelayStore", "TestStores", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
                 "StoreConformance",
             ]),
         tests(

@@ -29,6 +29,9 @@ package struct StoreConfiguration: Sendable, Equatable {
     /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
     /// nil.
     package var keep: Duration?
+
+    /// Where it is, as an operator is told.
+    package var place: String { sqlitePath }
 }
 
 package struct ListenConfiguration: Sendable, Equatable {

@@ -7,8 +7,8 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
+import StoreDrivers
 import Systemd
 import Telemetry
 import Terminal
@@ -23,9 +23,6 @@ struct Daemon {
     /// beside them the requests that are begun.
     private static let drainTime = Duration.seconds(8)
     private static let requestTime = Duration.seconds(7)
-
-    /// How long the pages of a store are looked through that was not closed well, at most.
-    private static let pageCheckTime = Duration.seconds(2)
 
     let file: ConfigurationFile
     let environment: [String: String]
@@ -53,29 +50,14 @@ struct Daemon {
         adopt(configuration.log)
         warn(of: check)
         let limits = limits(of: configuration)
-        // Telephones are in the one; the other's socket guards itself.
-        try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
+        // The socket guards itself.
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
-        let lock = try Self.lock(configuration.store.sqlitePath)
-        defer { withExtendedLifetime(lock) {} }
-        if lock.links > 1 {
-            log(
-                .warning, "the store's file has several names: use one of them only, its log goes by that name",
-                [("path", configuration.store.sqlitePath), ("names", String(lock.links))])
-        }
-        var options = SQLiteStore.Options()
         // The store's lines are written by who asks for a change: no answer waits for a log whose reader is slow.
         let changes = DispatchQueue(label: "log of changes")
         defer { changes.sync {} }
-        options.log = log.written(on: changes)
-        let store = try SQLiteStore(
-            path: configuration.store.sqlitePath, release: CommandLineTool.version, options: options)
-        defer { store.close() }
-        if !lock.wasClosedWell, !(try store.checkPages(within: Self.pageCheckTime)) {
-            log(
-                .notice, "the store was not closed well, and is too large to be looked through before it is used",
-                [("next", "upgrade-relay store check")])
-        }
+        let opened = try open(configuration.store, changes: log.written(on: changes))
+        let store = opened.store
+        defer { withExtendedLifetime(opened) { store.close() } }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
@@ -136,7 +118,7 @@ struct Daemon {
         }
         report.serve(
             watching: fanOut.lanePulses.map { .init($0) } + [
-                .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
+                .init(fanOut.pulse, waitsFor: opened.pulse), .init(opened.pulse),
             ],
             idle: "Idle: \(Quantity.count(Int64(configuration.apps.count), "app")), listening on \(address)",
             activity: control.activity)
@@ -179,10 +161,10 @@ struct Daemon {
         log(.notice, "stopped")
     }
 
-    private static func lock(_ store: String) throws -> StoreLock {
+    private func open(_ store: StoreConfiguration, changes: Log) throws -> OpenStore {
         do {
-            return try StoreLock(store: store)
-        } catch {
+            return try StoreDriver.open(store, release: CommandLineTool.version, log: log, changes: changes)
+        } catch let error as StoreError {
             throw CommandFailure(.failed, error.context, hint: error.hint)
         }
     }
@@ -327,7 +309,7 @@ extension RelayConfiguration {
     /// What is read at the start only and differs, as the file names it.
     fileprivate func needRestart(from running: RelayConfiguration) -> [String] {
         let differences = [
-            ("store.path", store.sqlitePath != running.store.sqlitePath),
+            ("store.path", store.place != running.store.place),
             ("listen", listen.needsRestart(from: running.listen)), ("fanOut", fanOut != running.fanOut),
             ("enforce.headers", enforce.headers != running.enforce.headers),
         ]

@@ -18,4 +18,7 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
 
     /// How many devices and campaigns it holds. Reads a row for each app and campaign.
     func census() throws -> StoreCensus
+
+    /// Waits for the calls that are running. Later ones throw; a second `close()` does nothing.
+    func close()
 }

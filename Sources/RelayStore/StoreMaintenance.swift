@@ -28,6 +28,46 @@ package protocol StoreMaintenance: Sendable {
     func prune(before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool) throws -> PruneReport
 }
 
+/// A store, or a backup of one, that no daemon has open. What it writes is there as a whole or not at all.
+package protocol ClosedStore {
+    /// Where it is, as an operator is told.
+    var place: String { get }
+
+    /// Whether a daemon works on it, or was killed while it did.
+    var isInUse: Bool { get }
+
+    /// Reads only.
+    ///
+    /// - Throws: `StoreError`: `.tooNew`, or `.failed` where there is none or it cannot be read.
+    func status() throws -> StoreStatus
+
+    /// `StoreMaintenance.check`.
+    func check(begins: (String) -> Bool) throws -> [StoreFault]
+
+    /// Copies it to a new file, for its owner alone.
+    func copy(to path: String, progress: (BackupProgress) -> Bool) throws
+
+    /// Puts a backup, which is checked first, in its place, and keeps it as it was beside that.
+    ///
+    /// - Throws: `StoreError`: `.busy` where a daemon works on it.
+    func restore(from backup: String, progress: (BackupProgress) -> Bool) throws -> RestoredStore
+}
+
+/// A store that a backup was put in the place of.
+package struct RestoredStore: Hashable, Sendable {
+    package var place: String
+    /// Bytes.
+    package var size: Int64
+    /// Where the store as it was is now; nil where there was none.
+    package var kept: String?
+
+    package init(place: String, size: Int64, kept: String?) {
+        self.place = place
+        self.size = size
+        self.kept = kept
+    }
+}
+
 /// How far a backup is, in bytes.
 package struct BackupProgress: Hashable, Sendable {
     package var done: Int64

@@ -72,7 +72,6 @@ package final class SQLiteStore: RelayStore {
         }
     }
 
-    /// Waits for the calls that are running and closes the file. Later calls throw; a second `close()` does nothing.
     package func close() {
         readers.close()
         checkpoints?.close()

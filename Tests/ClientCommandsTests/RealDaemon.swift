@@ -7,12 +7,12 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import Synchronization
 import Telemetry
 import Terminal
 import TestPeers
+import TestStores
 import VersionSources
 
 @testable import ClientCommands
@@ -25,7 +25,7 @@ final class RealDaemon: Sendable {
     static let app = "com.example.app"
 
     let folder: String
-    private let store: SQLiteStore
+    private let store: any TestStore
     private let fanOut: FanOut
     private let notifier: Notifier
     private let server: APIServer
@@ -62,7 +62,7 @@ final class RealDaemon: Sendable {
             Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
         }
         let tokenSources = TokenSources()
-        store = try SQLiteStore(path: "\(folder)/relay.db", release: CommandLineTool.version)
+        store = try openStore("\(folder)/relay.db", release: CommandLineTool.version)
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: [:], tokenSources: tokenSources,

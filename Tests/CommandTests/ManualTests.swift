@@ -14,10 +14,11 @@ import WireFormat
 
 /// Manual pages and sample say what the reader of the configuration knows, no less and no more.
 @Suite struct ManualTests {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     static func file(_ path: String) throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
     // MARK: upgrade-relay.json5(5)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 
 /// The map of rooms in CONTRIBUTING.md is that of Package.swift.
@@ -35,6 +36,17 @@ import Testing
         #expect(known.count > 30)
         #expect(Set(told) == known)
         #expect(told.count == Set(told).count)
+    }
+
+    /// Who would import it could ask for what only one database has.
+    @Test func onlyTheDoorKnowsTheStoresDrivers() throws {
+        let folder = ManualTests.root.appending(path: "Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let rooms = try files.filter { file in
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            return text.contains(/^(?:package |public )?import RelayStoreSQLite$/.anchorsMatchLineEndings())
+        }.map { $0.prefix { $0 != "/" } }
+        #expect(Set(rooms) == ["StoreDrivers"])
     }
 
     @Test func eachRoomKnowsWhatTheMapSays() throws {

@@ -4,7 +4,6 @@ import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Testing
 import UpgradeRules

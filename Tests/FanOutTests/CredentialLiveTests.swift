@@ -4,7 +4,6 @@ import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Testing
 import WireFormat
 

@@ -3,7 +3,6 @@ import Foundation
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
 import Telemetry
 import Testing

@@ -3,10 +3,10 @@ import Foundation
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Synchronization
 import Telemetry
+import TestStores
 import Testing
 import Threading
 import UpgradeRules

@@ -8,12 +8,12 @@ import PushProviders
 import PushSimulator
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import StoreConformance
 import Synchronization
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 import WireFormat
@@ -150,7 +150,7 @@ final class FCMBench: Sendable {
     private let live = Mutex<FanOut?>(nil)
     private let required = Mutex(Version.zero)
     var clock: FanOutBench.TestClock { bench.clock }
-    var store: SQLiteStore { bench.store }
+    var store: any TestStore { bench.store }
     var lines: LogLines { bench.lines }
     var fanOut: FanOut? { live.withLock { $0 } }
 

@@ -4,7 +4,6 @@ import OwnThread
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Testing
 import UpgradeRules
 

@@ -5,7 +5,6 @@ import OwnThread
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import TestPeers
 import Testing

@@ -6,12 +6,12 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import StoreConformance
 import Synchronization
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import Threading
 import UpgradeRules
@@ -52,7 +52,7 @@ struct FanOutBench {
     let folder: URL
     /// What goes wrong with the store's files; nothing unless a test says so.
     let faults: StoreFaults
-    private(set) var store: SQLiteStore
+    private(set) var store: any TestStore
     let key: ES256PrivateKey
     /// Signalled for each line of the fan-out's log, so that nothing sleeps.
     let lines = LogLines()
@@ -70,14 +70,14 @@ struct FanOutBench {
         folder = URL(fileURLWithPath: try TestFolder.make(), isDirectory: true)
         let path = folder.appending(path: "relay.db").path
         faults = StoreFaults(path: path)
-        store = try SQLiteStore(path: path)
+        store = try openStore(path)
         key = try ES256PrivateKey.generate()
     }
 
     /// Closes the store and opens it anew, as a restart does.
     mutating func reopen() throws {
         store.close()
-        store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+        store = try openStore(folder.appending(path: "relay.db").path)
     }
 
     /// - Parameters:

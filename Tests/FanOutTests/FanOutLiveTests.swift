@@ -62,7 +62,7 @@ import UpgradeRules
         defer { fanOut.stop(within: .seconds(5)) }
         try bench.runToTheEnd(fanOut)
         #expect(try bench.campaign().counts.accepted == 2_000)
-        let plans = try bench.store.plans()
+        let plans = try #require(bench.store as? SQLiteStore).plans()
         #expect(plans.contains { $0.statement.contains("FROM shard") } && plans.count > 20)
         for (statement, plan) in plans {
             // What is in force is found by the index that has an app's requirements in their order, for each campaign that is listed.

@@ -2,7 +2,6 @@
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Telemetry
 import Testing
 import Threading

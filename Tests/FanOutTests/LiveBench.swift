@@ -6,9 +6,9 @@ import PushProviders
 import PushSimulator
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -20,7 +20,7 @@ final class LiveBench {
 
     private let bench: FanOutBench
     var clock: FanOutBench.TestClock { bench.clock }
-    var store: SQLiteStore { bench.store }
+    var store: any TestStore { bench.store }
     var lines: LogLines { bench.lines }
     let production: PushSimulator
     /// The world of development builds, where the test has one.

@@ -5,7 +5,6 @@ import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import TestPeers
 import Testing

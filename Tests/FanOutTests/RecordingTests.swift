@@ -3,9 +3,9 @@ import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Synchronization
+import TestStores
 import Testing
 
 @testable import FanOut
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Whether the ledger has any outcome.
-    private static func hasOutcomes(_ store: SQLiteStore) -> Bool {
+    private static func hasOutcomes(_ store: any TestStore) -> Bool {
         (try? store.inspect("SELECT 1 FROM delivery_batch LIMIT 1")) == [["1"]]
     }
 
@@ -40,7 +40,7 @@ import Testing
         return try #require(bench.campaign())
     }
 
-    private static func delete(_ devices: String, in store: SQLiteStore) throws {
+    private static func delete(_ devices: String, in store: any TestStore) throws {
         try store.administer(
             "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id IN (\(devices)); PRAGMA foreign_keys = ON")
     }
@@ -52,7 +52,7 @@ import Testing
     @Test func devicesThatAreDeletedWhileTheirPushesAreOutCostNobodyElse() throws {
         let bench = try StoreFaultBench()
         try bench.register(60)
-        let outsider = try SQLiteStore(path: bench.path)
+        let outsider = try openStore(bench.path)
         defer { outsider.close() }
         let once = Once()
         let fanOut = try bench.fanOut(onClock: { once.look() })

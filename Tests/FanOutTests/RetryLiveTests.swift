@@ -3,7 +3,6 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Testing
 import UpgradeRules

@@ -3,7 +3,6 @@ import Foundation
 import OwnThread
 import PushProviders
 import RelayStore
-import RelayStoreSQLite
 import Telemetry
 import Testing
 import Threading

@@ -7,8 +7,8 @@ import HTTP2
 import PushSimulator
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
+import TestStores
 
 /// A fan-out between a store whose files can fail and the simulator.
 final class StoreFaultBench {
@@ -34,7 +34,7 @@ final class StoreFaultBench {
     }
 
     var faults: StoreFaults { bench.faults }
-    var store: SQLiteStore { bench.store }
+    var store: any TestStore { bench.store }
     var lines: LogLines { bench.lines }
     var clock: FanOutBench.TestClock { bench.clock }
     var path: String { bench.folder.appending(path: "relay.db").path }

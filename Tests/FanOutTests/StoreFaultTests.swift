@@ -5,8 +5,8 @@ import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -178,7 +178,7 @@ import UpgradeRules
     @Test func anotherProgramsTransactionIsWaitedFor() throws {
         let bench = try StoreFaultBench()
         try bench.register(Self.devices)
-        let outsider = try SQLiteStore(path: bench.path)
+        let outsider = try openStore(bench.path)
         defer { outsider.close() }
         try bench.raise("2")
         try outsider.administer("BEGIN IMMEDIATE")

@@ -6,7 +6,6 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Testing
 import UpgradeRules
 

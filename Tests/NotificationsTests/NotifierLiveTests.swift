@@ -7,12 +7,12 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import StoreConformance
 import Synchronization
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 import VersionSources
@@ -24,7 +24,7 @@ struct NotifierLiveTests {
     /// A store with a notifier whose clock can be put forward.
     final class Bench: Sendable {
         let folder: URL
-        let store: SQLiteStore
+        let store: any TestStore
         /// What goes wrong with the store's files, where the test wants that.
         let faults: StoreFaults?
         private let ahead = Mutex(Duration.zero)
@@ -36,7 +36,7 @@ struct NotifierLiveTests {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let path = folder.appending(path: "relay.db").path
             faults = canFail ? StoreFaults(path: path) : nil
-            store = try SQLiteStore(path: path)
+            store = try openStore(path)
         }
 
         deinit {

@@ -3,7 +3,6 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Synchronization
 import Telemetry

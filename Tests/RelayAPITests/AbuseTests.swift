@@ -5,8 +5,8 @@ import HTTPServer
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
+import TestStores
 import Testing
 import VersionSources
 
@@ -88,7 +88,7 @@ struct AbuseTests {
                 "GET /v1/campaigns/\(id)/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(status)\r\n\r\n")
             return reader
         }
-        let other = try SQLiteStore(path: bench.directory.appending(path: "relay.db").path)
+        let other = try openStore(bench.directory.appending(path: "relay.db").path)
         try other.administer("BEGIN IMMEDIATE")
         let writers = try (0..<40).map { number in
             let client = try RawClient(port: bench.server.port ?? 0)
@@ -132,7 +132,7 @@ struct AbuseTests {
     @Test("a change is refused within three seconds while another program holds the store, however many wait for it")
     func heldStore() throws {
         let bench = try Bench()
-        let other = try SQLiteStore(path: bench.directory.appending(path: "relay.db").path)
+        let other = try openStore(bench.directory.appending(path: "relay.db").path)
         try other.administer("BEGIN IMMEDIATE")
         let writers = try (0..<40).map { number in
             let client = try RawClient(unixSocket: bench.socketPath)

@@ -5,11 +5,11 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import Synchronization
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 import VersionSources
@@ -33,7 +33,7 @@ final class Bench: Sendable {
     static let now = Timestamp(seconds: 1_700_000_000)
 
     let directory: URL
-    let store: any RelayStore
+    let store: any TestStore
     let control: ControlDouble
     let server: APIServer
     let clock = BenchClock()
@@ -49,7 +49,7 @@ final class Bench: Sendable {
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        store = try SQLiteStore(path: directory.appending(path: "relay.db").path)
+        store = try openStore(directory.appending(path: "relay.db").path)
         control = ControlDouble(store: store)
         let secrets = try secrets ?? [WebhookSecret(Self.secret)]
         var settings = APISettings(

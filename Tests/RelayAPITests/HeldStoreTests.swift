@@ -4,8 +4,8 @@ import Foundation
 import OwnThread
 import RelayAPI
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
+import TestStores
 import Testing
 
 /// Another program has the store's write lock: whoever only reads is answered all the same.
@@ -13,10 +13,10 @@ import Testing
 struct HeldStoreTests {
     /// Another connection's write transaction; the relay's writer waits 2 s for it, and then refuses.
     private final class Hold {
-        private let other: SQLiteStore
+        private let other: any TestStore
 
         init(_ bench: Bench) throws {
-            other = try SQLiteStore(path: bench.directory.appending(path: "relay.db").path)
+            other = try openStore(bench.directory.appending(path: "relay.db").path)
             try other.administer("BEGIN IMMEDIATE")
         }
 

@@ -4,7 +4,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
+import TestStores
 import Testing
 
 @Suite("The store's maintenance over the API", .ownThread)
@@ -29,9 +29,9 @@ struct StoreMaintenanceRouteTests {
         #expect(lines.last == "{\"size\":\(rest.count)}")
         let copy = bench.directory.appending(path: "copy.db")
         try Data(rest).write(to: copy)
-        #expect(try SQLiteStore.check(file: copy.path) { _ in true } == [])
-        let store = try SQLiteStore(path: copy.path)
+        let store = try openStore(copy.path)
         defer { store.close() }
+        #expect(try store.check { _ in true } == [])
         #expect(try store.campaigns(before: nil, limit: 9).count == 1)
     }
 
@@ -41,7 +41,7 @@ struct StoreMaintenanceRouteTests {
         _ = try bench.campaign(required: "2.0.0")
         let sound = try bench.ask("GET", "/v1/store/check").body
         #expect(sound.hasPrefix("{\"begins\":\"pages and indexes\"}\n") && sound.hasSuffix("{\"faults\":[]}\n"))
-        try (bench.store as? SQLiteStore)?.administer("UPDATE campaign SET accepted = 5")
+        try bench.store.administer("UPDATE campaign SET accepted = 5")
         let damaged = try bench.ask("GET", "/v1/store/check").body
         #expect(damaged.contains("\"check\":\"counts of campaigns\"") && damaged.contains("accepted is 5"))
     }
@@ -53,7 +53,7 @@ struct StoreMaintenanceRouteTests {
         #expect(try bench.ask("POST", "/v1/campaigns/\(id)/cancel").status == 200)
         let early = try bench.ask("POST", "/v1/store/prune", #"{"before":"2023-11-14T21:00:00Z"}"#)
         #expect(early.body.contains("\"isDone\":true,\"campaigns\":0"))
-        try (bench.store as? SQLiteStore)?.administer("UPDATE campaign SET finished_at = 1000")
+        try bench.store.administer("UPDATE campaign SET finished_at = 1000")
         let answer = try bench.ask("POST", "/v1/store/prune", #"{"before":"2023-11-14T21:00:00Z"}"#)
         #expect(answer.body.contains("\"isDone\":true,\"campaigns\":1"), "\(answer.body)")
         #expect(bench.logged.all.contains { $0.contains("the store was pruned campaigns=1") })

@@ -5,10 +5,10 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -18,14 +18,14 @@ import UpgradeRules
 /// What the configuration says of Android apps, as the fan-out gets it.
 @Suite struct AndroidRoutesTests {
     private let folder: String
-    private let store: SQLiteStore
+    private let store: any TestStore
     private let tokenSources = TokenSources()
 
     private static let key = Result { try RS256PrivateKey.generate() }
 
     init() throws {
         folder = try TestFolder.make()
-        store = try SQLiteStore(path: "\(folder)/relay.db")
+        store = try openStore("\(folder)/relay.db")
         try write("k1")
     }
 

@@ -7,10 +7,10 @@ import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -22,12 +22,12 @@ import UpgradeRules
     private static let day = Duration.seconds(86_400)
     private static let field = #"apps["com.example.app"].ios.apns.certificate"#
     private let files: PushCertificateFiles
-    private let store: SQLiteStore
+    private let store: any TestStore
     private let lines = Watched<[String]>([])
 
     init() throws {
         files = try PushCertificateFiles()
-        store = try SQLiteStore(path: "\(files.folder)/relay.db")
+        store = try openStore("\(files.folder)/relay.db")
     }
 
     private func log() -> Log {

@@ -3,10 +3,10 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -14,12 +14,12 @@ import UpgradeRules
 
 /// What the daemon does of itself, beside its work.
 @Suite(.ownThread) struct MaintenanceTests {
-    private let store: SQLiteStore
+    private let store: any TestStore
     private let app = AppKey(app: "a", platform: .ios)
     private let now = Timestamp(seconds: 1_800_000_000)
 
     init() throws {
-        store = try SQLiteStore(path: "\(try TestFolder.make())/relay.db")
+        store = try openStore("\(try TestFolder.make())/relay.db")
     }
 
     private func thread(_ lines: Watched<[String]>) -> Maintenance {

@@ -4,10 +4,10 @@ import Foundation
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import Telemetry
 import TestPeers
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -17,13 +17,13 @@ import UpgradeRules
 /// While the routes of before a reload finish what they have in flight, those of after it are made already.
 @Suite struct ReloadedRoutesTests {
     private let folder: String
-    private let store: SQLiteStore
+    private let store: any TestStore
     private let tokenSources = TokenSources()
     private let now = Timestamp(seconds: 1_800_000_000)
 
     init() throws {
         folder = try TestFolder.make()
-        store = try SQLiteStore(path: "\(folder)/relay.db")
+        store = try openStore("\(folder)/relay.db")
         try write(ES256PrivateKey.generate())
     }
 

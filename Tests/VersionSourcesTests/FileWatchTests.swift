@@ -2,7 +2,6 @@
 import Foundation
 import OwnThread
 import RelayStore
-import RelayStoreSQLite
 import Testing
 import UpgradeRules
 import VersionSources

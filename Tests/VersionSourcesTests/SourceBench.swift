@@ -2,10 +2,10 @@
 import Foundation
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Synchronization
 import Telemetry
+import TestStores
 import Testing
 import UpgradeRules
 import VersionSources
@@ -22,14 +22,14 @@ final class SourceBench: Sendable {
     }
 
     let folder: URL
-    let store: SQLiteStore
+    let store: any TestStore
     let runner: SourceRunner
     let seen: Box
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "sources-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+        store = try openStore(folder.appending(path: "relay.db").path)
         let seen = Box()
         self.seen = seen
         let log = Log(minimum: .debug) { _, message, fields in

@@ -4,7 +4,6 @@ import Glibc
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
 import TestPeers
 import Testing

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import StoreConformance
 import Synchronization
 import Telemetry
+import TestStores
 import Testing
 import Threading
 import UpgradeRules

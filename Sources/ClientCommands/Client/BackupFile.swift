@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Foundation
-import RelayStoreSQLite
+import RelayStore
+import StoreDrivers
 import Terminal
 
 /// A file that is there whole or not at all: written under another name in the same directory, and renamed when all of it is
@@ -26,7 +27,7 @@ final class BackupFile {
                 throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file that is to be made")
             }
             guard replaces else { throw Self.exists(path) }
-            guard !StoreLock.isStore(path) else {
+            guard !StoreDriver.closed(path).isInUse else {
                 throw CommandFailure(
                     .failed, "\(path) is a store that a daemon works on, or has worked on; nothing was written",
                     hint: "name another file; \"upgrade-relay store restore\" puts a backup into a store's place")

@@ -58,7 +58,7 @@ extension CommandEntry {
         _ path: String, _ configuration: RelayConfiguration, _ check: ConfigurationCheck.Report
     ) -> String {
         var fields = [
-            ("configuration", path), ("store", configuration.store.sqlitePath),
+            ("configuration", path), ("store", configuration.store.place),
             ("listens at", "\(configuration.listen.address)"), ("control socket", configuration.listen.controlSocket),
         ]
         if let operations = configuration.listen.operations { fields.append(("operations at", "\(operations)")) }

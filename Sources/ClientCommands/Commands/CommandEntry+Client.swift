@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import RelayStore
+import StoreDrivers
 import Terminal
 import WireFormat
 
@@ -27,19 +29,25 @@ struct ClientRun: Sendable {
             console, label: label, total: total, unit: unit, isQuiet: connection.isQuiet || connection.isJSON)
     }
 
-    /// Asks the daemon; where none answers at the control socket, turns to the store's file, which the configuration names.
+    /// The store that the configuration names.
+    func store() throws -> any ClosedStore {
+        StoreDriver.closed(try connection.configurationFile(context).load().store)
+    }
+
+    /// Asks the daemon; where none answers at the control socket, turns to the store itself, which the configuration names.
     ///
     /// - Parameter hasBegun: whether the daemon has answered already; then nothing else is asked.
     func ask<Value>(
-        _ daemon: () async throws -> Value, orFile file: (String) throws -> Value, hasBegun: () -> Bool = { false }
+        _ daemon: () async throws -> Value, orStore look: (any ClosedStore) throws -> Value,
+        hasBegun: () -> Bool = { false }
     ) async throws -> Value {
         do {
             return try await daemon()
         } catch let error as CommandFailure
             where error.code == .unreachable && connection.address == nil && !hasBegun()
         {
-            // The socket may only be closed to this user; then the file is as well, and the error says so.
-            return try file(connection.configurationFile(context).load().store.sqlitePath)
+            // The socket may only be closed to this user; then the store is as well, and the error says so.
+            return try look(store())
         }
     }
 }

@@ -2,7 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
+import StoreDrivers
 import Synchronization
 import Terminal
 import Threading
@@ -12,8 +12,8 @@ extension CommandEntry {
     static let storeStatus = client("store status") { run in
         let (reply, isRunning) = try await run.ask {
             (try await run.client().reply(to: APIRequest("GET", ["v1", "store"])), true)
-        } orFile: { path in
-            let body = StoreDocument.json(of: try SQLiteStore.status(ofFile: path))
+        } orStore: { store in
+            let body = StoreDocument.json(of: try store.status())
             return (try RelayClient.Reply(APIAnswer(status: 200, body: body)), false)
         }
         run.show(reply.text, status(reply.json, isRunning: isRunning))
@@ -45,9 +45,9 @@ extension CommandEntry {
             if run.connection.isQuiet || run.connection.isJSON { return }
             run.console.writeError("\(DisplayWidth.sanitised(name)) …\n")
         }
-        func look(at path: String) throws -> JSONValue {
+        func look(at store: any ClosedStore) throws -> JSONValue {
             do {
-                let faults = try SQLiteStore.check(file: path) { name in
+                let faults = try store.check { name in
                     begins(name)
                     return true
                 }
@@ -70,9 +70,9 @@ extension CommandEntry {
         }
         let result =
             if let file = run.arguments.positional("FILE") {
-                try look(at: file)
+                try look(at: StoreDriver.closed(file))
             } else {
-                try await run.ask(ask, orFile: look)
+                try await run.ask(ask, orStore: look)
             }
         let faults = result.list(.faults)
         let lines = faults.map { "\($0.shown(.check)): \($0[.detail]?.string ?? "")" }

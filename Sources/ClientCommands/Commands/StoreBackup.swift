@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
 import Terminal
 import WireFormat
@@ -11,7 +10,7 @@ extension CommandEntry {
         let work = BackupWork(file: try BackupFile(path, replaces: run.arguments.flag("force")), run)
         try await run.ask {
             try await work.fetch()
-        } orFile: {
+        } orStore: {
             try work.copy($0)
         } hasBegun: {
             work.hasBegun
@@ -24,13 +23,13 @@ extension CommandEntry {
 }
 
 extension ClientRun {
-    /// Copies a store that no daemon has open, and shows how far that is.
+    /// Shows how far a copy is.
     ///
     /// - Returns: bytes.
-    func copy(store: String, to path: String) throws -> Int64 {
+    func copying(_ work: ((BackupProgress) -> Bool) throws -> Void) throws -> Int64 {
         let display = progress("copying", unit: .bytes)
         var size: Int64 = 0
-        try SQLiteStore.backUp(file: store, to: path) { progress in
+        try work { progress in
             size = progress.total
             display.update(done: progress.done)
             return true
@@ -107,10 +106,10 @@ private final class BackupWork: Sendable {
     }
 
     /// Without a daemon.
-    func copy(_ store: String) throws {
+    func copy(_ store: any ClosedStore) throws {
         let size: Int64
         do {
-            size = try run.copy(store: store, to: partial)
+            size = try run.copying { try store.copy(to: partial, progress: $0) }
         } catch {
             throw CommandFailure(.failed, "\(error)")
         }

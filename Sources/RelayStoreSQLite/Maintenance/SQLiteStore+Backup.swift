@@ -57,7 +57,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func synchronise(_ path: String) throws {
+    static func synchronise(_ path: String) throws {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         defer { _ = Glibc.close(descriptor) }
         guard descriptor >= 0, fsync(descriptor) == 0 else {

@@ -7,9 +7,9 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Synchronization
 import Telemetry
+import TestStores
 import Threading
 import UpgradeRules
 import VersionSources
@@ -19,7 +19,7 @@ import VersionSources
 ///
 /// Unchecked: one thread uses it, the world's.
 final class Relay: @unchecked Sendable {
-    let store: SQLiteStore
+    let store: any TestStore
     let active: ActiveConfiguration.Shared
     let cache: VersionCache
     let control: RequirementControl
@@ -52,15 +52,10 @@ final class Relay: @unchecked Sendable {
         let wall: @Sendable () -> Timestamp = { world.clockRead().wall }
         let ticks: @Sendable () -> MonotonicTime = { world.clockRead().tick }
         let log = Log(minimum: .info) { world.logged($0, $1, $2) }
-        var options = SQLiteStore.Options()
-        (options.readers, options.copiesLogAside, options.watchesFiles) = (0, false, false)
-        options.clock = wall
-        // Read inside transactions, where nobody else may have a turn.
-        options.ticks = { world.tick }
-        options.rest = { _ in }
-        options.random = world.random
-        options.onEnter = { world.yieldPoint() }
-        let store = try SQLiteStore(path: path, release: "simulation", options: options)
+        // Ticks are read inside transactions, where nobody else may have a turn.
+        let store = try openSimulatedStore(
+            path, release: "simulation", clock: wall, ticks: { world.tick }, random: world.random,
+            onEnter: { world.yieldPoint() })
         let (configuration, plan) = try settings.read()
         let mailbox = try Mailbox<FanOut.Event>()
         let tokenSources = TokenSources(

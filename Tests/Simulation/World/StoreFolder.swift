@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FaultInjection
 import Foundation
-import RelayStoreSQLite
+import RelayStore
+import TestStores
 
 /// Where a simulated relay keeps its store: a file in memory where the system has that, behind a file system that fails when told
 /// to. One for each thread that simulates; it is used again for world after world.
@@ -24,7 +25,7 @@ package final class StoreFolder {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.appending(path: "relay.db").path
         faults = StoreFaults(path: path, isOneProcess: true)
-        try SQLiteStore(path: path, release: "simulation").close()
+        try openStore(path, release: "simulation").close()
         template = try Data(contentsOf: URL(filePath: path))
         faults.noteChanges(Self.campaignTables)
     }

@@ -4,7 +4,6 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import UpgradeRules
 
 /// What people do with campaigns.

@@ -6,7 +6,6 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Telemetry
 import UpgradeRules
 

@@ -4,7 +4,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
+import TestStores
 import UpgradeRules
 
 /// The end of a history: all trouble ends, a patient operator does what states and error texts offer, and then everybody must have

@@ -3,7 +3,6 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import UpgradeRules
 
 /// What each operation does to the relay, and what the model is told of it.

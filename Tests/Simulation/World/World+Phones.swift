@@ -3,7 +3,6 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import UpgradeRules
 
 /// What phones and their owners do.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Telemetry
 
 /// What is asked of the push services' troubles: which the relay sees, and whom they hold up.

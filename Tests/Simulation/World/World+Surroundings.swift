@@ -3,7 +3,7 @@ import FaultInjection
 import PushProviders
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
+import TestStores
 
 /// Stores, the configuration, the relay's records, and what goes wrong with machines.
 extension World {

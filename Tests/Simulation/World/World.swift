@@ -5,7 +5,6 @@ import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Telemetry
 
 /// The only owner of time, chance and order. It performs a script step by step, gives the relay its turns, moves time to the next

@@ -2,7 +2,6 @@
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Signing
 import StorePeers
 import Synchronization
