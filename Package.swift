@@ -138,6 +138,8 @@ let package = Package(
                 "CSQLite", "CTexts", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
+        room(
+            "RelayStorePostgres", ["CPostgres", "RelayStore", "Telemetry", "Threading", "RelayEngine"], touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
@@ -156,6 +158,7 @@ let package = Package(
             cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CTexts", exclude: ["schema"]),
+        .target(name: "CPostgres"),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
@@ -211,6 +214,9 @@ let package = Package(
                 "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
                 "StoreConformance", "FaultInjection", "TestPeers",
             ]),
+        tests(
+            "RelayStorePostgresTests",
+            ["RelayStorePostgres", "RelayStore", "Telemetry", "Threading", "RelayEngine", "TestPeers", "StorePeers"]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
         tests("TelemetryTests", ["Telemetry", "RelayEngine"]),

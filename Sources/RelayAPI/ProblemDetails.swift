@@ -66,6 +66,7 @@ struct ProblemDetails: Error {
         case .full: return unavailable("the store's disk is full", error.hint, retryAfter: 30)
         case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
+        case .unreachable: return unavailable("the store's database cannot be reached", error.hint, retryAfter: 2)
         case .moved: return unavailable(error.context, error.hint, retryAfter: 30)
         case .tooNew, .conflict, .failed:
             return ProblemDetails(500, "the store failed at this; the relay's log says more")

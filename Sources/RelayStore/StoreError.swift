@@ -20,6 +20,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case readOnly
         /// Another process holds the write lock for longer than the driver waits.
         case busy
+        /// The database cannot be reached, or the connection to it broke. Whether a change was made may be unknown; the context says
+        /// so.
+        case unreachable
         /// A file of the store was moved, replaced or removed while it was open.
         case moved
         /// The store was written by a newer release.
@@ -34,7 +37,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// Whether every other request would meet it, too.
     package var isOfWholeStore: Bool {
         switch code {
-        case .full, .readOnly, .busy, .moved, .tooNew: true
+        case .full, .readOnly, .busy, .unreachable, .moved, .tooNew: true
         default: false
         }
     }

@@ -62,6 +62,7 @@ extension StoreError.Code {
         case .full: "full"
         case .readOnly: "readOnly"
         case .busy: "busy"
+        case .unreachable: "unreachable"
         case .moved: "moved"
         case .tooNew: "tooNew"
         case .conflict: "conflict"
@@ -69,5 +70,5 @@ extension StoreError.Code {
         }
     }
 
-    package static let labels = ["full", "readOnly", "busy", "moved", "tooNew", "conflict", "failed"]
+    package static let labels = ["full", "readOnly", "busy", "unreachable", "moved", "tooNew", "conflict", "failed"]
 }

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+import CPostgres
+import Glibc
+import RelayEngine
+import Synchronization
+import Threading
+
+/// One session with the server: a statement is one message and one answer, each with a deadline.
+///
+/// Nothing blocks but poll(2), until the deadline. A statement that is not answered by then is cancelled; where the cancelled
+/// one does not answer within `grace` either, the connection is closed. It is then for the server's own statement_timeout to
+/// end what it still does.
+///
+/// Unchecked, and this is the proof: "only one thread at a time may manipulate the same PGconn object" (postgresql.org/docs,
+/// "libpq", "Behavior in Threaded Programs"). A connection is in one of three places: known to its maker alone; among the
+/// idle ones of a pool's lane, under the mutex of that; or taken out of there, and the parameter of the one closure that
+/// runs with it.
+@safe final class PostgresConnection: @unchecked Sendable {
+    /// How long a cancelled statement may take to say so.
+    static let grace = Duration.seconds(1)
+
+    let handle: OpaquePointer
+    private let isEncrypted: Bool
+    /// What the server knows the statements by, those that this session has prepared, by their numbers.
+    private var prepared: [Int: String] = [:]
+    private var preparations = 0
+    private var parameters = PostgresParameters()
+    private let noticed: NoticeList
+    /// Why the session cannot be used any more.
+    private(set) var end: PostgresFailure?
+
+    /// Takes over a connection that has just been made.
+    init(_ handle: OpaquePointer) {
+        unsafe self.handle = handle
+        isEncrypted = unsafe relay_PQsslInUse(handle) == 1
+        noticed = NoticeList()
+        // Without one libpq prints them on standard error. Not retained: the connection is closed in `deinit`.
+        _ = unsafe relay_PQsetNoticeReceiver(
+            handle,
+            { list, notice in
+                guard let list = unsafe list, let notice = unsafe notice else { return }
+                let field = unsafe relay_PQresultErrorField(notice, Int32(PG_DIAG_MESSAGE_PRIMARY))
+                guard let text = unsafe field.map({ unsafe String(cString: $0) }) else { return }
+                unsafe Unmanaged<NoticeList>.fromOpaque(list).takeUnretainedValue().add(text)
+            }, Unmanaged.passUnretained(noticed).toOpaque())
+    }
+
+    deinit { unsafe relay_PQfinish(handle) }
+
+    /// 150018 is 15.18.
+    var serverVersion: Int { unsafe Int(relay_PQserverVersion(handle)) }
+
+    /// The server process as it was said at the start: a pooler says a number of its own.
+    var processID: Int32 { unsafe relay_PQbackendPID(handle) }
+
+    /// For a poll(2) of somebody who listens.
+    var descriptor: Int32 { unsafe relay_PQsocket(handle) }
+
+    var isInTransaction: Bool { unsafe relay_PQtransactionStatus(handle) != PQTRANS_IDLE }
+
+    /// What the server warned of since the last call.
+    func takeNotices() -> [String] { noticed.take() }
+
+    /// Whether the session is there as far as this end knows: a server that stopped while it was idle has closed it. Asks nobody.
+    func looksAlive() -> Bool {
+        // What the server said last comes first, and then that it has closed the connection.
+        for _ in 0..<8 where end == nil {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&request, 1, 0) != 0 else { return true }
+            if unsafe relay_PQconsumeInput(handle) != 1 || relay_PQstatus(handle) != CONNECTION_OK {
+                end = unsafe PostgresFailure(ofConnection: handle)
+            }
+        }
+        return end == nil
+    }
+
+    // MARK: Statements
+
+    /// Runs a statement, prepared at its first use, and anew where the server says that it must be.
+    ///
+    /// - Parameters:
+    ///   - deadline: an answer comes by then, or `PostgresFailure` within `grace` of it.
+    ///   - fill: adds `$1` and so on.
+    @discardableResult
+    func run(
+        _ statement: PostgresStatement, until deadline: MonotonicTime,
+        _ fill: (inout PostgresParameters) -> Void = { _ in }
+    ) throws(PostgresFailure) -> PostgresRows {
+        parameters.removeAll()
+        fill(&parameters)
+        do throws(PostgresFailure) {
+            return try runPrepared(statement, until: deadline)
+        } catch {
+            guard error.state?.reaction == .prepareAnew else { throw error }
+            // The old one stays with the server, under its own name, until the session ends.
+            prepared[statement.number] = nil
+            // In a transaction nothing more can be done: the failure has ended it.
+            guard !isInTransaction else { throw error }
+            return try runPrepared(statement, until: deadline)
+        }
+    }
+
+    private func runPrepared(
+        _ statement: PostgresStatement, until deadline: MonotonicTime
+    ) throws(PostgresFailure) -> PostgresRows {
+        let name = if let name = prepared[statement.number] { name } else { try prepare(statement, until: deadline) }
+        let isRisky = !statement.isReadOnly && !isInTransaction
+        try send(isRisky: isRisky) {
+            unsafe parameters.withValues { values, lengths, formats in
+                unsafe relay_PQsendQueryPrepared(
+                    handle, name, Int32(parameters.count), values, lengths, formats, 1)
+            }
+        }
+        return try answer(until: deadline, isRisky: isRisky)
+    }
+
+    private func prepare(
+        _ statement: PostgresStatement, until deadline: MonotonicTime
+    ) throws(PostgresFailure) -> String {
+        preparations += 1
+        let name = "relay_\(preparations)"
+        try send(isRisky: false) {
+            unsafe relay_PQsendPrepare(handle, name, statement.text, Int32(parameters.count), parameters.types)
+        }
+        _ = try answer(until: deadline, isRisky: false)
+        prepared[statement.number] = name
+        return name
+    }
+
+    /// Runs one statement that is not worth preparing.
+    @discardableResult
+    func runOnce(
+        _ text: String, until deadline: MonotonicTime, _ fill: (inout PostgresParameters) -> Void = { _ in }
+    ) throws(PostgresFailure) -> PostgresRows {
+        parameters.removeAll()
+        fill(&parameters)
+        let isRisky = !isInTransaction
+        try send(isRisky: isRisky) {
+            unsafe parameters.withValues { values, lengths, formats in
+                unsafe relay_PQsendQueryParams(
+                    handle, text, Int32(parameters.count), parameters.types, values, lengths, formats, 1)
+            }
+        }
+        return try answer(until: deadline, isRisky: isRisky)
+    }
+
+    /// Runs a script of any number of statements, in one transaction unless it says otherwise; gives what the last one gave, as text.
+    @discardableResult
+    func execute(_ script: String, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresRows {
+        let isRisky = !isInTransaction || script == "COMMIT"
+        try send(isRisky: isRisky) { unsafe relay_PQsendQuery(handle, script) }
+        return try answer(until: deadline, isRisky: isRisky)
+    }
+
+    /// Runs `body` in a transaction, which is rolled back when anything throws.
+    ///
+    /// A failure of the COMMIT itself by a lost connection is `isOutcomeUnknown`; all others mean that nothing was done.
+    func transaction<R>(until deadline: MonotonicTime, _ body: (PostgresConnection) throws -> R) throws -> R {
+        try execute("BEGIN", until: deadline)
+        do {
+            let result = try body(self)
+            try execute("COMMIT", until: deadline)
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Ends what is left of a transaction; where that fails the session is over.
+    func rollBack() {
+        guard end == nil, isInTransaction else { return }
+        do throws(PostgresFailure) {
+            try execute("ROLLBACK", until: MonotonicClock.now() + Self.grace)
+        } catch {
+            close(error)
+        }
+    }
+
+    // MARK: Sending and waiting
+
+    /// The session is over; what it had open, the server rolls back.
+    func close(_ failure: PostgresFailure) { if end == nil { end = failure } }
+
+    /// Hands a message to libpq. What an earlier failure has left over is taken first: libpq refuses a new one before.
+    ///
+    /// - Parameter isRisky: whether a lost answer leaves open what was done.
+    func send(isRisky: Bool, _ call: () -> Int32) throws(PostgresFailure) {
+        if let end { throw end }
+        guard call() == 1 else {
+            var failure = unsafe PostgresFailure(ofConnection: handle)
+            // It may have been written in part.
+            failure.isOutcomeUnknown = isRisky && failure.isSessionOver
+            close(failure)
+            throw failure
+        }
+    }
+
+    /// All of the server's answer to what was sent.
+    func answer(until deadline: MonotonicTime, isRisky: Bool) throws(PostgresFailure) -> PostgresRows {
+        var patience = Patience(deadline)
+        var last: PostgresRows?
+        var failure: PostgresFailure?
+        do throws(PostgresFailure) {
+            try flush(&patience)
+            while let result = unsafe try next(&patience) {
+                switch unsafe Int(relay_PQresultStatus(result)) {
+                case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
+                    last = unsafe PostgresRows(result)
+                case PGRES_COPY_IN:
+                    return unsafe PostgresRows(result)
+                default:
+                    // The first is the cause of those that follow.
+                    if failure == nil { failure = unsafe PostgresFailure(result: result, of: handle) }
+                    unsafe relay_PQclear(result)
+                }
+            }
+        } catch {
+            failure = failure ?? error
+        }
+        if var failure {
+            if patience.isCancelled, failure.state == "57014" {
+                failure.message = "no answer came in time, and the statement was cancelled"
+            } else if patience.isCancelled || failure.isSessionOver {
+                close(failure)
+            }
+            failure.isOutcomeUnknown = isRisky && failure.isSessionOver
+            throw failure
+        }
+        // Whom the cancel hits now is not known: whatever is sent next, perhaps.
+        if patience.isCancelled {
+            close(PostgresFailure(.silent, "a statement was answered after it had been cancelled"))
+        }
+        guard let last else { throw PostgresFailure(.lost, "the server gave no answer to a statement") }
+        return last
+    }
+
+    /// Writes what libpq holds back, reading meanwhile: a server that cannot write does not read either (PQflush's page).
+    func flush(_ patience: inout Patience) throws(PostgresFailure) {
+        while true {
+            switch unsafe relay_PQflush(handle) {
+            case 0: return
+            case 1: try wait(POLLIN | POLLOUT, &patience)
+            default: throw unsafe PostgresFailure(ofConnection: handle)
+            }
+        }
+    }
+
+    private func next(_ patience: inout Patience) throws(PostgresFailure) -> OpaquePointer? {
+        while unsafe relay_PQisBusy(handle) == 1 { try wait(POLLIN, &patience) }
+        return unsafe relay_PQgetResult(handle)
+    }
+
+    /// Waits until the socket is ready, and takes what has come.
+    ///
+    /// - Throws: `.silent` when nobody waits any more: at the deadline the statement is cancelled, and `grace` later this throws.
+    func wait(_ events: Int32, _ patience: inout Patience) throws(PostgresFailure) {
+        var now = MonotonicClock.now()
+        while true {
+            if now >= patience.deadline {
+                guard !patience.isCancelled, startCancel() else {
+                    throw PostgresFailure(.silent, "the server does not answer")
+                }
+                patience = Patience(now + Self.grace, isCancelled: true)
+            }
+            var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            // TLS may have taken more off the socket than libpq took from it: 17 and later send records of 16 KiB, of which libpq 15
+            // takes 8 at a time. So a look again now and then, whatever the socket says.
+            let longest = isEncrypted ? Duration.milliseconds(100) : .seconds(60)
+            let rest = min(patience.deadline - now, longest) + .nanoseconds(999_999)
+            let ready = unsafe poll(&request, 1, Int32(clamping: rest.milliseconds))
+            if ready != 0 || isEncrypted {
+                for _ in 0..<(isEncrypted ? 2 : 1) {
+                    guard unsafe relay_PQconsumeInput(handle) == 1 else {
+                        // What the server said before it closed the connection is there all the same.
+                        if unsafe relay_PQisBusy(handle) == 0 { return }
+                        throw unsafe PostgresFailure(ofConnection: handle)
+                    }
+                }
+                return
+            }
+            now = MonotonicClock.now()
+        }
+    }
+
+    /// How long an answer is waited for.
+    struct Patience {
+        var deadline: MonotonicTime
+        var isCancelled = false
+
+        init(_ deadline: MonotonicTime, isCancelled: Bool = false) {
+            (self.deadline, self.isCancelled) = (deadline, isCancelled)
+        }
+    }
+
+    // MARK: Cancelling
+
+    /// Threads that cancel just now, in the whole process.
+    private static let cancels = Atomic(0)
+    private static let mostCancels = 8
+
+    /// Asks the server to give up the statement, on a thread of its own: PQcancel connects, and knows no deadline.
+    /// - Returns: false where that cannot be.
+    private func startCancel() -> Bool {
+        guard let cancel = unsafe relay_PQgetCancel(handle) else { return false }
+        let request = unsafe CancelRequest(cancel)
+        guard Self.cancels.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostCancels else {
+            Self.cancels.wrappingSubtract(1, ordering: .relaxed)
+            return false
+        }
+        do {
+            try NativeThread(name: "cancel") {
+                request.send()
+                Self.cancels.wrappingSubtract(1, ordering: .relaxed)
+            }.detach()
+            return true
+        } catch {
+            Self.cancels.wrappingSubtract(1, ordering: .relaxed)
+            return false
+        }
+    }
+}
+
+/// `@unchecked Sendable`: made by one thread and then used by another alone; it is a copy of what it needs of its connection, which
+/// "can be called from a different thread" (PQgetCancel's page).
+@safe private final class CancelRequest: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+    deinit { unsafe relay_PQfreeCancel(handle) }
+
+    func send() {
+        var words = [CChar](repeating: 0, count: 256)
+        _ = unsafe relay_PQcancel(handle, &words, Int32(words.count))
+    }
+}
+
+/// The server's warnings to one session: the last few.
+private final class NoticeList: Sendable {
+    private static let most = 16
+    private let texts = Mutex<[String]>([])
+
+    func add(_ text: String) {
+        texts.withLock { texts in
+            if texts.count == Self.most { texts.removeFirst() }
+            texts.append(text)
+        }
+    }
+
+    func take() -> [String] {
+        texts.withLock { texts in
+            defer { texts = [] }
+            return texts
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import CPostgres
+import Glibc
+import RelayEngine
+import Threading
+
+/// Makes sessions: connects, and sets what a role needs.
+///
+/// Each server of the conninfo is tried in turn, with a time of its own: PQconnectPoll, given all of them, would wait for the
+/// first one as long as the caller does. A name is looked up by getaddrinfo(3), which knows no deadline but resolv.conf's.
+struct PostgresDialer: Sendable {
+    let conninfo: Conninfo
+    let schema: String
+    /// libpq asks its own places (PGPASSWORD, .pgpass) where there is none.
+    let password: [UInt8]?
+
+    func dial(_ role: PostgresRole, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresConnection {
+        var failures: [PostgresFailure] = []
+        for server in conninfo.servers {
+            let now = MonotonicClock.now()
+            guard now < deadline || failures.isEmpty else { break }
+            do throws(PostgresFailure) {
+                let connection = try connect(to: server, until: min(deadline, now + conninfo.timeout))
+                try connection.execute(
+                    role.settings(schema: schema), until: max(deadline, MonotonicClock.now() + .seconds(1)))
+                return connection
+            } catch {
+                failures.append(error)
+            }
+        }
+        // What a server said is worth more than that another one is a standby, or not there.
+        var failure =
+            failures.first { $0.state != nil } ?? failures.first ?? PostgresFailure(.lost, "no server is named")
+        if failures.count > 1 { failure.message = failures.map(\.message).joined(separator: "; ") }
+        failure.isOutcomeUnknown = false
+        throw failure
+    }
+
+    private func connect(
+        to server: [Conninfo.Option], until deadline: MonotonicTime
+    ) throws(PostgresFailure) -> PostgresConnection {
+        guard let handle = unsafe start(server) else { throw PostgresFailure(.lost, "libpq has no memory left") }
+        var isKept = false
+        defer { if !isKept { unsafe relay_PQfinish(handle) } }
+        // Its errors then have their SQLSTATE.
+        _ = unsafe relay_PQsetErrorVerbosity(handle, Int32(PQERRORS_VERBOSE))
+        // "until PQconnectPoll has been called, behave as if it last returned PGRES_POLLING_WRITING" (PQconnectStart's page)
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            // Before it, a conninfo that is wrong in itself: then there is no socket.
+            let descriptor = unsafe relay_PQsocket(handle)
+            guard state != PGRES_POLLING_FAILED, descriptor >= 0 else {
+                throw PostgresFailure(ofConnection: handle)
+            }
+            let rest = deadline - MonotonicClock.now()
+            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            guard rest > .zero,
+                unsafe poll(&request, 1, Int32(clamping: (rest + .nanoseconds(999_999)).milliseconds)) != 0
+            else {
+                let name = server.map(\.value).joined(separator: " port ")
+                throw PostgresFailure(.lost, "connection to server \(name) failed: it does not answer")
+            }
+            state = unsafe Int(relay_PQconnectPoll(handle))
+        }
+        guard unsafe relay_PQsetnonblocking(handle, 1) == 0 else {
+            throw PostgresFailure(ofConnection: handle)
+        }
+        isKept = true
+        return unsafe PostgresConnection(handle)
+    }
+
+    private func start(_ server: [Conninfo.Option]) -> OpaquePointer? {
+        let options = conninfo.options + server
+        let keywords = options.map(\.keyword) + (password == nil ? [] : ["password"])
+        let values = options.map { Array($0.value.utf8) } + (password.map { [$0] } ?? [])
+        let names = unsafe keywords.map { unsafe strdup($0) }
+        // A password need not be text.
+        let texts = unsafe values.map { value in unsafe strdup(value.map { CChar(bitPattern: $0) } + [0]) }
+        defer {
+            unsafe (names + texts).forEach { unsafe free($0) }
+        }
+        let ended = unsafe (
+            names.map { unsafe UnsafePointer($0) } + [nil], texts.map { unsafe UnsafePointer($0) } + [nil]
+        )
+        // 0: a dbname is a name, not another conninfo.
+        return unsafe relay_PQconnectStartParams(ended.0, ended.1, 0)
+    }
+}

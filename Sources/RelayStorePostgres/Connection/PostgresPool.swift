@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+package import RelayEngine
+import RelayStore
+import Synchronization
+package import Telemetry
+import Threading
+
+/// The sessions with the server: so many for each role, made when they are needed.
+///
+/// Whoever needs one waits for it, and connects, on a thread of its own, and until a deadline of its own. Nobody connects for
+/// others, but while the server is gone one at a time tries (`ReconnectMachine`).
+package final class PostgresPool: Sendable {
+    private struct Lane: Sendable {
+        /// Counts the connections that nobody uses, those that are not made yet among them.
+        let places = DispatchSemaphore(value: 0)
+        let idle: Idle
+    }
+
+    private final class Idle: Sendable {
+        let connections = Mutex<[PostgresConnection]>([])
+    }
+
+    private struct State {
+        var machine = ReconnectMachine()
+        /// Who waits for the end of somebody's try.
+        var waiting: [DispatchSemaphore] = []
+        var isClosed = false
+    }
+
+    private let dialer: PostgresDialer
+    private let lanes: [PostgresRole: Lane]
+    private let state = Mutex(State())
+    private let log: Log
+    private let random: RandomSource
+
+    /// Connects to nobody yet.
+    package init(_ settings: PostgresSettings, log: Log, random: RandomSource = .system) {
+        dialer = PostgresDialer(conninfo: settings.conninfo, schema: settings.schema, password: settings.password)
+        lanes = Dictionary(
+            uniqueKeysWithValues: PostgresRole.allCases.map { role in
+                let lane = Lane(idle: Idle())
+                // Made empty and filled: a semaphore that is freed with less than it was made with is a fault (dispatch_semaphore_create(3)).
+                for _ in 0..<role.connections(of: settings.connections) { lane.places.signal() }
+                return (role, lane)
+            })
+        self.log = log
+        self.random = random
+    }
+
+    /// How often the server was connected to again after it had gone.
+    package var reconnects: Int { state.withLock { $0.machine.reconnects } }
+
+    /// Lends a session of a role. What failed in such a way that nothing came of it is done again (`Repetition`), so that `body` may
+    /// run up to three times. A transaction that it leaves open is rolled back.
+    ///
+    /// - Parameters:
+    ///   - doing: for the error, as in "registering devices".
+    ///   - isReadOnly: whether a lost answer costs nothing but another question.
+    /// - Throws: `StoreError` for what the server or the way to it said; whatever else `body` throws, as it is.
+    func use<R: Sendable>(
+        _ role: PostgresRole, _ doing: StaticString, isReadOnly: Bool = false, until deadline: MonotonicTime,
+        _ body: (PostgresConnection) throws -> R
+    ) throws -> R {
+        var attempt = 0
+        while true {
+            attempt += 1
+            do {
+                return try once(role, until: deadline, body)
+            } catch let failure as PostgresFailure {
+                let isDue = Repetition.isDue(
+                    after: failure, attempt: attempt, isReadOnly: isReadOnly, at: MonotonicClock.now(),
+                    deadline: deadline)
+                guard isDue else { throw failure.storeError(doing: doing.description, place: dialer.conninfo.place) }
+            }
+        }
+    }
+
+    /// In a transaction that is rolled back when anything throws.
+    func write<R: Sendable>(
+        _ role: PostgresRole, _ doing: StaticString, until deadline: MonotonicTime,
+        _ body: (PostgresConnection) throws -> R
+    ) throws -> R {
+        try use(role, doing, until: deadline) { connection in try connection.transaction(until: deadline, body) }
+    }
+
+    private func once<R>(
+        _ role: PostgresRole, until deadline: MonotonicTime, _ body: (PostgresConnection) throws -> R
+    ) throws -> R {
+        guard let lane = lanes[role] else { preconditionFailure("\(role) has no lane") }
+        guard lane.places.wait(timeout: .until(deadline)) == .success else {
+            throw PostgresFailure(.crowded, "every connection for it is in use")
+        }
+        defer { lane.places.signal() }
+        let connection = try idle(lane) ?? dial(role, until: deadline)
+        defer {
+            connection.rollBack()
+            if let end = connection.end {
+                report { machine, now in machine.broke(end.message, at: now) }
+            } else if !state.withLock({ $0.isClosed }) {
+                lane.idle.connections.withLock { $0.append(connection) }
+            }
+        }
+        return try body(connection)
+    }
+
+    /// One that is there still.
+    private func idle(_ lane: Lane) -> PostgresConnection? {
+        while let connection = lane.idle.connections.withLock({ $0.popLast() }) {
+            if connection.looksAlive() { return connection }
+            report { machine, now in machine.broke(connection.end?.message ?? "it is gone", at: now) }
+        }
+        return nil
+    }
+
+    private func dial(_ role: PostgresRole, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresConnection
+    {
+        var last: PostgresFailure?
+        while true {
+            let bell = DispatchSemaphore(value: 0)
+            let now = MonotonicClock.now()
+            let permission = state.withLock { state -> ReconnectMachine.Permission? in
+                guard !state.isClosed else { return nil }
+                let permission = state.machine.needed(at: now)
+                if case .wait = permission { state.waiting.append(bell) }
+                return permission
+            }
+            switch permission {
+            case nil: throw PostgresFailure(.lost, "the store is closed")
+            case .refuse(let since, let reason):
+                let seconds = since.components.seconds
+                throw PostgresFailure(.lost, "the database has been gone for \(seconds) s: \(reason)")
+            case .wait(let until):
+                let isOver = bell.wait(timeout: .until(min(until, deadline))) == .timedOut
+                if isOver { state.withLock { $0.waiting.removeAll { $0 === bell } } }
+                guard MonotonicClock.now() < deadline else {
+                    throw last ?? PostgresFailure(.lost, "the database is gone, and was not back in time")
+                }
+            case .dial:
+                do throws(PostgresFailure) {
+                    let connection = try dialer.dial(role, until: deadline)
+                    report { machine, now in machine.connected(at: now) }
+                    return connection
+                } catch {
+                    // It is there, and has no room for one more.
+                    let isThere = error.state == "53300"
+                    let share = random.unit()
+                    report { machine, now in
+                        isThere ? machine.connected(at: now) : machine.failed(error.message, at: now, random: share)
+                    }
+                    // What time does not mend, the caller is told at once.
+                    guard error.isSessionOver else { throw error }
+                    last = error
+                }
+            }
+        }
+    }
+
+    /// Tells the machine, wakes who waits for that, and logs what is news.
+    private func report(
+        _ event: (inout ReconnectMachine, MonotonicTime) -> ReconnectMachine.Report?
+    ) {
+        let now = MonotonicClock.now()
+        let (report, waiting) = state.withLock { state in
+            defer { state.waiting = [] }
+            return (event(&state.machine, now), state.waiting)
+        }
+        for bell in waiting { bell.signal() }
+        switch report {
+        case nil: break
+        case .lost(let reason):
+            log(.error, "the database is gone", [("database", dialer.conninfo.place), ("reason", reason)])
+        case .back(let after, let tries):
+            log(
+                .notice, "the database is back",
+                [
+                    ("database", dialer.conninfo.place), ("after", "\(after.milliseconds) ms"),
+                    ("failedTries", "\(tries)"),
+                ])
+        }
+    }
+
+    /// Closes what nobody uses; the rest, when it comes back. Nobody gets a session from now on.
+    package func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for bell in waiting { bell.signal() }
+        for lane in lanes.values { lane.idle.connections.withLock { $0 = [] } }
+    }
+}
+
+extension DispatchTime {
+    fileprivate static func until(_ deadline: MonotonicTime) -> DispatchTime {
+        .now() + .nanoseconds(Int((deadline - MonotonicClock.now()).nanoseconds))
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CPostgres
+import RelayEngine
+
+/// What a statement gave: rows in binary, in libpq's memory, which is freed with this. Rows and columns count from 0.
+///
+/// A column is read as what the statement makes of it; another type is a fault of the program, and ends it.
+@safe struct PostgresRows: ~Copyable {
+    private let result: OpaquePointer
+    let count: Int
+
+    /// Takes the result over.
+    init(_ result: OpaquePointer) {
+        unsafe self.result = result
+        count = unsafe Int(relay_PQntuples(result))
+    }
+
+    deinit { unsafe relay_PQclear(result) }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// How many rows an INSERT, UPDATE or DELETE changed, a SELECT gave, or a COPY took.
+    var affected: Int { unsafe Int(String(cString: relay_PQcmdTuples(result))) ?? 0 }
+
+    func isNull(_ row: Int, _ column: Int) -> Bool {
+        unsafe relay_PQgetisnull(result, Int32(row), Int32(column)) == 1
+    }
+
+    /// Lends the value's bytes until `body` returns; empty for NULL.
+    @inline(__always)
+    func withBytes<R>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        let (row, column) = (Int32(row), Int32(column))
+        let count = unsafe Int(relay_PQgetlength(result, row, column))
+        return unsafe try body(UnsafeRawBufferPointer(start: relay_PQgetvalue(result, row, column), count: count))
+    }
+
+    /// A bigint or an integer; 0 for NULL.
+    @inline(__always)
+    func integer(_ row: Int, _ column: Int) -> Int64 {
+        unsafe withBytes(row, column) { bytes in
+            switch bytes.count {
+            case 8: unsafe Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+            case 4: unsafe Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+            case 0: 0
+            default: preconditionFailure("column \(column) is no integer")
+            }
+        }
+    }
+
+    func optionalInteger(_ row: Int, _ column: Int) -> Int64? {
+        isNull(row, column) ? nil : integer(row, column)
+    }
+
+    /// false for NULL.
+    func bool(_ row: Int, _ column: Int) -> Bool {
+        unsafe withBytes(row, column) { unsafe $0.first == 1 }
+    }
+
+    func text(_ row: Int, _ column: Int) -> String {
+        unsafe withBytes(row, column) { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    func optionalText(_ row: Int, _ column: Int) -> String? {
+        isNull(row, column) ? nil : text(row, column)
+    }
+
+    func bytes(_ row: Int, _ column: Int) -> [UInt8] {
+        unsafe withBytes(row, column) { unsafe [UInt8]($0) }
+    }
+
+    /// Copies the value behind the arena's end; absent for NULL.
+    @inline(__always)
+    func append(_ row: Int, _ column: Int, to arena: inout [UInt8]) -> ByteSlice {
+        let start = arena.count
+        unsafe withBytes(row, column) { unsafe arena.append(contentsOf: $0) }
+        if arena.count == start, isNull(row, column) { return .absent }
+        return ByteSlice(offset: UInt32(start), length: UInt32(arena.count - start))
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+
+/// Where the store is, and how it is connected to.
+package struct PostgresSettings: Sendable {
+    package let conninfo: Conninfo
+    package let schema: String
+    package let connections: Int
+    let password: [UInt8]?
+
+    /// - Parameters:
+    ///   - url: libpq's URL or `key=value` text, without a password.
+    ///   - password: its bytes; nil where the server asks for none, or libpq finds it in its own places (PGPASSWORD, .pgpass).
+    ///   - schema: where the tables are: a lowercase letter or "_", then such and digits, 63 in all. Default "upgrade_relay".
+    ///   - connections: how many sessions there are at most, 5 to 64. Default 8.
+    ///   - application: what the server's lists call them. Default "upgrade-relay".
+    /// - Throws: `StoreError`, `.failed`, which names the key of the configuration.
+    package init(
+        url: String, password: [UInt8]? = nil, schema: String = "upgrade_relay", connections: Int = 8,
+        application: String = "upgrade-relay", library: PostgresLibrary
+    ) throws(StoreError) {
+        conninfo = try Conninfo(url, application: application, library: library)
+        // libpq takes texts that end at a NUL: it would send the half before it.
+        guard password.map({ !$0.isEmpty && !$0.contains(0) }) ?? true else {
+            throw StoreError(
+                .failed, context: "store.postgres.password is empty, or has a NUL in it",
+                hint: "A file may end in a line end, but must hold nothing else beside the password")
+        }
+        let isName = schema.wholeMatch(of: /[a-z_][a-z0-9_]{0,62}/) != nil && !schema.hasPrefix("pg_")
+        guard isName else {
+            throw StoreError(
+                .failed, context: "store.postgres.schema is \"\(schema)\"",
+                hint: "Lowercase letters, digits and \"_\", 63 at most, not a digit first, and not \"pg_\"")
+        }
+        guard (PostgresRole.fewest...64).contains(connections) else {
+            throw StoreError(
+                .failed, context: "store.postgres.connections is \(connections)", hint: "From 5 to 64; the default is 8"
+            )
+        }
+        (self.password, self.schema, self.connections) = (password, schema, connections)
+    }
+}

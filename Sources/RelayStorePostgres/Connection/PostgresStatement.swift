@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// A statement that each connection prepares at its first use. Made once, as a `static let`: it is known by its number, so that
+/// no text is compared or hashed when it runs.
+struct PostgresStatement: Sendable {
+    private static let count = Atomic(0)
+
+    let number: Int
+    let text: String
+    /// Whether it changes nothing, so that it may be asked again where an answer was lost.
+    let isReadOnly: Bool
+
+    /// - Parameter text: of this program's source: nothing from outside can become a part of it. Values are `$1`, `$2`….
+    init(_ text: StaticString, isReadOnly: Bool = false) {
+        self.text = text.description
+        self.isReadOnly = isReadOnly
+        number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The types that parameters have. Raw values are their numbers (pg_type.dat), which never change.
+enum PostgresType: UInt32, Sendable {
+    case bool = 16
+    case bytea = 17
+    case int8 = 20
+    case int4 = 23
+    case text = 25
+    case bools = 1000
+    case byteas = 1001
+    case int4s = 1007
+    case texts = 1009
+    case int8s = 1016
+
+    /// The array of it.
+    var array: PostgresType {
+        switch self {
+        case .bool: .bools
+        case .bytea: .byteas
+        case .int8: .int8s
+        case .int4: .int4s
+        case .text: .texts
+        case .bools, .byteas, .int4s, .texts, .int8s: preconditionFailure("an array of arrays is bound nowhere")
+        }
+    }
+}

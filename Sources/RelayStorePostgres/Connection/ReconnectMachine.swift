@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// Whether a server is there, and who may try to connect. Pure: events and time in, actions out.
+///
+/// | state | means | ends |
+/// |---|---|---|
+/// | up | the last connection that was made succeeded; anybody may make another | a connection breaks, or cannot be made |
+/// | down | one at a time tries: at once, then after 0.1 s, 0.2 s … 2 s, each with up to a quarter more | one succeeds |
+///
+/// While it is down for less than `patience`, callers wait for the next try, up to their deadlines: a server that restarts is back
+/// by then, and nobody has noticed. After that they are refused at once; threads are not piled up behind a server that is gone.
+///
+/// What it is that was lost, and whether it may be done once more, is `Repetition`'s.
+struct ReconnectMachine: Sendable {
+    enum Permission: Hashable, Sendable {
+        /// Connect, and tell how it went.
+        case dial
+        /// Ask again then, or when somebody has told how it went.
+        case wait(until: MonotonicTime)
+        /// It has been gone for so long, for this reason.
+        case refuse(since: Duration, reason: String)
+    }
+
+    /// What is said in the log: once when it is gone, once when it is back.
+    enum Report: Hashable, Sendable {
+        case lost(reason: String)
+        /// - tries: that failed in between.
+        case back(after: Duration, tries: Int)
+    }
+
+    private struct Outage {
+        let since: MonotonicTime
+        var reason: String
+        var tries = 0
+        var notBefore: MonotonicTime
+        var isTrying = false
+    }
+
+    static let patience = Duration.seconds(5)
+
+    private var outage: Outage?
+    /// How often a connection was made after one that broke.
+    private(set) var reconnects = 0
+
+    var isUp: Bool { outage == nil }
+
+    /// Somebody needs a connection.
+    mutating func needed(at now: MonotonicTime) -> Permission {
+        guard var outage else { return .dial }
+        if !outage.isTrying, now >= outage.notBefore {
+            outage.isTrying = true
+            self.outage = outage
+            return .dial
+        }
+        let age = now - outage.since
+        guard age < Self.patience else { return .refuse(since: age, reason: outage.reason) }
+        // While somebody tries, his end is what is waited for.
+        return .wait(until: outage.isTrying ? outage.since + Self.patience : outage.notBefore)
+    }
+
+    mutating func connected(at now: MonotonicTime) -> Report? {
+        guard let outage else { return nil }
+        self.outage = nil
+        reconnects += 1
+        return .back(after: now - outage.since, tries: outage.tries)
+    }
+
+    /// A connection could not be made.
+    /// - Parameter random: from 0 up to, not including, 1.
+    mutating func failed(_ reason: String, at now: MonotonicTime, random: Double) -> Report? {
+        let isNews = outage == nil
+        var outage = outage ?? Outage(since: now, reason: reason, notBefore: now)
+        outage.tries += 1
+        outage.reason = reason
+        outage.isTrying = false
+        outage.notBefore = now + Self.backOff(after: outage.tries, random: random)
+        self.outage = outage
+        return isNews ? .lost(reason: reason) : nil
+    }
+
+    /// A connection broke that had been made. The first to notice connects at once.
+    mutating func broke(_ reason: String, at now: MonotonicTime) -> Report? {
+        guard outage == nil else { return nil }
+        outage = Outage(since: now, reason: reason, notBefore: now)
+        return .lost(reason: reason)
+    }
+
+    static func backOff(after tries: Int, random: Double) -> Duration {
+        let milliseconds = min(2000, 100 << min(max(tries - 1, 0), 5))
+        return .milliseconds(Int64(Double(milliseconds) * (1 + 0.25 * random)))
+    }
+}
+
+/// Whether work that failed may be done once more, on another connection if need be. Pure.
+///
+/// | how it failed | reads only | changes something |
+/// |---|---|---|
+/// | the connection broke before anything was sent, or in a transaction before its COMMIT | again | again |
+/// | the connection broke with the answer to a COMMIT, or to a statement outside of any | again | the caller is told that it is not known |
+/// | serialization, deadlock | again | again: all of it was rolled back |
+/// | a plan that is stale, in a transaction | again | again |
+/// | anything else: a lock that was not had in time, a full disk, a rule that forbids it, a cancelled statement | no | no |
+struct Repetition: Sendable {
+    static let most = 3
+
+    static func isDue(
+        after failure: PostgresFailure, attempt: Int, isReadOnly: Bool, at now: MonotonicTime, deadline: MonotonicTime
+    ) -> Bool {
+        guard attempt < most, now < deadline else { return false }
+        switch failure.cause {
+        case .lost: return isReadOnly || !failure.isOutcomeUnknown
+        // The deadline is over.
+        case .silent, .crowded: return false
+        case .refused(let state):
+            switch state.reaction {
+            case .reconnect: return isReadOnly || !failure.isOutcomeUnknown
+            case .busy: return state == "40001" || state == "40P01"
+            case .prepareAnew: return true
+            case .full, .conflict, .failed: return false
+            }
+        }
+    }
+}

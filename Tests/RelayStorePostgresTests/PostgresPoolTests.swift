@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import StorePeers
+import Telemetry
+import TestPeers
+import Testing
+import Threading
+
+@testable import RelayStorePostgres
+
+@Suite(
+    "The pool on a real server", .ownThread,
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+struct PostgresPoolTests {
+    private static let one = PostgresStatement("SELECT 1", isReadOnly: true)
+    private static let insert = PostgresStatement("INSERT INTO things VALUES ($1)")
+    private static let count = PostgresStatement("SELECT count(*) FROM things", isReadOnly: true)
+
+    private static func ask(
+        _ pool: PostgresPool, _ role: PostgresRole = .requests, until deadline: MonotonicTime = .soon
+    )
+        throws -> Int64
+    {
+        try pool.use(role, "asking", isReadOnly: true, until: deadline) { connection in
+            try connection.run(one, until: deadline).integer(0, 0)
+        }
+    }
+
+    @Test func eachRoleHasConnectionsOfItsOwn() throws {
+        let pool = try TestDatabase().pool(connections: 6)
+        defer { pool.close() }
+        // Two for requests: a third waits, and is told so at its deadline; the others' are free.
+        try pool.use(.requests, "holding", until: .soon) { first throws in
+            try pool.use(.requests, "holding", until: .soon) { second throws in
+                #expect(first !== second)
+                let error = #expect(throws: StoreError.self) { try Self.ask(pool, until: .after(.milliseconds(50))) }
+                #expect(error?.code == .busy)
+                for role in PostgresRole.allCases where role != .requests { #expect(try Self.ask(pool, role) == 1) }
+            }
+        }
+        #expect(try Self.ask(pool) == 1)
+    }
+
+    @Test func whoWaitsGetsWhatIsGivenBack() throws {
+        let pool = try TestDatabase().pool(connections: 5)
+        defer { pool.close() }
+        let (isHeld, mayGo) = (Watched(false), Watched(false))
+        let holder = try NativeThread(name: "holder") {
+            try? pool.use(.requests, "holding", until: .soon) { _ in
+                isHeld.change { $0 = true }
+                _ = mayGo.wait { $0 }
+            }
+        }
+        #expect(isHeld.wait { $0 })
+        let answer = Watched<Int64?>(nil)
+        let waiter = try NativeThread(name: "waiter") {
+            let got = try? Self.ask(pool)
+            answer.change { $0 = got }
+        }
+        mayGo.change { $0 = true }
+        holder.join()
+        waiter.join()
+        #expect(answer.now == 1)
+    }
+
+    @Test func aTransactionThatIsLeftOpenIsRolledBack() throws {
+        let database = try TestDatabase()
+        let pool = try database.pool(connections: 5)
+        defer { pool.close() }
+        try pool.use(.requests, "making", until: .soon) { connection in
+            _ = try connection.execute("CREATE TABLE things (id bigint)", until: .soon).count
+            _ = try connection.execute("BEGIN; INSERT INTO things VALUES (1)", until: .soon).count
+        }
+        let there = try pool.use(.requests, "counting", until: .soon) {
+            try $0.run(Self.count, until: .soon).integer(0, 0)
+        }
+        #expect(there == 0)
+    }
+
+    @Test("The server crashes: readers notice nothing, the log says it once, all are back")
+    func crash() throws {
+        let server = try PostgresServer()
+        let database = try TestDatabase(on: server)
+        let logged = LogLines()
+        let pool = try database.pool(log: logged.log)
+        defer { pool.close() }
+        try pool.use(.requests, "making", until: .soon) { connection in
+            _ = try connection.execute("CREATE TABLE things (id bigint PRIMARY KEY)", until: .soon).count
+        }
+        for role in PostgresRole.allCases { #expect(try Self.ask(pool, role) == 1) }
+        // Six read as fast as they can while it crashes three times.
+        let (isOver, count, failed) = (CancellationFlag(), Watched(0), Watched<[String]>([]))
+        let readers = try (0..<6).map { index in
+            try NativeThread(name: "reader \(index)") {
+                while !isOver.isSet {
+                    do {
+                        _ = try Self.ask(pool, index < 4 ? .requests : .reads)
+                        count.change { $0 += 1 }
+                    } catch {
+                        failed.change { $0.append("\(error)") }
+                    }
+                }
+            }
+        }
+        for _ in 0..<3 {
+            let before = count.now
+            try server.crash()
+            #expect(count.wait { $0 > before + 1000 })
+        }
+        isOver.set()
+        for reader in readers { reader.join() }
+        #expect(failed.now.isEmpty, "\(failed.now)")
+        // A crash is one outage, or two where the server lets somebody in before it is ready.
+        let lines = logged.lines.now
+        #expect(lines.count >= 6 && lines.count <= 12, "\(lines)")
+        for (index, line) in lines.enumerated() {
+            #expect(line == (index % 2 == 0 ? "error the database is gone" : "notice the database is back"), "\(lines)")
+        }
+        #expect(pool.reconnects == lines.count / 2)
+    }
+
+    @Test("A server that has stopped: everybody is told in time, and it is back when it is back")
+    func stopped() throws {
+        let server = try PostgresServer()
+        let database = try TestDatabase(on: server)
+        let pool = try database.pool()
+        defer { pool.close() }
+        #expect(try Self.ask(pool) == 1)
+        try server.stop()
+        let start = MonotonicClock.now()
+        let error = #expect(throws: StoreError.self) { try Self.ask(pool, until: .after(.milliseconds(300))) }
+        #expect(error?.code == .unreachable)
+        #expect(MonotonicClock.now() - start < .seconds(2) * Patience.factor)
+        try server.start()
+        #expect(try Self.ask(pool) == 1)
+    }
+
+    @Test("A standby is refused in words, and its primary is found behind it")
+    func standby() throws {
+        let standby = try PostgresServer()
+        try standby.stop(mode: "fast")
+        try standby.run("touch data/standby.signal")
+        try standby.start()
+        let failure = try #require(throws: PostgresFailure.self) {
+            _ = try TestDatabase.dialer(standby.conninfo()).dial(.requests, until: .soon)
+        }
+        #expect(failure.message.contains("session is read-only"))
+        #expect(failure.storeError(doing: "connecting", place: "").code == .unreachable)
+        let primary = try PostgresServer.shared.get()
+        let both =
+            "host=\(standby.folder),\(primary.folder) port=\(standby.port),\(primary.port) user=relay dbname=postgres"
+        let connection = try TestDatabase.dialer(both).dial(.requests, until: .soon)
+        #expect(try connection.value("SHOW port") == "\(primary.port)")
+        // One that insists on the standby is told at the start.
+        let any = try TestDatabase.pool("\(standby.conninfo()) target_session_attrs=any")
+        defer { any.close() }
+        let faults = try any.faults(schema: "upgrade_relay", connections: 8, until: .soon)
+        #expect(faults.contains { $0.code == .standby && $0.consequence == .refuse })
+        #expect(!faults.contains { $0.code == .transactionPooler })
+        let refused = #expect(throws: StoreError.self) {
+            try any.use(.requests, "making", until: .soon) { connection in
+                _ = try connection.execute("CREATE TABLE things ()", until: .soon).count
+            }
+        }
+        #expect(refused?.context.contains("25006") == true)
+        #expect(refused?.code == .unreachable)
+    }
+
+    // MARK: What the server is asked at the start
+
+    @Test func theTestServerIsNotDurable() throws {
+        let pool = try TestDatabase().pool()
+        defer { pool.close() }
+        let faults = try pool.faults(schema: "upgrade_relay", connections: 8, until: .soon)
+        #expect(faults.map(\.code) == [.noFsync, .noFullPageWrites])
+    }
+
+    @Test func aRoleWithoutRightsAndWithFewConnections() throws {
+        let database = try TestDatabase()
+        let role = "\(database.name)_role"
+        let owner = try database.connect()
+        try owner.execute(
+            "CREATE ROLE \(role) LOGIN PASSWORD 'x' CONNECTION LIMIT 3; REVOKE CREATE ON DATABASE \(database.name) FROM PUBLIC",
+            until: .soon)
+        let settings = try PostgresSettings(
+            url: database.server.conninfo(database: database.name, user: role), password: Array("x".utf8),
+            library: .load())
+        let pool = PostgresPool(settings, log: .discarding)
+        defer { pool.close() }
+        var faults = try pool.faults(schema: "upgrade_relay", connections: 8, until: .soon)
+        #expect(faults.map(\.code) == [.noFsync, .noFullPageWrites, .tooFewConnections, .noRights])
+        #expect(faults[2].context.contains("room for 1 more connections, and the relay needs 6"))
+        #expect(faults[3].hint == "ALTER SCHEMA upgrade_relay OWNER TO \(role)")
+        try owner.execute(
+            "ALTER SCHEMA upgrade_relay OWNER TO \(role); ALTER ROLE \(role) CONNECTION LIMIT 9", until: .soon)
+        faults = try pool.faults(schema: "upgrade_relay", connections: 8, until: .soon)
+        #expect(faults.map(\.code) == [.noFsync, .noFullPageWrites])
+        faults = try pool.faults(schema: "elsewhere", connections: 8, until: .soon)
+        #expect(faults.map(\.code) == [.noFsync, .noFullPageWrites, .noRights])
+        #expect(faults[2].hint == "CREATE SCHEMA elsewhere AUTHORIZATION \(role)")
+        // Beyond the limit the server says so itself.
+        try owner.execute("ALTER ROLE \(role) CONNECTION LIMIT 2", until: .soon)
+        let error = #expect(throws: StoreError.self) { try Self.ask(pool, .long, until: .after(.milliseconds(100))) }
+        #expect(error?.code == .busy)
+        #expect(error?.context.contains("53300") == true)
+    }
+}

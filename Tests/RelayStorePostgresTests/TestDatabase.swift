@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import StorePeers
+import Synchronization
+import Telemetry
+import TestPeers
+import Threading
+
+@testable import RelayStorePostgres
+
+/// A database of a test's own, on the process's server or on one of its own.
+struct TestDatabase {
+    private static let count = Atomic(0)
+
+    let server: PostgresServer
+    let name: String
+
+    init(on server: PostgresServer? = nil) throws {
+        self.server = try server ?? PostgresServer.shared.get()
+        name = "test_\(Self.count.wrappingAdd(1, ordering: .relaxed).newValue)"
+        let owner = try Self.dialer(self.server.conninfo()).dial(.requests, until: .soon)
+        try owner.execute("CREATE DATABASE \(name) TEMPLATE template0", until: .soon)
+        try connect().execute("CREATE SCHEMA upgrade_relay", until: .soon)
+    }
+
+    var conninfo: String { server.conninfo(database: name) }
+
+    func connect(_ role: PostgresRole = .requests) throws -> PostgresConnection {
+        try Self.dialer(conninfo).dial(role, until: .soon)
+    }
+
+    func pool(connections: Int = 8, log: Log = .discarding) throws -> PostgresPool {
+        try Self.pool(conninfo, connections: connections, log: log)
+    }
+
+    static func pool(_ conninfo: String, connections: Int = 8, log: Log = .discarding) throws -> PostgresPool {
+        PostgresPool(
+            try PostgresSettings(url: conninfo, connections: connections, library: .load()), log: log,
+            random: RandomSource { 0 })
+    }
+
+    static func dialer(_ conninfo: String, password: String? = nil) throws -> PostgresDialer {
+        PostgresDialer(
+            conninfo: try Conninfo(conninfo, application: "tests", library: .load()), schema: "upgrade_relay",
+            password: password.map { Array($0.utf8) })
+    }
+}
+
+extension MonotonicTime {
+    /// When a test that goes well has long ended.
+    static var soon: MonotonicTime { .after(.seconds(60)) }
+
+    static func after(_ duration: Duration) -> MonotonicTime { MonotonicClock.now() + duration }
+}
+
+extension PostgresConnection {
+    /// The first value of what a statement gives, as text.
+    func value(_ text: String) throws -> String { try execute(text, until: .soon).text(0, 0) }
+}
+
+/// What was logged, as "level message".
+final class LogLines: Sendable {
+    let lines = Watched<[String]>([])
+
+    var log: Log {
+        Log { [lines] level, message, _ in lines.change { $0.append("\(level.name) \(message)") } }
+    }
+}
