@@ -216,7 +216,10 @@ let package = Package(
             ]),
         tests(
             "RelayStorePostgresTests",
-            ["RelayStorePostgres", "RelayStore", "Telemetry", "Threading", "RelayEngine", "TestPeers", "StorePeers"]),
+            [
+                "RelayStorePostgres", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "RelayEngine", "TestPeers",
+                "StorePeers",
+            ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
         tests("TelemetryTests", ["Telemetry", "RelayEngine"]),
