@@ -45,7 +45,7 @@ build: packages ## the release binary, .build/release/upgrade-relay, and its man
 	.build/release/manual $(MANUAL)
 
 # What the tests hold the manual pages and the completions to, the proxy that asks the relay, and the server of the store.
-test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx postgresql
+test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx postgresql pgbouncer
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build

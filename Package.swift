@@ -217,8 +217,8 @@ let package = Package(
         tests(
             "RelayStorePostgresTests",
             [
-                "RelayStorePostgres", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "RelayEngine", "TestPeers",
-                "StorePeers",
+                "RelayStorePostgres", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "RelayEngine",
+                "TestPeers", "StorePeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),

@@ -47,7 +47,11 @@ package final class PostgresServer: Sendable {
             set -e
             umask 077
             folder=$(mktemp -d /tmp/upgrade-relay-postgres-XXXXXX)
-            end() { [ ! -e data/postmaster.pid ] || "$1/pg_ctl" -D data -s -m immediate stop >&2; rm -rf "$folder"; }
+            end() {
+                [ ! -e pgbouncer.pid ] || kill "$(cat pgbouncer.pid)"
+                [ ! -e data/postmaster.pid ] || "$1/pg_ctl" -D data -s -m immediate stop >&2
+                rm -rf "$folder"
+            }
             trap 'end "$1"' EXIT
             # Whoever reads is gone: then an echo fails, and that is the end.
             trap '' PIPE
@@ -83,6 +87,29 @@ package final class PostgresServer: Sendable {
     package func start() throws { try control("start -w -t 60 -l log") }
 
     private func control(_ words: String) throws { try run("\"$1/pg_ctl\" -D data -s \(words)") }
+
+    /// Writes a file of its folder, for its user alone.
+    package func write(_ bytes: [UInt8], to name: String) throws {
+        try run("echo \(Data(bytes).base64EncodedString()) | base64 -d > \(name)")
+    }
+
+    package static let pooler = "/usr/sbin/pgbouncer"
+
+    /// Puts a pgbouncer in front of it, for this server's life.
+    /// - Parameter mode: "session" or "transaction".
+    /// - Returns: libpq's text for it.
+    package func pool(_ mode: String) throws -> String {
+        let place = try Loopback.ReservedPort()
+        let lines = [
+            "[databases]", "* = host=\(folder) port=\(port) user=\(Self.superuser)", "[pgbouncer]", "auth_type = any",
+            "unix_socket_dir =", "listen_addr = 127.0.0.1", "listen_port = \(place.port)", "pool_mode = \(mode)",
+            "pidfile = \(folder)/pgbouncer.pid", "logfile = \(folder)/pgbouncer.log",
+        ]
+        try write(Array(lines.joined(separator: "\n").utf8), to: "pgbouncer.ini")
+        // It listens before it goes into the background.
+        try run("\(Self.pooler) -q -d \(folder)/pgbouncer.ini")
+        return "host=127.0.0.1 port=\(place.port) user=\(Self.superuser) dbname=postgres sslmode=disable"
+    }
 
     /// Runs a line of the shell as the server's user, in its folder; `$1` is where its programs are.
     package func run(_ line: String) throws {

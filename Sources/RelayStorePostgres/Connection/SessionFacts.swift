@@ -120,7 +120,8 @@ extension SessionFacts {
 }
 
 extension SessionFacts {
-    private static let question = PostgresStatement(
+    /// Not prepared: behind a pooler in its transaction mode what one message prepares the next one may not find.
+    private static let question =
         """
         SELECT pg_is_in_recovery(), current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on',
             current_setting('server_encoding'), session_user::text, d.datname::text,
@@ -138,8 +139,7 @@ extension SessionFacts {
                 count(*) FILTER (WHERE datid = d.oid)::int AS databases
                 FROM pg_stat_activity WHERE backend_type = 'client backend') a
         WHERE d.datname = current_database()
-        """, isReadOnly: true)
-    private static let say = PostgresStatement("SELECT pg_notify('upgrade_relay_check', $1)", isReadOnly: true)
+        """
     /// How long a notification may take.
     private static let hearing = Duration.seconds(2)
 
@@ -151,7 +151,7 @@ extension SessionFacts {
     static func gather(
         _ speaker: PostgresConnection, listener: PostgresConnection, schema: String, until deadline: MonotonicTime
     ) throws(PostgresFailure) -> SessionFacts {
-        let rows = try speaker.run(question, until: deadline) { $0.add(schema) }
+        let rows = try speaker.runOnce(question, until: deadline) { $0.add(schema) }
         guard !rows.isEmpty else { throw PostgresFailure(.lost, "the server does not know its own database") }
         var facts = SessionFacts(
             version: speaker.serverVersion, isStandby: rows.bool(0, 0), fsync: rows.bool(0, 1),
@@ -163,7 +163,7 @@ extension SessionFacts {
         guard !facts.isStandby else { return facts }
         try listener.execute("LISTEN upgrade_relay_check", until: deadline)
         let word = "\(speaker.processID) \(MonotonicClock.now().nanoseconds)"
-        try speaker.run(say, until: deadline) { $0.add(word) }
+        try speaker.runOnce("SELECT pg_notify('upgrade_relay_check', $1)", until: deadline) { $0.add(word) }
         let last = min(deadline, MonotonicClock.now() + hearing)
         facts.hearsNotifications = false
         while !facts.hearsNotifications, MonotonicClock.now() < last {
