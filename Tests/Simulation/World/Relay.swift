@@ -159,8 +159,9 @@ final class Relay: @unchecked Sendable {
         if !pokes.isEmpty || world.clock.now.wall >= wakes.sources || world.clock.error != lastError {
             did = "the sources"
             lastError = world.clock.error
-            let next = sources.turn(pokes) ?? world.clock.now.wall
-            wakes.sources = max(next, world.clock.now.wall + sourcesRest)
+            let (now, next) = (world.clock.now.wall, sources.turn(pokes))
+            let isNothingDue = next.map { $0 - now >= .seconds(60) } ?? true
+            wakes.sources = max(next ?? now, now + sourcesRest(isNothingDue))
         }
         if world.tick >= wakes.maintenance {
             did = "the maintenance"
@@ -171,8 +172,8 @@ final class Relay: @unchecked Sendable {
 
     /// How long the sources' thread rests at least where it would find nothing else: who watches nothing only looks whether the clock was
     /// set, a file that nobody has edited says the same again each minute, and a disk that fails for two days is tried each five seconds.
-    private var sourcesRest: Duration {
-        if !world.settings.hasAnySource { return .seconds(6 * 3600) }
+    private func sourcesRest(_ isNothingDue: Bool) -> Duration {
+        if !world.settings.hasAnySource, isNothingDue { return .seconds(6 * 3600) }
         return world.areFilesOld ? .seconds(600) : world.isDiskFailing ? .seconds(100) : .zero
     }
 
