@@ -71,18 +71,23 @@ RULES = [
     ("cursor", r"is not one that this list has given", "it is opaque"),
     ("endsAt", r"must be in the future", "no schema knows the time"),
     ("before", r"at least an hour ago", "no schema knows the time"),
-    ("telephone", r"exactly one of telephone and token", "parameters cannot exclude each other"),
+    ("telephone", r"one of telephone and token", "neither parameters nor fields that may be null can exclude each other"),
     ("limit|cursor", r"goes with pages", "parameters cannot exclude each other"),
     (r"action|tag|release\..*|data\..*", r"is missing|is needed", "what an event holds hangs on a header or on its kind"),
     ("required", r"no required version is given", "it hangs on what is stored"),
     (r"apps\[\d+\]", r"the name of a configured app is needed", "which apps there are is the configuration's"),
     ("app", r"is not configured", "which apps there are is the configuration's"),
     ("message", r"4096", "a push has a size in all"),
+    ("downloadUrl", r"its scheme must be", "which schemes an app's links may have is the configuration's"),
+    ("environment", r"goes with token", "what may be null is no condition"),
 ]
 
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
+    # A body that came before gets the answer of then, whatever headers are missing: it is its own id.
+    if "/webhooks/github/" in response.request.url and "X-GitHub-Event" not in response.request.headers:
+        return response.status_code != 200
     if not isinstance(failure, RejectedPositiveData):
         return True
     # U+0000 in a path or query: a schema would have to forbid it in each parameter anew.
