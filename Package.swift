@@ -139,7 +139,8 @@ let package = Package(
                 "UpgradeRules",
             ], touchesC: true),
         room(
-            "RelayStorePostgres", ["CPostgres", "RelayStore", "Telemetry", "Threading", "RelayEngine"], touchesC: true),
+            "RelayStorePostgres", ["CPostgres", "CTexts", "RelayStore", "Telemetry", "Threading", "RelayEngine"],
+            touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
@@ -157,7 +158,7 @@ let package = Package(
             // Debian builds C so (wiki.debian.org/Hardening); it needs optimisation, and the C library says so without.
             cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "CTexts", exclude: ["schema"]),
+        .target(name: "CTexts", exclude: ["schema", "postgres"]),
         .target(name: "CPostgres"),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
@@ -218,7 +219,7 @@ let package = Package(
             "RelayStorePostgresTests",
             [
                 "RelayStorePostgres", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "RelayEngine",
-                "TestPeers", "StorePeers",
+                "UpgradeRules", "FaultInjection", "TestPeers", "StorePeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),

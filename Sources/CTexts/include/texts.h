@@ -14,3 +14,7 @@ const char *_Nonnull relay_metrics(void);
 /// The steps of the store's schema, in their order, each with a NUL behind it.
 const char *_Nonnull relay_schema_steps(void);
 size_t relay_schema_steps_size(void);
+
+/// The same of the store in PostgreSQL, from step 20 on.
+const char *_Nonnull relay_postgres_steps(void);
+size_t relay_postgres_steps_size(void);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "texts.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char steps[] = {
+#embed "postgres/20-first-schema.sql"
+    , 0
+};
+
+const char *relay_postgres_steps(void) { return steps; }
+
+size_t relay_postgres_steps_size(void) { return sizeof steps; }
