@@ -220,6 +220,22 @@ struct PostgresConnectionTests {
         #expect(try copy(connection, 50_000..<50_001) == 1)
     }
 
+    @Test("Rows without end: the deadline is kept, nothing is written, and the session goes on")
+    func copyWithoutEnd() throws {
+        let connection = try TestDatabase().connect()
+        try connection.execute("CREATE TABLE things (id bigint)", until: .soon)
+        let start = MonotonicClock.now()
+        let failure = #expect(throws: PostgresFailure.self) {
+            try connection.copy("COPY things FROM STDIN (FORMAT binary)", until: .after(.milliseconds(300))) { rows in
+                rows.row(columns: 1) { $0.add(Int64(1)) }
+                return true
+            }
+        }
+        #expect(failure?.state == "57014")
+        #expect(MonotonicClock.now() - start < .seconds(3) * Patience.factor)
+        #expect(try connection.value("SELECT count(*) FROM things") == "0")
+    }
+
     // MARK: NOTIFY
 
     @Test func whatIsSaidByNotifyIsHeard() throws {

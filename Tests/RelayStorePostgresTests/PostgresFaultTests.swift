@@ -38,7 +38,8 @@ struct PostgresFaultTests {
             #expect(error?.code == .unreachable)
             #expect(error?.context.contains("127.0.0.1 port \(peer.port) failed: it does not answer") == true)
         }
-        #expect(took >= .milliseconds(300) && took < .seconds(2) * Patience.factor, "\(took)")
+        // A connection has a second, however short the deadline is.
+        #expect(took >= .seconds(1) && took < .seconds(3) * Patience.factor, "\(took)")
     }
 
     @Test("Of two servers the first is silent: the second one has its turn")

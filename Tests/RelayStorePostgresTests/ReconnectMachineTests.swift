@@ -20,30 +20,57 @@ struct ReconnectMachineTests {
 
     @Test func whenItIsGoneOneTriesAtOnceAndTheOthersWaitForHim() {
         var machine = ReconnectMachine()
-        #expect(machine.broke("it stopped", at: Self.at(0)) == .lost(reason: "it stopped"))
-        #expect(machine.broke("the second connection", at: Self.at(0)) == nil, "said once")
+        machine.broke("it stopped", generation: 0, at: Self.at(0))
+        machine.broke("the second connection", generation: 0, at: Self.at(0))
         #expect(machine.needed(at: Self.at(0)) == .dial)
         #expect(machine.needed(at: Self.at(0)) == .wait(until: Self.at(5000)))
-        #expect(machine.failed("refused", at: Self.at(10), random: 0) == nil)
+        #expect(machine.failed("refused", at: Self.at(10), random: 0) == .lost(reason: "refused"))
         #expect(machine.needed(at: Self.at(10)) == .wait(until: Self.at(110)))
         #expect(machine.needed(at: Self.at(110)) == .dial)
         #expect(machine.connected(at: Self.at(120)) == .back(after: .milliseconds(120), tries: 1))
-        #expect(machine.reconnects == 1)
+        #expect(machine.outages == 1)
         #expect(machine.needed(at: Self.at(120)) == .dial)
         #expect(machine.needed(at: Self.at(120)) == .dial)
+    }
+
+    @Test func aConnectionThatBreaksAloneIsReplaced() {
+        var machine = ReconnectMachine()
+        machine.broke("terminated", generation: 0, at: Self.at(0))
+        #expect(machine.needed(at: Self.at(1)) == .dial)
+        #expect(machine.connected(at: Self.at(2)) == .replaced(reason: "terminated"))
+        #expect(machine.outages == 0)
+    }
+
+    @Test func whatWasMadeBeforeAnOutageIsNoNews() {
+        var machine = ReconnectMachine()
+        _ = machine.failed("refused", at: Self.at(0), random: 0)
+        _ = machine.connected(at: Self.at(100))
+        machine.broke("an old one", generation: 0, at: Self.at(3_600_000))
+        #expect(machine.isUp)
+        machine.broke("a new one", generation: 1, at: Self.at(3_600_000))
+        #expect(!machine.isUp)
+    }
+
+    @Test func severalThatFailAtOnceCountAsOne() {
+        var machine = ReconnectMachine()
+        for _ in 0..<8 { #expect(machine.needed(at: Self.at(0)) == .dial) }
+        #expect(machine.failed("refused", at: Self.at(1), random: 0) == .lost(reason: "refused"))
+        for _ in 0..<7 { #expect(machine.failed("refused", at: Self.at(2), random: 0) == nil) }
+        #expect(machine.needed(at: Self.at(2)) == .wait(until: Self.at(101)))
     }
 
     @Test func whatCannotBeReachedFromTheStartIsSaidOnce() {
         var machine = ReconnectMachine()
         #expect(machine.needed(at: Self.at(0)) == .dial)
         #expect(machine.failed("refused", at: Self.at(0), random: 0) == .lost(reason: "refused"))
-        #expect(machine.failed("refused", at: Self.at(0), random: 0) == nil)
+        #expect(machine.needed(at: Self.at(100)) == .dial)
+        #expect(machine.failed("refused", at: Self.at(100), random: 0) == nil)
         #expect(machine.connected(at: Self.at(500)) == .back(after: .milliseconds(500), tries: 2))
     }
 
     @Test func afterFiveSecondsNobodyWaitsAnyMore() {
         var machine = ReconnectMachine()
-        _ = machine.broke("it stopped", at: Self.at(0))
+        machine.broke("it stopped", generation: 0, at: Self.at(0))
         #expect(machine.needed(at: Self.at(0)) == .dial)
         #expect(machine.needed(at: Self.at(4999)) == .wait(until: Self.at(5000)))
         #expect(machine.needed(at: Self.at(5000)) == .refuse(since: .milliseconds(5000), reason: "it stopped"))

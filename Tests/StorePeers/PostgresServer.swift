@@ -32,8 +32,10 @@ package final class PostgresServer: Sendable {
 
     /// Returns when it takes connections.
     ///
-    /// - Parameter settings: lines of postgresql.conf beside those of a test server: small, and durable for nobody.
-    package init(_ settings: [String] = []) throws {
+    /// - Parameters:
+    ///   - primary: whose standby it is: a copy, which follows it until `promote`.
+    ///   - settings: lines of postgresql.conf beside those of a test server: small, and durable for nobody.
+    package init(standbyOf primary: PostgresServer? = nil, _ settings: [String] = []) throws {
         guard let binaries = Self.binaries else { throw PeerError(Self.whereToGetIt) }
         // Kept as long as it takes to be given to the server: another process may be faster, and then this one fails.
         let reserved = try Loopback.ReservedPort()
@@ -56,10 +58,10 @@ package final class PostgresServer: Sendable {
             # Whoever reads is gone: then an echo fails, and that is the end.
             trap '' PIPE
             cd "$folder"
-            "$1/initdb" --no-sync --auth=trust --encoding=UTF8 --locale=C --username=\(Self.superuser) -D data > initdb.log 2>&1 \
-                || { cat initdb.log >&2; exit 1; }
+            \(primary.map(Self.copy) ?? Self.new) > new.log 2>&1 || { cat new.log >&2; exit 1; }
             printf '%s\\n' "$2" "unix_socket_directories = '$folder'" >> data/postgresql.conf
             { echo 'local all \(Self.superuser) trust'; echo 'host all \(Self.superuser) 127.0.0.1/32 trust';
+              echo 'local replication \(Self.superuser) trust';
               echo 'host all all 127.0.0.1/32 scram-sha-256'; echo 'local all all scram-sha-256'; } > data/pg_hba.conf
             "$1/pg_ctl" -D data -w -t 60 -l log -s start >&2 || { cat log >&2; exit 1; }
             echo "$folder"
@@ -72,6 +74,16 @@ package final class PostgresServer: Sendable {
         folder = try shell.line()
         guard folder.hasPrefix("/tmp/") else { throw PeerError("the server did not start; its words are above") }
     }
+
+    private static let new =
+        "\"$1/initdb\" --no-sync --auth=trust --encoding=UTF8 --locale=C --username=\(superuser) -D data"
+
+    private static func copy(of primary: PostgresServer) -> String {
+        "\"$1/pg_basebackup\" -h \(primary.folder) -p \(primary.port) -U \(superuser) -D data -R -X stream -c fast --no-sync"
+    }
+
+    /// Makes a standby a server that can be written to. Returns when it is.
+    package func promote() throws { try control("promote -w -t 60") }
 
     /// libpq's text for it: by its socket.
     package func conninfo(database: String = "postgres", user: String = superuser) -> String {

@@ -2,6 +2,7 @@
 import CPostgres
 import Glibc
 import RelayEngine
+import Threading
 
 /// Rows on their way into a table by COPY, in its binary form (postgresql.org/docs, "COPY", "Binary Format").
 struct CopyRows: Sendable {
@@ -50,7 +51,8 @@ extension PostgresConnection {
             }
         } catch {
             // Where the connection is gone this finds it out once more, and the cause is what counts.
-            _ = try? end(refusal: "the relay gave up", &patience, isRisky: false)
+            var rest = Patience(MonotonicClock.now() + Self.grace)
+            _ = try? end(refusal: "the relay gave up", &rest, isRisky: false)
             throw error
         }
         rows.fields.raw(Int16(-1))
@@ -59,6 +61,10 @@ extension PostgresConnection {
     }
 
     private func put(_ rows: inout CopyRows, _ patience: inout Patience) throws(PostgresFailure) {
+        // Nothing is waited for as long as the server takes all.
+        guard MonotonicClock.now() < patience.deadline else {
+            throw PostgresFailure(.refused("57014"), "the rows could not be written in time")
+        }
         let bytes = rows.fields.bytes
         rows.fields.bytes.removeAll(keepingCapacity: true)
         while true {

@@ -26,6 +26,8 @@ import Threading
     private var preparations = 0
     private var parameters = PostgresParameters()
     private let noticed: NoticeList
+    /// How many outages its pool had seen when it was made.
+    var generation = 0
     /// Why the session cannot be used any more.
     private(set) var end: PostgresFailure?
 
@@ -229,7 +231,7 @@ import Threading
         }
         // Whom the cancel hits now is not known: whatever is sent next, perhaps.
         if patience.isCancelled {
-            close(PostgresFailure(.silent, "a statement was answered after it had been cancelled"))
+            close(PostgresFailure(.dropped, "a statement was answered after it had been cancelled"))
         }
         guard let last else { throw PostgresFailure(.lost, "the server gave no answer to a statement") }
         return last

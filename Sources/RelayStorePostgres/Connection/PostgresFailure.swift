@@ -11,6 +11,8 @@ struct PostgresFailure: Error {
         case lost
         /// No answer came in time, and the statement could not be cancelled: its connection was closed.
         case silent
+        /// The session was closed by this end, and the server is well: a cancel may be on its way to it still.
+        case dropped
         /// The pool has no connection in time.
         case crowded
     }
@@ -31,7 +33,7 @@ struct PostgresFailure: Error {
     var isSessionOver: Bool {
         switch cause {
         case .refused(let state): state.reaction == .reconnect
-        case .lost, .silent: true
+        case .lost, .silent, .dropped: true
         case .crowded: false
         }
     }
@@ -47,7 +49,7 @@ struct PostgresFailure: Error {
         let (code, hint): (StoreError.Code, String?) =
             switch cause {
             case .refused(let state): (state.storeCode, state.hint)
-            case .lost, .silent:
+            case .lost, .silent, .dropped:
                 (
                     .unreachable,
                     "The relay connects again by itself; if this lasts, look at the server and the way to it"

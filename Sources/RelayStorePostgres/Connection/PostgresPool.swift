@@ -48,8 +48,8 @@ package final class PostgresPool: Sendable {
         self.random = random
     }
 
-    /// How often the server was connected to again after it had gone.
-    package var reconnects: Int { state.withLock { $0.machine.reconnects } }
+    /// How often the server was gone, and was connected to again.
+    package var outages: Int { state.withLock { $0.machine.outages } }
 
     /// Lends a session of a role. What failed in such a way that nothing came of it is done again (`Repetition`), so that `body` may
     /// run up to three times. A transaction that it leaves open is rolled back.
@@ -57,6 +57,7 @@ package final class PostgresPool: Sendable {
     /// - Parameters:
     ///   - doing: for the error, as in "registering devices".
     ///   - isReadOnly: whether a lost answer costs nothing but another question.
+    ///   - deadline: it may take a second more to connect, or to find out that a statement cannot be cancelled.
     /// - Throws: `StoreError` for what the server or the way to it said; whatever else `body` throws, as it is.
     func use<R: Sendable>(
         _ role: PostgresRole, _ doing: StaticString, isReadOnly: Bool = false, until deadline: MonotonicTime,
@@ -96,7 +97,7 @@ package final class PostgresPool: Sendable {
         defer {
             connection.rollBack()
             if let end = connection.end {
-                report { machine, now in machine.broke(end.message, at: now) }
+                broke(connection, end)
             } else if !state.withLock({ $0.isClosed }) {
                 lane.idle.connections.withLock { $0.append(connection) }
             }
@@ -108,9 +109,17 @@ package final class PostgresPool: Sendable {
     private func idle(_ lane: Lane) -> PostgresConnection? {
         while let connection = lane.idle.connections.withLock({ $0.popLast() }) {
             if connection.looksAlive() { return connection }
-            report { machine, now in machine.broke(connection.end?.message ?? "it is gone", at: now) }
+            if let end = connection.end { broke(connection, end) }
         }
         return nil
+    }
+
+    private func broke(_ connection: PostgresConnection, _ end: PostgresFailure) {
+        guard end.cause != .dropped else { return }
+        report { machine, now in
+            machine.broke(end.message, generation: connection.generation, at: now)
+            return nil
+        }
     }
 
     private func dial(_ role: PostgresRole, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresConnection
@@ -138,8 +147,13 @@ package final class PostgresPool: Sendable {
                 }
             case .dial:
                 do throws(PostgresFailure) {
-                    let connection = try dialer.dial(role, until: deadline)
-                    report { machine, now in machine.connected(at: now) }
+                    // Whoever has hardly any time left must not find that the server does not answer.
+                    let connection = try dialer.dial(role, until: max(deadline, now + .seconds(1)))
+                    report { machine, now in
+                        let report = machine.connected(at: now)
+                        connection.generation = machine.outages
+                        return report
+                    }
                     return connection
                 } catch {
                     // It is there, and has no room for one more.
@@ -168,6 +182,10 @@ package final class PostgresPool: Sendable {
         for bell in waiting { bell.signal() }
         switch report {
         case nil: break
+        case .replaced(let reason):
+            log(
+                .notice, "a connection to the database was replaced",
+                [("database", dialer.conninfo.place), ("reason", reason)])
         case .lost(let reason):
             log(.error, "the database is gone", [("database", dialer.conninfo.place), ("reason", reason)])
         case .back(let after, let tries):

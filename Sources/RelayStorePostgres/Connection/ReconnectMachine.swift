@@ -8,6 +8,9 @@ import RelayEngine
 /// | up | the last connection that was made succeeded; anybody may make another | a connection breaks, or cannot be made |
 /// | down | one at a time tries: at once, then after 0.1 s, 0.2 s … 2 s, each with up to a quarter more | one succeeds |
 ///
+/// A connection that broke alone is replaced by the first try: the server is gone when that fails, too. Those that were made before the
+/// server was gone are found to be broken one by one, hours later perhaps, and that is no news.
+///
 /// While it is down for less than `patience`, callers wait for the next try, up to their deadlines: a server that restarts is back
 /// by then, and nobody has noticed. After that they are refused at once; threads are not piled up behind a server that is gone.
 ///
@@ -24,6 +27,8 @@ struct ReconnectMachine: Sendable {
 
     /// What is said in the log: once when it is gone, once when it is back.
     enum Report: Hashable, Sendable {
+        /// One connection broke, and there is another one.
+        case replaced(reason: String)
         case lost(reason: String)
         /// - tries: that failed in between.
         case back(after: Duration, tries: Int)
@@ -35,13 +40,14 @@ struct ReconnectMachine: Sendable {
         var tries = 0
         var notBefore: MonotonicTime
         var isTrying = false
+        var isTold = false
     }
 
     static let patience = Duration.seconds(5)
 
     private var outage: Outage?
-    /// How often a connection was made after one that broke.
-    private(set) var reconnects = 0
+    /// Of those that are over, in which the server was gone.
+    private(set) var outages = 0
 
     var isUp: Bool { outage == nil }
 
@@ -62,28 +68,32 @@ struct ReconnectMachine: Sendable {
     mutating func connected(at now: MonotonicTime) -> Report? {
         guard let outage else { return nil }
         self.outage = nil
-        reconnects += 1
+        guard outage.isTold else { return .replaced(reason: outage.reason) }
+        outages += 1
         return .back(after: now - outage.since, tries: outage.tries)
     }
 
     /// A connection could not be made.
     /// - Parameter random: from 0 up to, not including, 1.
     mutating func failed(_ reason: String, at now: MonotonicTime, random: Double) -> Report? {
-        let isNews = outage == nil
-        var outage = outage ?? Outage(since: now, reason: reason, notBefore: now)
-        outage.tries += 1
-        outage.reason = reason
-        outage.isTrying = false
-        outage.notBefore = now + Self.backOff(after: outage.tries, random: random)
+        var outage = outage ?? Outage(since: now, reason: reason, notBefore: now, isTrying: true)
+        let isNews = !outage.isTold
+        (outage.reason, outage.isTold) = (reason, true)
+        // Several may have been at it when it began: they count as one.
+        if outage.isTrying {
+            outage.tries += 1
+            outage.isTrying = false
+            outage.notBefore = now + Self.backOff(after: outage.tries, random: random)
+        }
         self.outage = outage
         return isNews ? .lost(reason: reason) : nil
     }
 
     /// A connection broke that had been made. The first to notice connects at once.
-    mutating func broke(_ reason: String, at now: MonotonicTime) -> Report? {
-        guard outage == nil else { return nil }
+    /// - Parameter generation: `outages` when it was made.
+    mutating func broke(_ reason: String, generation: Int, at now: MonotonicTime) {
+        guard outage == nil, generation == outages else { return }
         outage = Outage(since: now, reason: reason, notBefore: now)
-        return .lost(reason: reason)
     }
 
     static func backOff(after tries: Int, random: Double) -> Duration {
@@ -111,7 +121,7 @@ struct Repetition: Sendable {
         switch failure.cause {
         case .lost: return isReadOnly || !failure.isOutcomeUnknown
         // The deadline is over.
-        case .silent, .crowded: return false
+        case .silent, .dropped, .crowded: return false
         case .refused(let state):
             switch state.reaction {
             case .reconnect: return isReadOnly || !failure.isOutcomeUnknown
