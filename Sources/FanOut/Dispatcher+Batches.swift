@@ -94,9 +94,10 @@ extension Dispatcher {
     }
 
     /// All answers are there: no later ones speak for the tokens that were called dead last. Where another campaign of the app goes on, its do.
-    private func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
+    private mutating func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
         guard !runs.values.contains(where: { $0.record.app == run.record.app && $0 !== run }) else { return }
-        for service in run.services {
+        let others = run.route.triesOtherEnvironment ? run.services.map { other(of: $0, for: run) } : []
+        for service in run.services + others.filter({ other in !run.services.contains { $0 === other } }) {
             var commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
                 retirements: service.tokens.unregistered.end())

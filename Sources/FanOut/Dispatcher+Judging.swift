@@ -20,10 +20,16 @@ extension Dispatcher {
         run.isPayloadTaken = settlement.isPayloadTaken
         settlement.judgeTokens(
             by: &service.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
-        if run.route.triesOtherEnvironment {
+        let other = run.route.triesOtherEnvironment ? other(of: service, for: run) : nil
+        if let other {
+            settlement.judgeOtherTokens(
+                by: &other.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
             noteMoves(settlement.judgeMoves(by: &service.tokens.moved, takenNow: batch.taken(of:)), of: service)
         }
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, at: now.wall) }
+        if let other, let pause = settlement.otherPause {
+            pauseCredential(of: other, until: pause.until, at: now.wall)
+        }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
@@ -37,13 +43,11 @@ extension Dispatcher {
                 run, service, .credential,
                 for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place))
         }
-        if let reason = settlement.otherEnvironmentFault {
-            let other = self.service(
-                run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
+        if let other, let reason = settlement.otherEnvironmentFault {
             restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
         }
         var commit = batch.commit(for: run.record.key, settlement)
-        commit.doubts = service.tokens.changes(at: service.key.environment)
+        commit.doubts = [service, other].compactMap(\.self).flatMap { $0.tokens.changes(at: $0.key.environment) }
         batch.settled = commit
         return commit
     }
@@ -76,11 +80,11 @@ extension Dispatcher {
     ) {
         let environment = service.key.environment
         let remembered = run.unjudged[environment] ?? UnjudgedRefusals()
-        let other = self.service(run.record.app, environment.other, run.route, isStaged: run.isStaged)
-        let pauseEnd = [settlement.pause?.until, pauseEnd(at: service), pauseEnd(at: other)].compactMap(\.self).max()
+        let pauseEnds = [settlement.pause?.until, pauseEnd(at: service), pauseEnd(at: other(of: service, for: run))]
         let actions = settlement.weigh(
             trust, isSending: run.lifecycle.isSending, triesOtherEnvironment: run.route.triesOtherEnvironment,
-            deniedUntil: batch.isDeniedSecondTries ? pauseEnd ?? now.wall : nil, remembered: remembered.refusals)
+            deniedUntil: batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil,
+            remembered: remembered.refusals)
         for action in actions {
             switch action {
             case .retry(let reasons, let time):

@@ -139,8 +139,7 @@ extension Dispatcher {
             run.lifecycle.isSending, batch.secondTries == nil
         else { return false }
         let now = now
-        let other = self.service(
-            run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
+        let other = other(of: service, for: run)
         // The pause is the credential's, whichever environment it is shown to; a campaign that sends nothing to the other one has not taken
         // its pause up.
         let isOneCredential = service.provider.credential == other.provider.credential
@@ -160,6 +159,11 @@ extension Dispatcher {
             owners[address] = (other, true)
         }
         return true
+    }
+
+    /// The app's service in its other environment.
+    mutating func other(of service: PushService, for run: CampaignRun) -> PushService {
+        self.service(run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
     }
 
     /// Until when a service wants no push with its credential; nil: it wants no pause now.

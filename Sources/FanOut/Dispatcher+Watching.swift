@@ -239,7 +239,9 @@ extension Dispatcher {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
         let service = service(run.record.app, environment, run.route, isStaged: run.isStaged)
         // A restart or a reload speaks no more for the service than a newer campaign does.
-        try service.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: environment) }
+        for one in run.route.triesOtherEnvironment ? [service, other(of: service, for: run)] : [service] {
+            try one.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: one.key.environment) }
+        }
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.
         service.forgetTemplate()
         service.provider.forgetRefusal()

@@ -25,8 +25,9 @@ final class JudgedTokens {
 
     /// What the store is to have instead of what it has.
     func changes(at environment: PushEnvironment) -> [TokenDoubt] {
+        guard let known = stored else { return [] }
         let now: [(TokenDoubt.Kind, JudgedAnswers)] = [(.dead, unregistered.memory), (.moved, moved.memory)]
-        let changed = now.filter { kind, judged in stored?[kind, default: JudgedAnswers()] != judged }
+        let changed = now.filter { kind, judged in known[kind, default: JudgedAnswers()] != judged }
         for (kind, judged) in changed { stored?[kind] = judged }
         return changed.map { TokenDoubt(environment, $0, $1) }
     }

@@ -54,6 +54,12 @@ package struct Settlement: Sendable {
     package private(set) var takenByOther: [Push] = []
     package private(set) var needsNewCredential = false
     package private(set) var pause: (until: Timestamp, reason: String)?
+    /// The pause that the other environment wants.
+    package private(set) var otherPause: (until: Timestamp, reason: String)?
+    /// What the other environment says of the tokens that it was asked about, and whom it calls dead: judged with what it says to its own.
+    private var otherAnswers = 0
+    private var otherRetirements: [TokenRetirement] = []
+    private var otherUnregistered = 0
     /// What the service's machine judges.
     package private(set) var report: BatchReport
     /// The first 5xx, such as "503 ServiceUnavailable".
@@ -116,14 +122,18 @@ package struct Settlement: Sendable {
             return nil
         case .accepted:
             takenByOther.append(push)
-        case .unregistered, .retry, .renewCredential, .pauseCredential:
+            otherAnswers += 1
+        case .unregistered:
+            otherAnswers += 1
+            otherUnregistered += 1
+        case .retry, .renewCredential, .pauseCredential:
             break
         }
         if let first {
             refusals.remove(first, .refused)
             report.answers.refused -= 1
         }
-        return result(of: outcome, push)
+        return result(of: outcome, push, isSecondTry: true)
     }
 
     /// Keeps back what the batch would retire until the service's next answers have been seen, and retires instead what was kept
@@ -136,12 +146,23 @@ package struct Settlement: Sendable {
         window.drop(\.device, of: takenNow)
         let answers = report.answers
         let verdict = window.take(
-            answers: answers.proven + answers.refused, unregistered: answers.unregistered, retirements: retirements,
-            limit: limit)
+            answers: answers.proven + answers.refused - otherUnregistered,
+            unregistered: answers.unregistered - otherUnregistered, retirements: retirements, limit: limit)
         switch verdict {
         case .released(let released): retirements = released
         case .tripped(let trip): (retirements, report.unregistered) = ([], trip)
         }
+    }
+
+    /// The same for the tokens that the other environment calls dead, by what it has said of late. It stops nothing: where it is mad, its own
+    /// batches will.
+    package mutating func judgeOtherTokens(
+        by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
+    ) {
+        window.drop(\.device, of: takenNow)
+        let verdict = window.take(
+            answers: otherAnswers, unregistered: otherUnregistered, retirements: otherRetirements, limit: limit)
+        if case .released(let released) = verdict { retirements += released }
     }
 
     /// The same for the devices that the other environment took: where nearly all are of that one, it is no single device's mistake,
@@ -205,7 +226,7 @@ package struct Settlement: Sendable {
         }
     }
 
-    private mutating func result(of outcome: PushOutcome, _ push: Push) -> Result {
+    private mutating func result(of outcome: PushOutcome, _ push: Push, isSecondTry: Bool = false) -> Result {
         switch outcome {
         case .accepted:
             report.answers.accepted += 1
@@ -222,8 +243,9 @@ package struct Settlement: Sendable {
             report.answers.unregistered += 1
             refusals.add(reason, .unregistered)
             if let since {
-                retirements.append(
-                    TokenRetirement(device: push.device, deadSince: since, registeredAt: push.registeredAt))
+                let retirement = TokenRetirement(
+                    device: push.device, deadSince: since, registeredAt: push.registeredAt)
+                if isSecondTry { otherRetirements.append(retirement) } else { retirements.append(retirement) }
             }
             return Result(state: .unregistered, reason: reason)
         case .retry(let cause, let reason):
@@ -234,7 +256,10 @@ package struct Settlement: Sendable {
         case .pauseCredential(let length, let reason):
             let length = min(length, ProviderTokenMachine.longestPause)
             let end = now + schedule.delay(after: .service(retryAfter: length), attempt: 1, random: random.unit())
-            if pause.map({ $0.until < end }) ?? true { pause = (end, reason) }
+            let known = isSecondTry ? otherPause : pause
+            if known.map({ $0.until < end }) ?? true {
+                if isSecondTry { otherPause = (end, reason) } else { pause = (end, reason) }
+            }
             return requeue(reason, at: end)
         case .reconnect(let reason):
             report.reconnects += 1

@@ -257,7 +257,8 @@ extension World {
         var bump = VersionBump(app: settings.key(app), latest: try Version(Self.text(version: version)))
         bump.isConfirmed = true
         let rose = try apply(bump, app, canary: nil, source: "api")
-        model.announced[app] = max(model.announced[app], version)
+        // What its policy requires is known for as long as it is asked for: it is taken back with its campaign.
+        if !rose { model.announced[app] = max(model.announced[app], version) }
         return
             "api announces \(World.text(version: version)) as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
     }

@@ -2,8 +2,6 @@
 import FaultInjection
 import PushProviders
 import RelayEngine
-import RelayStore
-import RelayStoreSQLite
 import Signing
 import WireFormat
 
@@ -119,7 +117,10 @@ extension World {
         if isDead { pushes.calledDead.insert(name) }
         if isDead || answer.status == 200 {
             pushes.faults[push.campaign] = nil
-        } else if services[place]?.weather == .badKey, lasts(place) > .seconds(60) {
+        } else if services[place]?.weather == .badKey, lasts(place) > .seconds(60),
+            phone?.saysSandbox == place.isSandbox
+        {
+            // What the other environment has against the credential betters nothing that its own has said of a token.
             pushes.faults[push.campaign, default: []].insert(push.token)
         }
     }
@@ -142,9 +143,7 @@ extension World {
         _ answer: ServiceAnswer, _ push: SeenPush, _ batch: ObjectIdentifier, _ place: PushPlace
     ) {
         let name = "\(push.app)/\(push.token)"
-        guard let index = pushes.madness.lastIndex(where: { $0.place == place }), !isSecondTry(push, place) else {
-            return
-        }
+        guard let index = pushes.madness.lastIndex(where: { $0.place == place }) else { return }
         // Whom it takes again is not lost to its madness of before, whatever it says of him next.
         if answer.status == 200 {
             for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
@@ -162,13 +161,6 @@ extension World {
         } else {
             pushes.answers[batch, default: .init(entry: index)].others += 1
         }
-    }
-
-    /// Whether the device is registered in the other environment: what this one says to it retires nobody.
-    private func isSecondTry(_ push: SeenPush, _ place: PushPlace) -> Bool {
-        guard settings.setup["other", place.app] == 1, !settings.isAndroid(place.app) else { return false }
-        let device = try? relay?.store.device(settings.key(place.app), token: push.token)
-        return device.map { ($0.registration.environment == .sandbox) != place.isSandbox } ?? false
     }
 
     /// Whether the service wants to be left alone just now. What leaves by a clock that somebody has set is not judged.
