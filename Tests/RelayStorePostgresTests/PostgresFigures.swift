@@ -2,6 +2,7 @@
 import Foundation
 import OwnThread
 import RelayEngine
+import RelayStore
 import StorePeers
 import TestPeers
 import Testing
@@ -52,6 +53,8 @@ struct PostgresFigures {
 
     @Test(.ownMachine, .enabled(if: PostgresServer.isInstalled && rows > 0)) func figures() throws {
         let connection = try TestDatabase().connect(.long)
+        try PostgresSchema(name: "upgrade_relay", release: "1").grow(
+            connection, at: Timestamp(seconds: 1), until: .soon)
         try connection.execute("CREATE TABLE things (id bigint PRIMARY KEY, token bytea, telephone text)", until: .soon)
         let tokens = (0..<Self.page).map(Self.token)
         let telephones = (0..<Self.page).map { "+861380\(1_000_000 + $0)" }
@@ -109,7 +112,32 @@ struct PostgresFigures {
                 #expect(rows.integer(0, 2) == Self.page)
             }
         }
+        try shard(connection)
         try sqlite(tokens, telephones)
+    }
+
+    /// Devices as the fan-out reads them, their tokens as text.
+    private func shard(_ connection: PostgresConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO app (id, name, platform) VALUES (1, 'a', 'ios');
+            INSERT INTO device (id, app_id, digest, token, telephone, version, environment, registered_at)
+                SELECT i, 1, gen_random_uuid(), '\\x00'::bytea || decode(lpad(to_hex(i), 64, '0'), 'hex'),
+                    '+861380' || (1000000 + i), '1.2.3', 0, 1 FROM generate_series(1, \(Self.rows)) AS i;
+            ANALYZE device
+            """, until: .soon)
+        var devices = DeviceRows()
+        try measure("devices of a shard, 2,000 at a time", rows: Self.rows) {
+            var (after, count) = (Int64(0), 0)
+            repeat {
+                try DeviceReader.readDevices(
+                    connection, app: 1, environment: .production, after: after, through: .max, limit: Int(Self.page),
+                    of: nil, without: nil, into: &devices, until: .soon)
+                after = devices.rows.last?.id ?? after
+                count += devices.count
+            } while devices.count == Int(Self.page)
+            #expect(count == Int(Self.rows))
+        }
     }
 
     /// The same table and pages.

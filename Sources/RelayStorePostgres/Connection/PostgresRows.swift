@@ -34,13 +34,14 @@ import RelayEngine
         return unsafe try body(UnsafeRawBufferPointer(start: relay_PQgetvalue(result, row, column), count: count))
     }
 
-    /// A bigint or an integer; 0 for NULL.
+    /// A bigint, an integer or a smallint; 0 for NULL.
     @inline(__always)
     func integer(_ row: Int, _ column: Int) -> Int64 {
         unsafe withBytes(row, column) { bytes in
             switch bytes.count {
             case 8: unsafe Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
             case 4: unsafe Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+            case 2: unsafe Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
             case 0: 0
             default: preconditionFailure("column \(column) is no integer")
             }

@@ -13,7 +13,12 @@ struct PostgresStatement: Sendable {
 
     /// - Parameter text: of this program's source: nothing from outside can become a part of it. Values are `$1`, `$2`….
     init(_ text: StaticString, isReadOnly: Bool = false) {
-        self.text = text.description
+        self.init(composed: text.description, isReadOnly: isReadOnly)
+    }
+
+    /// - Parameter text: put together of such texts.
+    init(composed text: String, isReadOnly: Bool = false) {
+        self.text = text
         self.isReadOnly = isReadOnly
         number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
     }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// The fan-out's batches: devices of a shard, and due retries.
+enum DeviceReader {
+    /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes.
+    static let production = devices("= 0")
+    static let sandbox = devices("= 1")
+    /// The same without those that have a row in the ledger of a campaign ($5): its canary's.
+    static let productionWithoutRows = devices("= 0 \(hasNoRow)")
+    static let sandboxWithoutRows = devices("= 1 \(hasNoRow)")
+
+    private static let hasNoRow =
+        "AND NOT EXISTS (SELECT FROM delivery AS r WHERE r.campaign_id = $5 AND r.device_id = device.id)"
+
+    private static func devices(_ condition: String) -> PostgresStatement {
+        PostgresStatement(
+            composed: """
+                SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at FROM device
+                WHERE app_id = $1 AND id > $2 AND id <= $3 AND removed_at IS NULL
+                    AND coalesce(planned_environment, environment) \(condition)
+                ORDER BY id LIMIT $4
+                """, isReadOnly: true)
+    }
+
+    /// Takes the longest due first, from the index; sorting only what was taken. LEFT: a row whose device has gone would stay due for
+    /// ever. None of a campaign that is over: whoever sends may not have looked yet.
+    static let dueRetries = PostgresStatement(
+        """
+        SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
+            r.attempts, r.again
+        FROM (SELECT device_id, attempts, again FROM delivery
+              WHERE campaign_id = $1 AND environment = $2 AND state = 3 AND next_attempt_at <= $3
+                  AND (SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = $1)
+              ORDER BY next_attempt_at LIMIT $4) AS r
+            LEFT JOIN device AS d ON d.app_id = (SELECT c.app_id FROM campaign AS c WHERE c.id = $1) AND d.id = r.device_id
+        ORDER BY r.device_id
+        """, isReadOnly: true)
+
+    /// How many devices one message has where most of them may be of another wave.
+    private static let page = 2000
+
+    /// As `Ledger.readDevices`.
+    /// - Parameter app: the app's id; nil where nobody has registered for it.
+    static func readDevices(
+        _ connection: PostgresConnection, app: Int64?, environment: PushEnvironment, after: Int64, through last: Int64,
+        limit: Int, of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows,
+        until deadline: MonotonicTime
+    ) throws(PostgresFailure) {
+        rows.removeAll()
+        guard let app, limit > 0 else { return }
+        let statement =
+            switch (environment, campaign) {
+            case (.production, nil): production
+            case (.production, _): productionWithoutRows
+            case (.sandbox, nil): sandbox
+            case (.sandbox, _): sandboxWithoutRows
+            }
+        // Of one wave, the range is read until enough of its devices were met.
+        let draw = slice.flatMap { $0.isLast ? nil : $0.draw }
+        let most = draw == nil ? limit : max(limit, page)
+        var after = after
+        while true {
+            let found = try connection.run(statement, until: deadline) { values in
+                values.add(app)
+                values.add(after)
+                values.add(last)
+                values.add(Int64(most))
+                if let campaign { values.add(campaign.row) }
+            }
+            for row in 0..<found.count where rows.count < limit {
+                if let draw, let slice {
+                    let wave = unsafe found.withBytes(row, 2) { telephone in
+                        unsafe draw.wave(of: found.isNull(row, 2) ? nil : telephone)
+                    }
+                    guard wave == slice.number else { continue }
+                }
+                append(row, of: found, wave: slice?.number ?? 0, to: &rows)
+            }
+            guard draw != nil, rows.count < limit, found.count == most else { return }
+            after = found.integer(found.count - 1, 0)
+        }
+    }
+
+    /// As `Ledger.readDueRetries`.
+    static func readDueRetries(
+        _ connection: PostgresConnection, _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp,
+        limit: Int, waves: WaveDraw?, into rows: inout DeviceRows, until deadline: MonotonicTime
+    ) throws(PostgresFailure) {
+        rows.removeAll()
+        let found = try connection.run(dueRetries, until: deadline) { values in
+            values.add(campaign.row)
+            values.add(Int64(environment.rawValue))
+            values.add(now.milliseconds)
+            values.add(Int64(max(limit, 0)))
+        }
+        for row in 0..<found.count {
+            let isGone = found.isNull(row, 1)
+            let wave = unsafe found.withBytes(row, 2) { telephone in
+                unsafe waves?.wave(of: found.isNull(row, 2) ? nil : telephone) ?? 0
+            }
+            append(
+                row, of: found, wave: isGone ? Int(UInt8.max) : wave,
+                attempts: UInt16(clamping: found.integer(row, 7)),
+                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 8))), to: &rows)
+        }
+    }
+
+    /// Columns: id, token, telephone, version, environment, dead, registered.
+    @inline(__always)
+    private static func append(
+        _ row: Int, of found: borrowing PostgresRows, wave: Int, attempts: UInt16 = 0, again: SentAgain = [],
+        to rows: inout DeviceRows
+    ) {
+        let token = unsafe found.withBytes(row, 1) { unsafe PackedToken.unpack($0, into: &rows) }
+        let telephone = text(row, 2, of: found, into: &rows)
+        let version = text(row, 3, of: found, into: &rows)
+        var device = DeviceRow(
+            id: found.integer(row, 0), token: token, telephone: telephone, version: version,
+            environment: found.integer(row, 4) == 0 ? .production : .sandbox, isDead: found.bool(row, 5),
+            registeredAt: found.integer(row, 6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
+        device.again = again
+        rows.append(device)
+    }
+
+    @inline(__always)
+    private static func text(
+        _ row: Int, _ column: Int, of found: borrowing PostgresRows, into rows: inout DeviceRows
+    ) -> ByteSlice {
+        unsafe found.withBytes(row, column) { text in
+            if unsafe text.isEmpty, found.isNull(row, column) { return .absent }
+            return unsafe rows.store(text)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// A push token as `device.token` has it: a byte that says how, and then hex digits at half their length (APNs' tokens are nothing
+/// else) or the text as it is.
+enum PackedToken {
+    private static let hex: UInt8 = 0
+    private static let text: UInt8 = 1
+
+    static func packed(_ token: some Collection<UInt8>) -> [UInt8] {
+        guard token.count % 2 == 0, token.allSatisfy({ digit($0) != nil }) else { return [text] + token }
+        var packed = [hex]
+        packed.reserveCapacity(1 + token.count / 2)
+        var high: UInt8?
+        for byte in token {
+            guard let value = digit(byte) else { continue }
+            if let half = high {
+                packed.append(half << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return packed
+    }
+
+    /// Lowercase alone, so that a token comes back as it was.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+
+    /// The two digits of each byte, the first one in the lower half: little-endian.
+    private static let digits: [UInt16] = (0...255).map { byte in
+        let digits = Array("0123456789abcdef".utf8)
+        return UInt16(digits[byte >> 4]) | UInt16(digits[byte & 15]) << 8
+    }
+
+    /// Appends the token's text to the arena.
+    @inline(__always)
+    static func unpack(_ packed: UnsafeRawBufferPointer, into rows: inout DeviceRows) -> ByteSlice {
+        guard let kind = unsafe packed.first else { return .absent }
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: packed[1...])
+        guard kind == hex else { return unsafe rows.store(rest) }
+        return unsafe withUnsafeTemporaryAllocation(byteCount: 2 * rest.count, alignment: 2) { text in
+            unsafe digits.withUnsafeBufferPointer { digits in
+                for place in rest.indices {
+                    unsafe text.storeBytes(
+                        of: digits[Int(rest[place])].littleEndian, toByteOffset: 2 * place, as: UInt16.self)
+                }
+            }
+            return unsafe rows.store(UnsafeRawBufferPointer(text))
+        }
+    }
+}
