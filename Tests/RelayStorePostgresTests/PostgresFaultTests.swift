@@ -100,6 +100,28 @@ struct PostgresFaultTests {
         #expect(peer.state.now.connections == 3)
     }
 
+    @Test("Connections that look well and are dead: the first one that is used tells of all")
+    func allAreDead() throws {
+        let areDead = CancellationFlag()
+        let peer = try PostgresPeer { connection, text in
+            areDead.isSet && connection < 4 && text.hasPrefix("SELECT id") ? .cut : .done
+        }
+        defer { peer.stop() }
+        let pool = try TestDatabase.pool(peer.conninfo)
+        defer { pool.close() }
+        func hold(_ count: Int) throws {
+            guard count > 0 else { return }
+            try pool.use(.requests, "holding", until: .soon) { _ in try hold(count - 1) }
+        }
+        try hold(4)
+        areDead.set()
+        let rows = try pool.use(.requests, "reading", isReadOnly: true, until: .soon) { connection in
+            try connection.run(Self.select, until: .soon).count
+        }
+        #expect(rows == 0)
+        #expect(peer.state.now.connections == 5)
+    }
+
     @Test("A transaction whose connection ends before its COMMIT is done again; at its COMMIT it is not")
     func lostTransaction() throws {
         let peer = try PostgresPeer { connection, text in

@@ -27,7 +27,7 @@ struct ReconnectMachineTests {
         #expect(machine.failed("refused", at: Self.at(10), random: 0) == .lost(reason: "refused"))
         #expect(machine.needed(at: Self.at(10)) == .wait(until: Self.at(110)))
         #expect(machine.needed(at: Self.at(110)) == .dial)
-        #expect(machine.connected(at: Self.at(120)) == .back(after: .milliseconds(120), tries: 1))
+        #expect(machine.connected(at: Self.at(120)) == .back(after: .milliseconds(110), tries: 1))
         #expect(machine.outages == 1)
         #expect(machine.needed(at: Self.at(120)) == .dial)
         #expect(machine.needed(at: Self.at(120)) == .dial)
@@ -39,6 +39,14 @@ struct ReconnectMachineTests {
         #expect(machine.needed(at: Self.at(1)) == .dial)
         #expect(machine.connected(at: Self.at(2)) == .replaced(reason: "terminated"))
         #expect(machine.outages == 0)
+    }
+
+    @Test func aConnectionThatBrokeLongAgoIsNoOutageSinceThen() {
+        var machine = ReconnectMachine()
+        machine.broke("terminated", generation: 0, at: Self.at(0))
+        #expect(machine.needed(at: Self.at(3_600_000)) == .dial)
+        #expect(machine.failed("refused", at: Self.at(3_600_000), random: 0) == .lost(reason: "refused"))
+        #expect(machine.needed(at: Self.at(3_600_001)) == .wait(until: Self.at(3_600_100)))
     }
 
     @Test func whatWasMadeBeforeAnOutageIsNoNews() {
@@ -72,12 +80,14 @@ struct ReconnectMachineTests {
         var machine = ReconnectMachine()
         machine.broke("it stopped", generation: 0, at: Self.at(0))
         #expect(machine.needed(at: Self.at(0)) == .dial)
-        #expect(machine.needed(at: Self.at(4999)) == .wait(until: Self.at(5000)))
-        #expect(machine.needed(at: Self.at(5000)) == .refuse(since: .milliseconds(5000), reason: "it stopped"))
-        _ = machine.failed("no route", at: Self.at(6000), random: 0)
-        #expect(machine.needed(at: Self.at(6001)) == .refuse(since: .milliseconds(6001), reason: "no route"))
+        _ = machine.failed("no route", at: Self.at(100), random: 0)
+        #expect(machine.needed(at: Self.at(200)) == .dial)
+        #expect(machine.needed(at: Self.at(5099)) == .wait(until: Self.at(5100)))
+        #expect(machine.needed(at: Self.at(5100)) == .refuse(since: .milliseconds(5000), reason: "no route"))
+        _ = machine.failed("no answer", at: Self.at(6000), random: 0)
+        #expect(machine.needed(at: Self.at(6001)) == .refuse(since: .milliseconds(5901), reason: "no answer"))
         // Whoever comes when a try is due makes it.
-        #expect(machine.needed(at: Self.at(6100)) == .dial)
+        #expect(machine.needed(at: Self.at(6200)) == .dial)
     }
 
     @Test(arguments: [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1600), (6, 2000), (7, 2000), (1000, 2000)])

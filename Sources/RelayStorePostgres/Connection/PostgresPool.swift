@@ -114,8 +114,10 @@ package final class PostgresPool: Sendable {
         return nil
     }
 
+    /// Those that nobody uses go with it: they may be of the same server that is gone, and look well as long as nothing is sent.
     private func broke(_ connection: PostgresConnection, _ end: PostgresFailure) {
         guard end.cause != .dropped else { return }
+        closeIdle()
         report { machine, now in
             machine.broke(end.message, generation: connection.generation, at: now)
             return nil
@@ -206,7 +208,17 @@ package final class PostgresPool: Sendable {
             return state.waiting
         }
         for bell in waiting { bell.signal() }
-        for lane in lanes.values { lane.idle.connections.withLock { $0 = [] } }
+        closeIdle()
+    }
+
+    private func closeIdle() {
+        // Freed, and closed with that, outside of the lock.
+        _ = lanes.values.map { lane in
+            lane.idle.connections.withLock { connections in
+                defer { connections = [] }
+                return connections
+            }
+        }
     }
 }
 

@@ -35,7 +35,7 @@ struct ReconnectMachine: Sendable {
     }
 
     private struct Outage {
-        let since: MonotonicTime
+        var since: MonotonicTime
         var reason: String
         var tries = 0
         var notBefore: MonotonicTime
@@ -78,6 +78,8 @@ struct ReconnectMachine: Sendable {
     mutating func failed(_ reason: String, at now: MonotonicTime, random: Double) -> Report? {
         var outage = outage ?? Outage(since: now, reason: reason, notBefore: now, isTrying: true)
         let isNews = !outage.isTold
+        // Long ago a connection may have broken that nobody has needed since.
+        if isNews { outage.since = now }
         (outage.reason, outage.isTold) = (reason, true)
         // Several may have been at it when it began: they count as one.
         if outage.isTrying {
