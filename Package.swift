@@ -135,12 +135,13 @@ let package = Package(
         room(
             "RelayStoreSQLite",
             [
-                "CSQLite", "CTexts", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
             "RelayStorePostgres", ["CPostgres", "CTexts", "RelayStore", "Telemetry", "Threading", "RelayEngine"],
             touchesC: true),
+        room("StoreSQL", ["RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
@@ -212,14 +213,15 @@ let package = Package(
         tests(
             "RelayStoreSQLiteTests",
             [
-                "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
+                "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "StoreSQL", "RelayStore", "RelayEngine",
+                "UpgradeRules",
                 "StoreConformance", "FaultInjection", "TestPeers",
             ]),
         tests(
             "RelayStorePostgresTests",
             [
-                "RelayStorePostgres", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "RelayEngine",
-                "UpgradeRules", "FaultInjection", "TestPeers", "StorePeers",
+                "RelayStorePostgres", "StoreSQL", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
+                "RelayEngine", "UpgradeRules", "FaultInjection", "TestPeers", "StorePeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
@@ -252,7 +254,8 @@ let package = Package(
             "FanOutTests",
             [
                 "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "RelayStore", "TestStores", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator",
+                "RelayStore", "TestStores", "RelayStoreSQLite", "StoreSQL", "RelayEngine", "UpgradeRules",
+                "PushSimulator",
                 "Signing", "SeedApps",
                 "TestPeers", "FaultInjection", "StoreConformance",
             ]),
@@ -314,7 +317,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Threading", "WireFormat",
+                "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "StoreSQL", "Threading",
+                "WireFormat",
                 "RelayEngine", "PushSimulator", "SimulatorTools", "SeedApps", "TestPeers", "StorePeers",
                 "FaultInjection", "HookReceiver",
             ]),

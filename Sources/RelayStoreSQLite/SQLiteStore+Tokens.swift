@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import StoreSQL
 
 extension SQLiteStore {
     package func addToken(_ token: AccessToken, hash: [UInt8]) throws {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
-import RelayEngine
+package import RelayEngine
 import RelayStore
+package import StoreSQL
 import Synchronization
 package import Telemetry
 import Threading
@@ -12,7 +13,7 @@ import Threading
 /// does not block readers" (sqlite.org/wal.html); every commit of the writer is on the disk before the call returns.
 ///
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again.
-package final class SQLiteStore: RelayStore {
+package final class SQLiteStore: SQLStore {
     let path: String
     let options: Options
     /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
@@ -103,6 +104,9 @@ package final class SQLiteStore: RelayStore {
         }
     }
 
+    package var random: RandomSource { options.random }
+    package var log: Log { options.log }
+
     // MARK: Connections
 
     private static func configureWriter(_ connection: SQLiteConnection, path: String) throws {
@@ -151,6 +155,11 @@ package final class SQLiteStore: RelayStore {
         return try locked(doing) { connection in try commit(on: connection, since: asked, body) }
     }
 
+    /// One writer has everything to itself.
+    package func write<R: Sendable>(
+        _ doing: String, lock: WriteLock, _ body: (SQLiteConnection) throws -> R
+    ) throws -> R { try write(doing, body) }
+
     /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
     /// grown too large.
     func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
@@ -174,12 +183,12 @@ package final class SQLiteStore: RelayStore {
     }
 
     /// One snapshot on a reader, for methods of more than one statement.
-    func read<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+    package func read<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         try readOnce(doing) { connection in try connection.transaction("BEGIN", body) }
     }
 
     /// A reader without a transaction: each statement sees the newest state. For methods of one statement.
-    func readOnce<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+    package func readOnce<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard options.readers > 0 else { return try locked(doing, body) }
         options.onEnter?()
         return try readers.withConnection { connection in try use(connection, doing, body) }

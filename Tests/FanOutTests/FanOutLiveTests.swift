@@ -8,6 +8,7 @@ import RelayEngine
 import RelayStore
 import SeedApps
 import Signing
+import StoreSQL
 import Synchronization
 import Testing
 import UpgradeRules

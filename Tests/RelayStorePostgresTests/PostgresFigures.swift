@@ -4,6 +4,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import StorePeers
+import StoreSQL
 import TestPeers
 import Testing
 import Threading

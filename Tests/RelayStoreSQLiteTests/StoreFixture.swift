@@ -3,6 +3,7 @@ import Foundation
 import RelayEngine
 import RelayStore
 import StoreConformance
+import StoreSQL
 import UpgradeRules
 
 @testable import RelayStoreSQLite

@@ -4,6 +4,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import StoreConformance
+import StoreSQL
 import Synchronization
 import TestPeers
 import Testing

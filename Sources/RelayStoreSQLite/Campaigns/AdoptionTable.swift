@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 import UpgradeRules
 
 /// The tables `campaign_adoption` and `campaign_told`, and the columns of `campaign` beside `upgraded`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import StoreSQL
 
 /// The columns of `campaign` that tell of its canary, and the rows that it has before there are shards.
 enum CanaryTable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import StoreSQL
 
 extension SQLiteStore {
     /// Counts on a reader, so that nobody waits for the count, and then writes the shards in one short transaction. A

@@ -2,6 +2,7 @@
 import CSQLite
 import Glibc
 import RelayEngine
+package import StoreSQL
 import Telemetry
 import Threading
 
@@ -15,7 +16,7 @@ import Threading
 /// `SQLiteStore` for the writer, in `Reader` for the others) and the parameter of a closure that runs inside that mutex's
 /// `withLock`. What comes out of such a closure is a `Sendable` value, which neither a connection nor a statement can be
 /// part of; statements are kept by their connection alone. Before the mutex has it, a connection is known to one `init`.
-@safe final class SQLiteConnection: @unchecked Sendable {
+@safe package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     private let handle: OpaquePointer
     private(set) var statements: [SQL: Statement] = [:]
     private var pulse: Pulse?
@@ -145,9 +146,8 @@ import Threading
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: unsafe handle) }
     }
 
-    /// Runs one statement; returns how many rows it changed, triggers not counted.
     @discardableResult
-    func run(_ sql: SQL, _ values: (any SQLValue)?...) throws(SQLiteFailure) -> Int {
+    package func run(_ sql: SQL, values: [(any SQLValue)?]) throws(SQLiteFailure) -> Int {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
@@ -155,36 +155,20 @@ import Threading
         return changes
     }
 
-    /// Every row that `sql` gives.
-    func all<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Statement) throws -> R) throws -> [R] {
-        try all(sql, values: values, row: row)
-    }
-
-    func all<R>(
-        _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (Statement) throws -> R
-    ) throws -> [R] {
+    package func rows(
+        _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int, _ body: (Statement) throws -> Void
+    ) throws {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
-        var rows: [R] = []
-        while rows.count < limit, try statement.step() { rows.append(try row(statement)) }
-        return rows
+        var count = 0
+        while count < limit, try statement.step() {
+            try body(statement)
+            count += 1
+        }
     }
 
-    /// The first row that `sql` gives.
-    func first<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Statement) throws -> R) throws -> R? {
-        try all(sql, values: values, atMost: 1, row: row).first
-    }
-
-    /// The number that the first row begins with.
-    func integer(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64? {
-        try all(sql, values: values, atMost: 1) { $0.integer(0) }.first
-    }
-
-    /// Whether `sql` gives a row.
-    func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
-        try !all(sql, values: values, atMost: 1) { _ in true }.isEmpty
-    }
+    package var dialect: SQLDialect { .sqlite }
 
     /// SQLite opens a file that it may not write to for reading, without a word.
     var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
@@ -199,7 +183,7 @@ import Threading
     private func commit() throws(SQLiteFailure) {
         errno = 0
         do throws(SQLiteFailure) {
-            try run("COMMIT")
+            try run("COMMIT", values: [])
         } catch {
             var failure = error
             failure.systemError = errno

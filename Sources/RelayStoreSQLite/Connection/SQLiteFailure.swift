@@ -5,7 +5,7 @@ import RelayStore
 import Threading
 
 /// What SQLite said, before the store adds what it was doing. Never leaves this module.
-struct SQLiteFailure: Error {
+package struct SQLiteFailure: Error {
     /// The extended result code (sqlite.org/rescode.html).
     var code: Int32
     /// SQLite's own words. They name tables and columns, never bound values.

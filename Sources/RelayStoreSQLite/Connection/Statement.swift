@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 import RelayEngine
+import RelayStore
+import StoreSQL
 
 /// One prepared statement, and the row that it stands on. Lives and dies with its connection's lock.
-@safe final class Statement {
+@safe package final class Statement: SQLRow {
     private let handle: OpaquePointer
     private let database: OpaquePointer
 
@@ -110,11 +112,11 @@ import RelayEngine
 
     var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 
-    func integer(_ column: Int32) -> Int64 {
+    package func integer(_ column: Int32) -> Int64 {
         unsafe sqlite3_column_int64(handle, column)
     }
 
-    func isNull(_ column: Int32) -> Bool {
+    package func isNull(_ column: Int32) -> Bool {
         unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
@@ -126,13 +128,13 @@ import RelayEngine
         optionalText(column) ?? ""
     }
 
-    func optionalText(_ column: Int32) -> String? {
+    package func optionalText(_ column: Int32) -> String? {
         unsafe withText(column) { bytes in
             unsafe bytes.map { unsafe String(decoding: $0, as: UTF8.self) }
         }
     }
 
-    func blob(_ column: Int32) -> [UInt8] {
+    package func blob(_ column: Int32) -> [UInt8] {
         guard let address = unsafe sqlite3_column_blob(handle, column) else { return [] }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))
         return unsafe [UInt8](UnsafeRawBufferPointer(start: address, count: count))
@@ -166,5 +168,31 @@ extension Statement {
             guard let stored = unsafe stored else { return slice.isAbsent }
             return unsafe !slice.isAbsent && stored.elementsEqual(arena[slice.range])
         }
+    }
+}
+
+extension Statement {
+    func bind(_ values: [(any SQLValue)?]) {
+        for (index, value) in zip(Int32(1)..., values) {
+            switch value?.parameter {
+            case .integer(let number)?: bind(index, number)
+            case .text(let text)?: bind(index, text)
+            case .bytes(let bytes)?: bind(index, blob: bytes)
+            case nil: bindNull(index)
+            }
+        }
+    }
+
+    // As every row reads them, for a row of a batch.
+
+    @inline(__always)
+    func environment(_ column: Int32) -> PushEnvironment {
+        integer(column) == 0 ? .production : .sandbox
+    }
+
+    func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
+
+    func optionalTime(_ column: Int32) -> Timestamp? {
+        optionalInteger(column).map { Timestamp(milliseconds: $0) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 import UpgradeRules
 
 /// The table `delivery_batch`: its batches of one campaign do not overlap, so that a device is looked up by the first batch

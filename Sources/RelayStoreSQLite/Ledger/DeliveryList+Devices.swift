@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import StoreSQL
 
 /// The devices that a question about deliveries means.
 extension DeliveryList {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 import UpgradeRules
 
 /// The deliveries of one campaign: the ledger's rows and batches, and one for each device that is in neither yet or never

@@ -2,6 +2,7 @@
 import CSQLite
 import RelayEngine
 import RelayStore
+import StoreSQL
 
 /// Writes batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
 /// once for each campaign at the end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+import StoreSQL
 
 /// The table `token_doubt`: what push services said against tokens of late.
 enum TokenDoubtTable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import StoreSQL
 
 /// Pages that hold nothing any more, and how they come back to the file system.
 ///

@@ -3,6 +3,7 @@ import CSQLite
 import Glibc
 import RelayEngine
 package import RelayStore
+import StoreSQL
 import Threading
 
 extension SQLiteStore {

@@ -2,6 +2,7 @@
 import CSQLite
 import RelayEngine
 package import RelayStore
+import StoreSQL
 import UpgradeRules
 
 extension SQLiteStore {

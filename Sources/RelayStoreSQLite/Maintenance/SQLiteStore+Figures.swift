@@ -2,6 +2,7 @@
 import Glibc
 import RelayEngine
 package import RelayStore
+import StoreSQL
 import Synchronization
 
 extension SQLiteStore {

@@ -3,6 +3,7 @@ import CSQLite
 import Glibc
 import RelayEngine
 package import RelayStore
+import StoreSQL
 
 extension SQLiteStore {
     package func status() throws -> StoreStatus {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 import UpgradeRules
 
 /// Registers devices one after another within one transaction: at most two statements a device, and one where nothing changes; no

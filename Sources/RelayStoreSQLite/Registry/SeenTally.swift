@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import StoreSQL
 import UpgradeRules
 
 /// Devices that came to a version or left it, gathered within one transaction and written at its end.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
+import StoreSQL
 
 extension Migration {
     /// Every step there ever was. Stores out there have run them, so they are texts of their own (`Sources/CTexts/schema`): no change of

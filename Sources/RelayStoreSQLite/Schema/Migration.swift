@@ -2,6 +2,7 @@
 import CSQLite
 import RelayEngine
 import RelayStore
+import StoreSQL
 
 /// One step of the store's own growth from release to release (SEEDS S6: a chain, in order, each step once, no way back).
 ///

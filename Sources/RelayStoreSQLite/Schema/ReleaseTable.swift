@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 
 /// The table `release`: which releases have worked on the store.
 struct ReleaseTable {

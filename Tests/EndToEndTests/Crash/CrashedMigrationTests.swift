@@ -2,6 +2,7 @@
 import Foundation
 import OwnThread
 import RelayEngine
+import StoreSQL
 import Testing
 
 @testable import RelayStoreSQLite

@@ -2,47 +2,51 @@
 package import RelayEngine
 package import RelayStore
 
-extension SQLiteStore {
+extension SQLStore {
     package func alert(of app: AppKey, at now: Timestamp) throws -> AlertRecord? {
         try readOnce("reading an alert") { connection in
             try connection.first(
-                "\(Self.alertSelection) AND app = ? AND platform = ?", now, app.app, app.platform, row: Self.alert)
+                "\(alertSelection) AND app = ? AND platform = ?", now, app.app, app.platform, row: AlertRecord.init)
         }
     }
 
     package func alerts(at now: Timestamp) throws -> [AlertRecord] {
         try readOnce("reading the alerts") { connection in
-            try connection.all("\(Self.alertSelection) ORDER BY app, platform", now, row: Self.alert)
+            try connection.all("\(alertSelection) ORDER BY app, platform", now, row: AlertRecord.init)
         }
     }
 
     package func setAlert(_ alert: AlertRecord) throws {
-        try write("storing an alert") { connection in
+        try write("storing an alert", lock: .rows) { connection in
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", alert.createdAt)
             try connection.run(
                 """
-                INSERT OR REPLACE INTO alert (app, platform, message, blocking, ends_at, created_at, created_by)
+                INSERT INTO alert (app, platform, message, blocking, ends_at, created_at, created_by)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (app, platform) DO UPDATE SET message = excluded.message, blocking = excluded.blocking,
+                    ends_at = excluded.ends_at, created_at = excluded.created_at, created_by = excluded.created_by
                 """, alert.app.app, alert.app.platform, alert.message, alert.isBlocking, alert.endsAt, alert.createdAt,
                 alert.createdBy)
         }
     }
 
     package func clearAlert(of app: AppKey, at now: Timestamp) throws -> Bool {
-        try write("clearing an alert") { connection in
+        try write("clearing an alert", lock: .rows) { connection in
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", now)
             return try connection.run("DELETE FROM alert WHERE app = ? AND platform = ?", app.app, app.platform) > 0
         }
     }
+}
 
-    /// Those that have not ended at ?1.
-    private static let alertSelection: SQL = """
-        SELECT app, platform, message, blocking, ends_at, created_at, created_by FROM alert
-        WHERE coalesce(ends_at > ?1, 1)
-        """
+/// Those that have not ended at ?1.
+private let alertSelection: SQL = """
+    SELECT app, platform, message, blocking, ends_at, created_at, created_by FROM alert
+    WHERE (ends_at IS NULL OR ends_at > ?1)
+    """
 
-    private static func alert(_ row: Statement) -> AlertRecord {
-        AlertRecord(
+extension AlertRecord {
+    fileprivate init(_ row: some SQLRow) {
+        self.init(
             app: AppKey(app: row.text(0), platform: row.platform(1)), message: row.text(2),
             isBlocking: row.integer(3) == 1, endsAt: row.optionalTime(4), createdAt: row.time(5),
             createdBy: row.text(6))

@@ -5,7 +5,7 @@
 /// A `String` cannot become a part of it, so that nothing from outside can: the compiler refuses. What comes from outside
 /// is bound to a parameter.
 package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    let text: String
+    package let text: String
 
     package init(stringLiteral text: StaticString) {
         self.text = text.description
@@ -16,7 +16,7 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, Custom
     }
 
     /// For a statement that somebody typed: maintenance and tests, never what came over a socket.
-    init(typed text: String) {
+    package init(typed text: String) {
         self.text = text
     }
 

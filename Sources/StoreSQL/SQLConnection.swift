@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A connection to a database within one call of the store, as the statements that every driver has in common see it.
+///
+/// Parameters are written as SQLite does: `?` is the one after the highest so far, `?3` the third. A statement is compiled at its
+/// first use and kept by its text.
+package protocol SQLConnection {
+    associatedtype Row: SQLRow
+
+    var dialect: SQLDialect { get }
+
+    /// Runs one statement; returns how many rows it changed, triggers not counted.
+    @discardableResult
+    func run(_ sql: SQL, values: [(any SQLValue)?]) throws -> Int
+
+    /// Hands out the first `limit` rows that `sql` gives, one after the other.
+    func rows(_ sql: SQL, values: [(any SQLValue)?], atMost limit: Int, _ body: (Row) throws -> Void) throws
+}
+
+extension SQLConnection {
+    @discardableResult
+    package func run(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
+
+    /// Every row that `sql` gives.
+    package func all<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Row) throws -> R) throws -> [R] {
+        try all(sql, values: values, row: row)
+    }
+
+    package func all<R>(
+        _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (Row) throws -> R
+    ) throws -> [R] {
+        var all: [R] = []
+        try rows(sql, values: values, atMost: limit) { all.append(try row($0)) }
+        return all
+    }
+
+    /// The first row that `sql` gives.
+    package func first<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Row) throws -> R) throws -> R? {
+        try all(sql, values: values, atMost: 1, row: row).first
+    }
+
+    /// The number that the first row begins with.
+    package func integer(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64? {
+        try all(sql, values: values, atMost: 1) { $0.integer(0) }.first
+    }
+
+    /// Whether `sql` gives a row.
+    package func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
+        try !all(sql, values: values, atMost: 1) { _ in true }.isEmpty
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What has to be said differently to SQLite and to PostgreSQL. It is little: both know RETURNING, ON CONFLICT, IS DISTINCT FROM and
+/// CASE; a truth value is bound and kept as 0 or 1, and a sum is cast.
+package enum SQLDialect: Sendable {
+    case sqlite
+    case postgres
+
+    /// Behind a table: that it is read by this index. PostgreSQL's planner goes by its statistics.
+    package func indexed(by index: SQL) -> SQL { self == .sqlite ? "INDEXED BY \(index)" : "" }
+
+    /// Behind a table: that it is read in the order of its key.
+    package var notIndexed: SQL { self == .sqlite ? "NOT INDEXED" : "" }
+
+    /// An inner join whose left side is the outer loop (sqlite.org/optoverview.html, on manual control of query plans).
+    package var join: SQL { self == .sqlite ? "CROSS JOIN" : "JOIN" }
+
+    /// 32 random hex digits.
+    package var randomID: SQL {
+        self == .sqlite ? "lower(hex(randomblob(16)))" : "replace(CAST(gen_random_uuid() AS text), '-', '')"
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+package import UpgradeRules
+
+/// What a database keeps in a column.
+package enum SQLParameter: Sendable {
+    case integer(Int64)
+    case text(String)
+    case bytes([UInt8])
+}
+
+/// What can be bound to a parameter of a statement that is not on the hot path; nil is NULL.
+package protocol SQLValue {
+    var parameter: SQLParameter { get }
+}
+
+extension FixedWidthInteger where Self: SQLValue {
+    package var parameter: SQLParameter { .integer(Int64(self)) }
+}
+
+extension Int64: SQLValue {}
+extension Int: SQLValue {}
+extension UInt8: SQLValue {}
+
+extension Bool: SQLValue {
+    package var parameter: SQLParameter { .integer(self ? 1 : 0) }
+}
+
+extension String: SQLValue {
+    package var parameter: SQLParameter { .text(self) }
+}
+
+extension [UInt8]: SQLValue {
+    package var parameter: SQLParameter { .bytes(self) }
+}
+
+extension Timestamp: SQLValue {
+    package var parameter: SQLParameter { .integer(milliseconds) }
+}
+
+extension Version: SQLValue {
+    package var parameter: SQLParameter { .text(text) }
+}
+
+extension RawRepresentable where Self: SQLValue, RawValue: SQLValue {
+    package var parameter: SQLParameter { rawValue.parameter }
+}
+
+extension Requirement.State: SQLValue {}
+extension SentAgain: SQLValue {}
+extension CampaignState: SQLValue {}
+extension DeliveryState: SQLValue {}
+extension Platform: SQLValue {}
+extension PushEnvironment: SQLValue {}
+extension TokenDoubt.Kind: SQLValue {}
+
+/// The row that a statement stands on. Columns count from 0; a truth value is 0 or 1.
+package protocol SQLRow {
+    func isNull(_ column: Int32) -> Bool
+    func integer(_ column: Int32) -> Int64
+    /// nil for NULL.
+    func optionalText(_ column: Int32) -> String?
+    func blob(_ column: Int32) -> [UInt8]
+}
+
+extension SQLRow {
+    package func optionalInteger(_ column: Int32) -> Int64? {
+        isNull(column) ? nil : integer(column)
+    }
+
+    package func text(_ column: Int32) -> String {
+        optionalText(column) ?? ""
+    }
+
+    package func time(_ column: Int32) -> Timestamp {
+        Timestamp(milliseconds: integer(column))
+    }
+
+    package func optionalTime(_ column: Int32) -> Timestamp? {
+        optionalInteger(column).map { Timestamp(milliseconds: $0) }
+    }
+
+    /// A stored version. The schema refuses text that is none, so that a text that fails here was never written by it.
+    package func version(_ column: Int32) -> Version? {
+        optionalText(column).flatMap { try? Version($0) }
+    }
+
+    /// nil for NULL.
+    package func state(_ column: Int32) -> DeliveryState? {
+        optionalInteger(column).flatMap { DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0)) }
+    }
+
+    package func environment(_ column: Int32) -> PushEnvironment {
+        integer(column) == 0 ? .production : .sandbox
+    }
+
+    package func platform(_ column: Int32) -> Platform {
+        Platform(rawValue: text(column)) ?? .ios
+    }
+}
