@@ -2,6 +2,7 @@
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreSQL
 import Testing
 
 @testable import RelayStoreSQLite

@@ -5,6 +5,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import StoreConformance
+import StoreSQL
 import Synchronization
 import Testing
 import UpgradeRules

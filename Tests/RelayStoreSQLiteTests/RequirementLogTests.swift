@@ -2,6 +2,7 @@
 import RelayEngine
 import RelayStore
 import StoreConformance
+import StoreSQL
 import Synchronization
 import Telemetry
 import Testing

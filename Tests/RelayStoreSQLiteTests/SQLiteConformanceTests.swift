@@ -3,6 +3,7 @@ import OwnThread
 import RelayStore
 import RelayStoreSQLite
 import StoreConformance
+import StoreSQL
 import Testing
 
 @Suite("The SQLite driver keeps the rules of every driver", .ownThread)

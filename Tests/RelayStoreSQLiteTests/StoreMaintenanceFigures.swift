@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreSQL
 import TestPeers
 import Testing
 import UpgradeRules

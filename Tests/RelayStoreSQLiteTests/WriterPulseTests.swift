@@ -6,6 +6,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import StoreConformance
+import StoreSQL
 import Testing
 import UpgradeRules
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import StoreSQL
 
-extension SQLiteStore {
+extension SQLStore {
     package func addToken(_ token: AccessToken, hash: [UInt8]) throws {
-        try write("storing an API token") { connection in
-            let taken = try connection.first("SELECT 1 FROM access_token WHERE name = ?", token.name) { _ in true
-            }
-            guard taken == nil else {
+        try write("storing an API token", lock: .rows) { connection in
+            guard try !connection.exists("SELECT 1 FROM access_token WHERE name = ?", token.name) else {
                 throw StoreError(
                     .nameTaken, context: "an API token named \"\(token.name)\" exists, or did and was revoked",
                     hint: "Choose another name: a name is used once, so that the history stays clear")
@@ -27,7 +24,7 @@ extension SQLiteStore {
                 """
                 SELECT name, scopes, apps, created_at, revoked_at FROM access_token
                 WHERE hash = ? AND revoked_at IS NULL
-                """, hash, row: Self.accessToken)
+                """, hash, row: AccessToken.init)
         }
     }
 
@@ -35,24 +32,16 @@ extension SQLiteStore {
         try readOnce("listing API tokens") { connection in
             try connection.all(
                 "SELECT name, scopes, apps, created_at, revoked_at FROM access_token ORDER BY name",
-                row: Self.accessToken)
+                row: AccessToken.init)
         }
     }
 
     package func revokeToken(name: String, at now: Timestamp) throws -> Bool {
-        try write("revoking an API token") { connection in
+        try write("revoking an API token", lock: .rows) { connection in
             try connection.run(
                 "UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL", now, name
             ) > 0
         }
-    }
-
-    private static func accessToken(_ row: Statement) -> AccessToken {
-        AccessToken(
-            name: row.text(0),
-            scopes: Set(row.text(1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
-            apps: row.optionalText(2).map { Set($0.split(separator: "\n").map(String.init)) },
-            createdAt: row.time(3), revokedAt: row.optionalTime(4))
     }
 
     package func providerToken(key: String) throws -> ProviderToken? {
@@ -68,12 +57,22 @@ extension SQLiteStore {
     }
 
     package func saveProviderToken(_ token: ProviderToken, key: String) throws {
-        try write("storing a provider token") { connection in
+        try write("storing a provider token", lock: .rows) { connection in
             _ = try connection.run(
                 """
                 INSERT INTO provider_token (key, token, issued_at, paused_until, paused_by) VALUES (?1, ?2, ?3, ?4, ?5)
                 ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4, paused_by = ?5
                 """, key, token.text, token.issuedAt, token.pausedUntil, token.pausedBy)
         }
+    }
+}
+
+extension AccessToken {
+    fileprivate init(_ row: some SQLRow) {
+        self.init(
+            name: row.text(0),
+            scopes: Set(row.text(1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
+            apps: row.optionalText(2).map { Set($0.split(separator: "\n").map(String.init)) },
+            createdAt: row.time(3), revokedAt: row.optionalTime(4))
     }
 }
