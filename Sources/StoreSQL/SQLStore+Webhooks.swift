@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import StoreSQL
 import UpgradeRules
 
-extension SQLiteStore {
+extension SQLStore {
     package func answer(to receipt: WebhookReceipt) throws -> StoredAnswer? {
         try readOnce("looking for a webhook") { connection in try WebhookTable.answer(to: receipt, connection) }
     }
 
     @discardableResult
     package func forgetWebhooks(before time: Timestamp) throws -> Int {
-        try write("forgetting old webhooks") { connection in
+        try write("forgetting old webhooks", lock: .rows) { connection in
             try connection.run("DELETE FROM webhook WHERE \(WebhookTable.isForgotten)", time)
         }
     }
@@ -19,7 +18,7 @@ extension SQLiteStore {
     package func keep(
         _ answer: StoredAnswer, to receipt: WebhookReceipt, at now: Timestamp
     ) throws -> StoredAnswer {
-        try write("storing a webhook") { connection in
+        try write("storing a webhook", lock: .rows) { connection in
             if let known = try WebhookTable.answer(to: receipt, connection) { return known }
             try WebhookTable.store(answer, for: receipt, at: now, connection)
             return answer
@@ -28,11 +27,11 @@ extension SQLiteStore {
 }
 
 /// Webhooks that were answered.
-enum WebhookTable {
+package enum WebhookTable {
     /// Which rows a time (the parameter) ends.
-    static let isForgotten: SQL = "received_at < ? AND id NOT GLOB 'sha256:*'"
+    package static let isForgotten: SQL = "received_at < ? AND substr(id, 1, 7) <> 'sha256:'"
 
-    static func answer(to receipt: WebhookReceipt, _ connection: SQLiteConnection) throws -> StoredAnswer? {
+    package static func answer(to receipt: WebhookReceipt, _ connection: some SQLConnection) throws -> StoredAnswer? {
         let known = try connection.first(
             "SELECT status, body, digest FROM webhook WHERE hook = ? AND id = ?", receipt.hook, receipt.id
         ) { (StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)), $0.optionalInteger(2)) }
@@ -43,8 +42,8 @@ enum WebhookTable {
         return answer
     }
 
-    static func store(
-        _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: SQLiteConnection
+    package static func store(
+        _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         try connection.run(
             "INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)", receipt.hook,
