@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
-import StoreSQL
 
 /// The table `token_doubt`: what push services said against tokens of late.
-enum TokenDoubtTable {
-    static func put(_ doubt: TokenDoubt, of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
+package enum TokenDoubtTable {
+    package static func put(_ doubt: TokenDoubt, of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         let judged = doubt.judged
         guard judged != JudgedAnswers() else {
             try connection.run(
@@ -25,7 +24,7 @@ enum TokenDoubtTable {
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     package func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt] {
         try read("reading what was said against tokens") { connection in
             try connection.all(
