@@ -44,6 +44,12 @@ extension SQLConnection {
         try all(sql, values: values, atMost: 1) { $0.integer(0) }.first
     }
 
+    /// Inserts a row; returns what `sql` has behind RETURNING, its number. Goes through to the end: only there SQLite says that a row
+    /// refers to what is not there.
+    package func insert(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64 {
+        try all(sql, values: values) { $0.integer(0) }.first ?? 0
+    }
+
     /// Whether `sql` gives a row.
     package func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
         try !all(sql, values: values, atMost: 1) { _ in true }.isEmpty

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
-import StoreSQL
+package import RelayEngine
+package import RelayStore
 import UpgradeRules
 
 /// The tables `requirement`, `requirement_canary` and `requirement_event`.
-enum RequirementTable {
+package enum RequirementTable {
     // MARK: Reading
 
     private static let columns: SQL = """
@@ -14,14 +13,14 @@ enum RequirementTable {
         """
 
     /// In the order in which they were asked for.
-    static func requirements(of app: AppKey, _ connection: SQLiteConnection) throws -> Requirements {
+    package static func requirements(of app: AppKey, _ connection: some SQLConnection) throws -> Requirements {
         let rows = try connection.all(
             "SELECT \(columns) FROM requirement WHERE app = ? AND platform = ? ORDER BY id", app.app,
-            app.platform, row: row)
+            app.platform, row: { row($0) })
         return Requirements(try rows.compactMap(\.self).map { try named($0, connection) })
     }
 
-    static func all(_ connection: SQLiteConnection) throws -> [(app: AppKey, requirements: Requirements)] {
+    package static func all(_ connection: some SQLConnection) throws -> [(app: AppKey, requirements: Requirements)] {
         let apps = try connection.all("SELECT app, platform FROM version ORDER BY app, platform") {
             AppKey(app: $0.text(0), platform: $0.platform(1))
         }
@@ -29,7 +28,7 @@ enum RequirementTable {
     }
 
     /// nil where a column holds what the schema does not allow.
-    private static func row(_ row: Statement) -> Requirement? {
+    private static func row(_ row: some SQLRow) -> Requirement? {
         guard let kind = Requirement.Kind(rawValue: row.text(1)), let version = row.version(2),
             let state = Requirement.State(rawValue: row.text(4))
         else { return nil }
@@ -46,7 +45,7 @@ enum RequirementTable {
         return requirement
     }
 
-    static func stages(_ text: String?) -> WavePlan? {
+    package static func stages(_ text: String?) -> WavePlan? {
         text.flatMap { WavePlan(ends: $0.split(separator: " ").compactMap { Int($0) }) }
     }
 
@@ -54,14 +53,14 @@ enum RequirementTable {
         plan.map { $0.ends.map(String.init).joined(separator: " ") }
     }
 
-    private static func named(_ row: Requirement, _ connection: SQLiteConnection) throws -> Requirement {
+    private static func named(_ row: Requirement, _ connection: some SQLConnection) throws -> Requirement {
         guard row.canary != nil else { return row }
         var row = row
         row.canary = try telephones(of: row.id, connection)
         return row
     }
 
-    static func telephones(of requirement: Int64, _ connection: SQLiteConnection) throws -> [String] {
+    package static func telephones(of requirement: Int64, _ connection: some SQLConnection) throws -> [String] {
         try connection.all(
             "SELECT telephone FROM requirement_canary WHERE requirement_id = ? ORDER BY number", requirement
         ) { $0.text(0) }
@@ -72,8 +71,8 @@ enum RequirementTable {
     /// Writes what differs; triggers keep the history and the row of `version`.
     ///
     /// - Returns: the ids of rows that are new, by those that they had before they were stored.
-    static func write(
-        _ new: Requirements, over old: Requirements, of app: AppKey, _ connection: SQLiteConnection
+    package static func write(
+        _ new: Requirements, over old: Requirements, of app: AppKey, _ connection: some SQLConnection
     ) throws -> [Int64: Int64] {
         var ids: [Int64: Int64] = [:]
         let before = Dictionary(uniqueKeysWithValues: old.rows.map { ($0.id, $0) })
@@ -84,14 +83,14 @@ enum RequirementTable {
             if !row.hasCanary(of: known) { try name(row.canary ?? [], row.id, connection) }
         }
         for row in new.rows where before[row.id] == nil {
-            try insert(row, of: app, connection)
-            ids[row.id] = connection.lastInsertedRow
-            if let canary = row.canary { try name(canary, connection.lastInsertedRow, connection) }
+            let id = try insert(row, of: app, connection)
+            ids[row.id] = id
+            if let canary = row.canary { try name(canary, id, connection) }
         }
         return ids
     }
 
-    private static func update(_ row: Requirement, _ connection: SQLiteConnection) throws {
+    private static func update(_ row: Requirement, _ connection: some SQLConnection) throws {
         try connection.run(
             """
             UPDATE requirement SET state = ?, reach = ?, gated = ?, released = ?, build = ?, download_url = ?, message = ?,
@@ -103,20 +102,20 @@ enum RequirementTable {
             row.changed.via, row.changed.at, stages(row.stages), row.id)
     }
 
-    private static func insert(_ row: Requirement, of app: AppKey, _ connection: SQLiteConnection) throws {
-        try connection.run(
+    private static func insert(_ row: Requirement, of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
+        try connection.insert(
             """
             INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
                 download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """, app.app, app.platform, row.kind.rawValue, row.version, row.version.sortKey, row.build, row.state,
             row.reach, row.isGated, row.isReleased, row.downloadURL, row.message, row.canary.map { Int64($0.count) },
             row.askedAt, row.inForceAt, row.inForceBy, row.reason, row.changed.by, row.changed.via, row.changed.at,
             stages(row.stages))
     }
 
-    private static func name(_ telephones: [String], _ id: Int64, _ connection: SQLiteConnection) throws {
-        // A text ends at a NUL for SQLite: the audience that is read again would be another.
+    private static func name(_ telephones: [String], _ id: Int64, _ connection: some SQLConnection) throws {
+        // A text ends at a NUL for SQLite, and PostgreSQL has none: the audience that is read again would be another.
         if telephones.contains(where: { $0.utf8.contains(0) }) {
             throw StoreError(.failed, context: "a telephone of the audience holds a NUL, which no telephone does")
         }
@@ -131,8 +130,8 @@ enum RequirementTable {
     // MARK: The history
 
     /// All that happened to an app's requirements, oldest first, as the requirements were after each change.
-    static func history(
-        of app: AppKey, _ connection: SQLiteConnection
+    package static func history(
+        of app: AppKey, _ connection: some SQLConnection
     ) throws -> [(requirements: Requirements, by: Signature)] {
         let all = try requirements(of: app, connection).rows
         let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
