@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
-import StoreSQL
+package import RelayEngine
+package import RelayStore
 
 /// The table `campaign_round`.
-enum RoundTable {
-    static func rounds(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> [CampaignRound] {
+package enum RoundTable {
+    package static func rounds(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> [CampaignRound] {
         try connection.all(
             """
             SELECT number, kind, states, due_at, begun_at, devices, gathered_at FROM campaign_round
@@ -20,9 +19,9 @@ enum RoundTable {
     }
 
     /// - Parameter devices: who is in line already.
-    static func insert(
+    package static func insert(
         _ draft: RoundDraft, for campaign: CampaignKey, devices: Int64, at now: Timestamp,
-        _ connection: SQLiteConnection
+        _ connection: some SQLConnection
     ) throws {
         let (kind, states, dueAt): (CampaignRound.Kind, Set<DeliveryState>, Timestamp?) =
             switch draft.cause {
@@ -38,21 +37,21 @@ enum RoundTable {
     }
 
     /// A round whose devices are not all in line.
-    struct Open {
-        var number: Int64
-        var kind: CampaignRound.Kind
-        var states: [DeliveryState]
+    package struct Open {
+        package var number: Int64
+        package var kind: CampaignRound.Kind
+        package var states: [DeliveryState]
         /// Of a reminder: whether the ledger's rows are through, and its batches come.
-        var isAtBatches: Bool
+        package var isAtBatches: Bool
         /// Everybody up to this device is through.
-        var cursor: Int64
-        var app: Int64
+        package var cursor: Int64
+        package var app: Int64
         /// Devices in line.
-        var retrying: Int64
+        package var retrying: Int64
     }
 
     /// nil where there is none, or its campaign is not running.
-    static func open(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws -> Open? {
+    package static func open(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Open? {
         try connection.first(
             """
             SELECT r.number, r.kind, r.states, r.at_batches, r.cursor, c.app_id, c.retrying
@@ -67,9 +66,9 @@ enum RoundTable {
         }
     }
 
-    static func advance(
+    package static func advance(
         _ round: Open, of campaign: CampaignKey, to cursor: Int64, atBatches: Bool, devices: Int64,
-        _ connection: SQLiteConnection
+        _ connection: some SQLConnection
     ) throws {
         try connection.run(
             """
@@ -79,8 +78,8 @@ enum RoundTable {
     }
 
     /// Nobody else is put in line.
-    static func end(
-        _ campaign: CampaignKey, devices: Int64 = 0, at now: Timestamp, _ connection: SQLiteConnection
+    package static func end(
+        _ campaign: CampaignKey, devices: Int64 = 0, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         try connection.run(
             """
@@ -90,30 +89,34 @@ enum RoundTable {
     }
 
     /// Reminders that were not sent after all.
-    static func giveBack(_ devices: Int64, of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
+    package static func giveBack(_ devices: Int64, of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         guard devices > 0 else { return }
         try connection.run(
             """
-            UPDATE campaign_round SET devices = max(devices - ?1, 0)
+            UPDATE campaign_round SET devices = CASE WHEN devices > ?1 THEN devices - ?1 ELSE 0 END
             WHERE campaign_id = ?2 AND number = (SELECT max(number) FROM campaign_round WHERE campaign_id = ?2)
             """, devices, campaign.row)
     }
 
     /// Within a campaign's end.
-    static func giveBackAll(of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+    package static func giveBackAll(of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection)
+        throws
+    {
         try end(campaign, at: now, connection)
         try giveBackReminders(of: campaign, at: now, connection)
     }
 
     /// Reminders that did not leave are none, and their devices are accepted as before.
-    static func giveBackReminders(of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+    package static func giveBackReminders(of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection)
+        throws
+    {
         try connection.run(
             """
             UPDATE campaign_round SET gathered_at = ? WHERE campaign_id = ? AND gathered_at IS NULL AND kind = 'reminder'
             """, now, campaign.row)
         let devices = try connection.run(
             """
-            UPDATE delivery INDEXED BY delivery_retry SET state = 2, reason = NULL, next_attempt_at = NULL, again = 0,
+            UPDATE delivery \(connection.dialect.indexed(by: "delivery_retry")) SET state = 2, reason = NULL, next_attempt_at = NULL, again = 0,
                 updated_at = ?2
             WHERE campaign_id = ?1 AND environment IN (0, 1) AND state = 3 AND again >= \(SentAgain.reminder.rawValue)
             """, campaign.row, now)

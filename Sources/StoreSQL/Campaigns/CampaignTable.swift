@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
-import StoreSQL
-import UpgradeRules
+package import RelayEngine
+package import RelayStore
+package import UpgradeRules
 
 /// The table `campaign`.
-enum CampaignTable {
-    static let finalStates: SQL = "('completed', 'cancelled', 'superseded')"
+package enum CampaignTable {
+    package static let finalStates: SQL = "('completed', 'cancelled', 'superseded')"
     /// Of a device, in a statement whose first parameter is the campaign: SQLite gives the number of a row that another program deleted to the
     /// next device, which may be another app's (sqlite.org/autoinc.html).
-    static let isOfItsApp: SQL = "app_id = (SELECT app_id FROM campaign WHERE id = ?1)"
+    package static let isOfItsApp: SQL = "app_id = (SELECT app_id FROM campaign WHERE id = ?1)"
 
     // MARK: Reading
 
@@ -17,28 +16,35 @@ enum CampaignTable {
     private static let selection: SQL = """
         SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, r.canary,
             c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
-            iif(\(isLeftOut("c")), 0, \(notReached("c"))), c.accepted, iif(\(isLeftOut("c")), 0, c.retrying), c.rejected,
+            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE \(notReached("c")) END, c.accepted,
+            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE c.retrying END, c.rejected,
             c.unregistered, c.expired, c.filtered,
-            c.cancelled + iif(\(isLeftOut("c")), c.retrying + \(notReached("c")), 0), c.upgraded,
+            c.cancelled + \(leftOut("c")), c.upgraded,
             r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
-            iif(r.canary IS NULL, NULL, iif(r.reach = 0, 'alone', 'released')), c.canary_ended_at,
-            iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages,
+            CASE WHEN r.canary IS NULL THEN NULL WHEN r.reach = 0 THEN 'alone' ELSE 'released' END, c.canary_ended_at,
+            CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END, r.id, r.reach, r.stages,
             c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
             \(has("campaign_round"))
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
 
     /// Whether a campaign is over without an end of its own having settled who was pending: it may go on.
-    static func isLeftOut(_ campaign: SQL) -> SQL {
+    package static func isLeftOut(_ campaign: SQL) -> SQL {
         "(\(campaign).state IN ('cancelled', 'superseded') AND \(campaign).pruned_at IS NULL)"
     }
 
+    /// How many devices a campaign that is over, and may go on, leaves out.
+    package static func leftOut(_ campaign: SQL) -> SQL {
+        "CASE WHEN \(isLeftOut(campaign)) THEN \(campaign).retrying + \(notReached(campaign)) ELSE 0 END"
+    }
+
     /// How many devices a campaign has not come to.
-    static func notReached(_ campaign: SQL) -> SQL {
+    package static func notReached(_ campaign: SQL) -> SQL {
         """
         CASE WHEN \(campaign).left_devices IS NOT NULL THEN \(campaign).left_devices
              WHEN \(campaign).planned_at IS NOT NULL THEN
-                (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = \(campaign).id AND s.done = 0)
+                (SELECT CAST(coalesce(sum(s.remaining), 0) AS BIGINT) FROM shard AS s
+                 WHERE s.campaign_id = \(campaign).id AND s.done = 0)
              ELSE (SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign)) END
         """
     }
@@ -48,7 +54,7 @@ enum CampaignTable {
 
     /// The version that is in force for everybody, or another column of that. "not withdrawn", which follows from the rest, is the condition of
     /// the index that has them in their order: without it SQLite sorts all that the app ever required, for each row that asks.
-    static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
+    package static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
         """
         (SELECT f.\(column) FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
          AND f.kind = 'required' AND f.state <> 'withdrawn' AND f.state = 'in_force' AND f.reach = 10000
@@ -56,8 +62,8 @@ enum CampaignTable {
         """
     }
 
-    static func records(
-        _ condition: SQL, _ values: [(any SQLValue)?], _ connection: SQLiteConnection
+    package static func records(
+        _ condition: SQL, _ values: [(any SQLValue)?], _ connection: some SQLConnection
     ) throws -> [CampaignRecord] {
         let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
         return try rows.compactMap { record, has in
@@ -75,14 +81,14 @@ enum CampaignTable {
         }
     }
 
-    static func record(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignRecord? {
+    package static func record(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignRecord? {
         try records("c.id = ?", [campaign.row], connection).first
     }
 
     private typealias More = (names: Bool, reasons: Bool, waves: Bool, rounds: Bool)
 
     /// - Returns: what there is more of it in other tables; nil where a column holds what the schema's CHECKs do not allow.
-    private static func row(_ row: Statement) -> (CampaignRecord?, has: More) {
+    private static func row(_ row: some SQLRow) -> (CampaignRecord?, has: More) {
         let has = (!row.isNull(8), row.integer(41) != 0, row.integer(42) != 0, row.integer(43) != 0)
         guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, has) }
         var record = CampaignRecord(
@@ -107,7 +113,7 @@ enum CampaignTable {
         return (record, has)
     }
 
-    static func state(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignState? {
+    package static func state(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignState? {
         let name = try connection.first("SELECT state FROM campaign WHERE id = ?", campaign.row) {
             $0.text(0)
         }
@@ -116,14 +122,14 @@ enum CampaignTable {
 
     // MARK: Deciding
 
-    static func key(ofRequirement id: Int64, _ connection: SQLiteConnection) throws -> CampaignKey? {
+    package static func key(ofRequirement id: Int64, _ connection: some SQLConnection) throws -> CampaignKey? {
         try connection.first("SELECT id FROM campaign WHERE requirement_id = ?", id) {
             CampaignKey(row: $0.integer(0))
         }
     }
 
     /// What was decided of an app's campaigns, oldest first; those that are, or are being, pruned stay as they are.
-    static func facts(of app: AppKey, _ connection: SQLiteConnection) throws -> [CampaignFacts] {
+    package static func facts(of app: AppKey, _ connection: some SQLConnection) throws -> [CampaignFacts] {
         try connection.all(
             """
             SELECT c.id, c.requirement_id, c.state, c.reason, c.paused_at, c.paused_by, c.cause, c.cause_text, c.ended,
@@ -147,24 +153,25 @@ enum CampaignTable {
         }
     }
 
-    static func create(
+    package static func create(
         _ facts: CampaignFacts, of requirement: Int64, _ key: AppKey, latest: Version?, random: RandomSource,
-        _ connection: SQLiteConnection
+        _ connection: some SQLConnection
     ) throws -> CampaignKey {
         let app = try AppTable.idMade(for: key, connection)
         // One whose place another takes in the same decision, such as a canary that comes right after another program's row: it
         // was there before it was superseded.
         var first = facts
         if facts.state.isFinal { (first.state, first.reason) = (.waiting, nil) }
-        try connection.run(
+        let row = try connection.insert(
             """
             INSERT INTO campaign (public_id, app_id, requirement_id, required, latest, download_url, message, state, reason,
                 created_at, started_at, expires_at, time_left, time_to_live)
             SELECT ?1, ?2, id, version, ?4, ?5, message, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM requirement WHERE id = ?3
+            RETURNING id
             """, PushID.newCampaign(random), app, requirement, latest, first.downloadURL, first.state, first.reason,
             first.createdAt, first.startedAt, first.expiresAt, first.timeLeft?.milliseconds,
             first.timeToLive.milliseconds)
-        let made = CampaignKey(row: connection.lastInsertedRow)
+        let made = CampaignKey(row: row)
         if facts.state.isFinal {
             var final = facts
             final.key = made
@@ -175,8 +182,8 @@ enum CampaignTable {
 
     /// Writes what was decided; within the same statement whom the campaign leaves out, for the event that it makes is the campaign as it then
     /// is.
-    static func write(
-        _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: SQLiteConnection
+    package static func write(
+        _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         let row = new.key.row
         let leavesOut = new.state == .cancelled || new.state == .superseded
@@ -185,9 +192,9 @@ enum CampaignTable {
             """
             UPDATE campaign SET state = ?2, reason = ?3, paused_at = ?4, paused_by = ?5, cause = ?6, cause_text = ?7,
                 ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12, accepts_dead = ?14,
-                left_devices = iif(?13 AND planned_at IS NULL, coalesce(left_devices, \(notReached("campaign"))), NULL),
-                left_last = iif(?13 AND planned_at IS NULL,
-                    coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)), NULL)
+                left_devices = CASE WHEN ?13 = 1 AND planned_at IS NULL THEN coalesce(left_devices, \(notReached("campaign"))) END,
+                left_last = CASE WHEN ?13 = 1 AND planned_at IS NULL
+                    THEN coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)) END
             WHERE id = ?1
             """, row, new.state, new.reason, new.pausedAt, new.pausedBy, new.cause?.rawValue, new.causeText,
             new.end?.rawValue, new.startedAt, new.finishedAt, new.expiresAt, new.timeLeft?.milliseconds, leavesOut,
@@ -202,8 +209,8 @@ enum CampaignTable {
     /// The shards keep their cursors, what remained in them and what that was counted as, so that the ledger can tell who was
     /// left out, so that a batch that was in flight can take its devices out of that count again, and so that the campaign
     /// can be opened again for them.
-    static func settleRest(
-        of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: SQLiteConnection
+    package static func settleRest(
+        of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         let row = campaign.row
         // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for: one
@@ -211,9 +218,9 @@ enum CampaignTable {
         try connection.run(
             """
             INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
-            SELECT c.id, e.value, e.value, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
-                iif(e.value = 0, \(notReached("c")), 0)
-            FROM campaign AS c JOIN json_each('[0, 1]') AS e
+            SELECT c.id, e.number, e.number, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
+                CASE WHEN e.number = 0 THEN \(notReached("c")) ELSE 0 END
+            FROM campaign AS c CROSS JOIN (SELECT 0 AS number UNION ALL SELECT 1) AS e
             WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
         try RoundTable.giveBackAll(of: campaign, at: now, connection)
@@ -221,7 +228,7 @@ enum CampaignTable {
         try connection.run(
             """
             UPDATE campaign SET \(column) = \(column) + retrying
-                    + (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?1 AND done = 0),
+                    + (SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT) FROM shard WHERE campaign_id = ?1 AND done = 0),
                 retrying = 0, planned_at = coalesce(planned_at, ?2), left_devices = NULL, left_last = NULL
             WHERE id = ?1
             """, row, now)
@@ -240,7 +247,7 @@ enum CampaignTable {
 
 extension CampaignCounts {
     /// Reads eight columns: pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled.
-    init(_ row: Statement, from column: Int32) {
+    package init(_ row: some SQLRow, from column: Int32) {
         self.init()
         let states: [DeliveryState] = [
             .pending, .accepted, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled,
@@ -251,7 +258,7 @@ extension CampaignCounts {
 
 extension CampaignRecord {
     /// Takes over a row of `campaign_reason`.
-    mutating func note(_ kind: String, _ reason: String, _ devices: Int64) {
+    package mutating func note(_ kind: String, _ reason: String, _ devices: Int64) {
         if kind == "rejected" {
             rejectedBy[reason] = devices
         } else if let reason = FilterReason(rawValue: reason) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import StoreSQL
+
+extension SQLiteStore {
+    package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
+        try write("ending a wave") { connection in
+            let ended = try connection.run(
+                """
+                UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL
+                    AND 'running' = (SELECT state FROM campaign WHERE id = ?1)
+                """, campaign.row, now)
+            if ended > 0 { try NotificationTable.note(.waveDone, of: campaign, at: now, connection) }
+        }
+    }
+
+    package func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws {
+        let decision = try write("beginning a wave") { connection -> (AppKey, Decision)? in
+            let reach = try connection.first(
+                """
+                UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
+                    AND number = (SELECT max(number) + 1 FROM campaign_wave
+                                  WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
+                RETURNING part_end
+                """, campaign.row, now
+            ) { Int($0.integer(0)) }
+            guard let reach, let record = try CampaignTable.record(campaign, connection) else { return nil }
+            return (record.app, try decide(record, .stageBegan(reach: reach), at: now, connection))
+        }
+        if let (app, decision) = decision { report(decision.changes, of: app) }
+    }
+
+    package func holdWave(
+        _ campaign: CampaignKey, _ cause: SuspensionCause, reason: String, at now: Timestamp
+    ) throws -> Bool {
+        try write("holding a wave") { connection in
+            guard let record = try CampaignTable.record(campaign, connection), record.state == .running else {
+                return false
+            }
+            _ = try decide(record, .suspended(cause, reason), at: now, connection)
+            try connection.run("UPDATE campaign_wave SET held_at = ?2 WHERE \(WaveTable.isCurrent)", campaign.row, now)
+            return true
+        }
+    }
+
+    package func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
+        try write("releasing a wave") { connection in
+            guard try CampaignTable.state(of: campaign, connection) == .running else { return false }
+            return try WaveTable.release(campaign, onlyHeld: false, at: now, connection)
+        }
+    }
+}

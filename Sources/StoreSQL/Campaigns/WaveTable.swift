@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// The table `campaign_wave`.
+package enum WaveTable {
+    package static func waves(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignWaves {
+        CampaignWaves(
+            try connection.all(
+                """
+                SELECT w.number, w.part_end, w.devices, w.accepted, w.failed, w.begun_at, w.ended_at, w.held_at,
+                    w.released_at, (SELECT CAST(coalesce(sum(s.remaining), 0) AS BIGINT) FROM shard AS s
+                                    WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0),
+                    EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0)
+                FROM campaign_wave AS w WHERE w.campaign_id = ? ORDER BY w.number
+                """, campaign.row
+            ) { row in
+                var wave = CampaignWave(
+                    number: Int(row.integer(0)), end: Int(row.integer(1)), devices: row.integer(2),
+                    pending: row.integer(9), accepted: row.integer(3), failed: row.integer(4),
+                    begunAt: row.optionalTime(5), endedAt: row.optionalTime(6), heldAt: row.optionalTime(7),
+                    releasedAt: row.optionalTime(8))
+                wave.isOpen = row.integer(10) != 0
+                return wave
+            })
+    }
+
+    /// nil where the campaign has no waves.
+    package static func draw(of campaign: CampaignKey, requirement: Int64, _ connection: some SQLConnection) throws
+        -> WaveDraw?
+    {
+        let ends = try connection.all(
+            "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", campaign.row
+        ) { Int($0.integer(0)) }
+        return WavePlan(ends: ends).map { WaveDraw($0, requirement: requirement) }
+    }
+
+    /// The first wave begins as it is planned.
+    package static func insert(
+        _ campaign: CampaignKey, plan: WavePlan, devices: [Int64], at now: Timestamp, _ connection: some SQLConnection
+    ) throws {
+        for (number, end) in plan.ends.enumerated() {
+            try connection.run(
+                """
+                INSERT INTO campaign_wave (campaign_id, number, part_end, devices, begun_at) VALUES (?, ?, ?, ?, ?)
+                """, campaign.row, number, end, devices[number], number == 0 ? now : nil)
+        }
+    }
+
+    /// A retry of the canary's was not counted as failed by the wave that its device would be of.
+    package static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: some SQLConnection) throws {
+        for tally in tallies {
+            try connection.run(
+                """
+                UPDATE campaign_wave SET accepted = accepted + ?1,
+                    failed = CASE WHEN failed + ?2 > 0 THEN failed + ?2 ELSE 0 END
+                WHERE campaign_id = ?3 AND number = ?4
+                """, tally.accepted, tally.failed, campaign.row, tally.wave)
+        }
+    }
+
+    /// The condition of the wave that has begun last.
+    package static let isCurrent: SQL = """
+        campaign_id = ?1 AND number = (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1 AND begun_at IS NOT NULL)
+        """
+
+    /// The next wave may begin at once; returns whether one was waiting.
+    package static func release(
+        _ campaign: CampaignKey, onlyHeld: Bool, at now: Timestamp, _ connection: some SQLConnection
+    ) throws -> Bool {
+        try connection.run(
+            """
+            UPDATE campaign_wave SET released_at = ?2 WHERE \(isCurrent) AND ended_at IS NOT NULL AND released_at IS NULL
+                AND (held_at IS NOT NULL OR ?3 = 0)
+                AND number < (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1)
+            """, campaign.row, now, onlyHeld) > 0
+    }
+}
