@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import StoreSQL
 import WireFormat
 
-extension SQLiteStore {
+extension SQLStore {
     package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
         // Nothing is written where nothing is new: on a full disk an operator can still reload what makes room.
         let wanted = receivers.map { [$0.url, Self.text($0.events)] }.sorted { $0[0] < $1[0] }
@@ -12,7 +11,7 @@ extension SQLiteStore {
             try connection.all("SELECT url, states FROM receiver") { [$0.text(0), $0.text(1)] }
         }
         guard wanted != known.sorted(by: { $0[0] < $1[0] }) else { return }
-        try write("taking over who is notified") { connection in
+        try write("taking over who is notified", lock: .rows) { connection in
             let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
                 try NotificationTable.drop("receiver_id = ?2", [id], at: now, connection)
@@ -38,23 +37,41 @@ extension SQLiteStore {
             try connection.exists("SELECT 1 FROM receiver WHERE cursor < (SELECT max(id) FROM campaign_event)")
         }
         guard isBehind else { return }
-        try write("addressing events") { connection in
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO notification (event_id, receiver_id, url, state, created_at, next_attempt_at)
-                SELECT e.id, r.id, r.url, 'pending', ?1, ?1 FROM campaign_event AS e JOIN receiver AS r ON r.cursor < e.id
-                WHERE r.gone_at IS NULL AND substr(e.state, instr(e.state, ' ') + 1) IN (SELECT value FROM json_each(r.states))
-                ORDER BY e.id
-                """, now)
+        try write("addressing events", lock: .rows) { connection in
+            let receivers = try connection.all(
+                "SELECT id, url, states, cursor, gone_at FROM receiver ORDER BY id"
+            ) {
+                (
+                    id: $0.integer(0), url: $0.text(1), wants: Self.names($0.text(2)), cursor: $0.integer(3),
+                    isGone: !$0.isNull(4)
+                )
+            }
+            let events = try connection.all(
+                "SELECT id, state FROM campaign_event WHERE id > ? ORDER BY id", receivers.map(\.cursor).min()
+            ) { (id: $0.integer(0), name: NotificationTable.name($0.text(1))) }
+            for event in events {
+                for receiver in receivers
+                where receiver.cursor < event.id && !receiver.isGone && receiver.wants.contains(event.name) {
+                    try connection.run(
+                        """
+                        INSERT INTO notification (event_id, receiver_id, url, state, created_at, next_attempt_at)
+                        VALUES (?1, ?2, ?3, 'pending', ?4, ?4) ON CONFLICT DO NOTHING
+                        """, event.id, receiver.id, receiver.url, now)
+                }
+            }
             try connection.run("UPDATE receiver SET cursor = (SELECT max(id) FROM campaign_event)")
-            for receiver in try connection.all("SELECT id FROM receiver", row: { $0.integer(0) }) {
+            for receiver in receivers {
                 try NotificationTable.drop(
                     """
                     receiver_id = ?2 AND id IN (SELECT id FROM notification WHERE receiver_id = ?2 AND state = 'pending'
-                                                ORDER BY event_id DESC LIMIT -1 OFFSET ?3)
-                    """, [receiver, limit], at: now, connection)
+                                                ORDER BY event_id DESC LIMIT ?4 OFFSET ?3)
+                    """, [receiver.id, limit, Int64.max], at: now, connection)
             }
         }
+    }
+
+    private static func names(_ text: String) -> Set<String> {
+        Set(((try? JSONReader.read(Array(text.utf8)))?.array ?? []).compactMap(\.string))
     }
 
     package func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification? {
@@ -63,7 +80,7 @@ extension SQLiteStore {
                 """
                 SELECT n.id, n.attempts, n.event_id FROM receiver AS r
                     JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending' AND n.next_attempt_at <= ?2
-                WHERE r.url = ?1 AND r.gone_at IS NULL AND coalesce(r.held_until <= ?2, 1)
+                WHERE r.url = ?1 AND r.gone_at IS NULL AND (r.held_until IS NULL OR r.held_until <= ?2)
                 ORDER BY n.next_attempt_at, n.event_id LIMIT 1
                 """, url, now
             ) { (row: $0.integer(0), attempts: Int($0.integer(1)), event: $0.integer(2)) }
@@ -85,7 +102,7 @@ extension SQLiteStore {
             ) { CampaignKey(row: $0.integer(0)) }
         }
         guard !late.isEmpty else { return }
-        try write("noting what waits long") { connection in
+        try write("noting what waits long", lock: .rows) { connection in
             for campaign in late { try NotificationTable.note(.waitsLong, of: campaign, at: now, connection) }
         }
     }
@@ -93,12 +110,14 @@ extension SQLiteStore {
     package func record(
         _ attempt: NotificationRecord.Attempt, of row: Int64, then verdict: NotificationVerdict, at now: Timestamp
     ) throws {
-        try write("recording an attempt to notify") { connection in
+        try write("recording an attempt to notify", lock: .rows) { connection in
             // Dropped while it was on its way: the attempt is part of the record all the same.
             try connection.run(
                 """
-                INSERT OR REPLACE INTO notification_attempt (notification_id, number, at, milliseconds, status, error)
+                INSERT INTO notification_attempt (notification_id, number, at, milliseconds, status, error)
                 SELECT id, ?, ?, ?, ?, ? FROM notification WHERE id = ?
+                ON CONFLICT (notification_id, number) DO UPDATE SET at = excluded.at,
+                    milliseconds = excluded.milliseconds, status = excluded.status, error = excluded.error
                 """, attempt.number, attempt.at, attempt.milliseconds, attempt.status, attempt.error, row)
             var (state, next) = (NotificationRecord.State.delivered, Timestamp?.none)
             switch verdict {
@@ -140,7 +159,7 @@ extension SQLiteStore {
                 SELECT n.id, e.public_id, e.state, c.public_id, n.url, n.state, n.created_at, n.next_attempt_at
                 FROM notification AS n JOIN campaign_event AS e ON e.id = n.event_id
                     JOIN campaign AS c ON c.id = e.campaign_id
-                WHERE n.id < ?1 AND coalesce(c.public_id = ?2, 1) AND coalesce(n.state = ?3, 1)
+                WHERE n.id < ?1 AND (?2 IS NULL OR c.public_id = ?2) AND (?3 IS NULL OR n.state = ?3)
                 ORDER BY n.id DESC LIMIT ?4
                 """, before ?? .max, campaign, state?.rawValue, max(limit, 0)
             ) { row in
@@ -161,7 +180,7 @@ extension SQLiteStore {
 
     @discardableResult
     package func forgetNotifications(before time: Timestamp) throws -> Int64 {
-        try write("forgetting old notifications") { connection in
+        try write("forgetting old notifications", lock: .rows) { connection in
             let ended = try connection.run("DELETE FROM notification WHERE ended_at < ?", time)
             // Events are few: some for each campaign.
             let events = try connection.run(
@@ -175,48 +194,50 @@ extension SQLiteStore {
 }
 
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
-enum NotificationTable {
+package enum NotificationTable {
     /// Notes something else of a campaign than that its state changed: the column `state` has the state and the event's name.
-    static func note(_ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection)
-        throws
-    {
+    package static func note(
+        _ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
+    ) throws {
         // As the triggers `campaign_began` and `campaign_moved` note its states.
-        let leftOut = CampaignTable.isLeftOut("c")
-        _ = try connection.run(
+        let reasons = try connection.all(
+            "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0", campaign.row
+        ) { JSONValue.array([.string($0.text(0)), .string($0.text(1)), .integer($0.integer(2))]) }
+        try connection.run(
             """
             INSERT INTO campaign_event (public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at,
                 planned_at, pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
                 reasons, in_force)
-            SELECT lower(hex(randomblob(16))), c.id, ?2, c.state || ' ' || ?3, c.reason, c.started_at, c.finished_at, c.expires_at,
-                c.planned_at, iif(c.finished_at IS NOT NULL, 0, \(CampaignTable.notReached("c"))), c.accepted,
-                iif(\(leftOut), 0, c.retrying), c.rejected, c.unregistered, c.expired, c.filtered,
-                c.cancelled + iif(\(leftOut), c.retrying + \(CampaignTable.notReached("c")), 0), c.upgraded,
-                (SELECT json_group_array(json_array(r.kind, r.reason, r.devices)) FROM campaign_reason AS r
-                 WHERE r.campaign_id = c.id AND r.devices > 0),
+            SELECT \(connection.dialect.randomID), c.id, ?2, c.state || ' ' || ?3, c.reason, c.started_at, c.finished_at, c.expires_at,
+                c.planned_at,
+                CASE WHEN c.finished_at IS NOT NULL THEN 0 ELSE \(CampaignTable.notReached("c")) END, c.accepted,
+                CASE WHEN \(CampaignTable.isLeftOut("c")) THEN 0 ELSE c.retrying END, c.rejected, c.unregistered,
+                c.expired, c.filtered, c.cancelled + \(CampaignTable.leftOut("c")), c.upgraded, ?4,
                 (SELECT r.version FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
                  WHERE a.id = c.app_id AND r.kind = 'required' AND r.state <> 'withdrawn' AND r.state = 'in_force'
                     AND r.reach = 10000 ORDER BY r.version_key DESC LIMIT 1)
             FROM campaign AS c WHERE c.id = ?1
-            """, campaign.row, now, type.name)
+            """, campaign.row, now, type.name,
+            String(decoding: JSONValue.array(reasons).bytes(), as: UTF8.self))
     }
 
-    static func type(_ text: String) -> EventType? {
-        text.split(separator: " ").last.flatMap { EventType(name: String($0)) }
-    }
+    static func type(_ text: String) -> EventType? { EventType(name: name(text)) }
+
+    /// The event's name out of the column `state`.
+    static func name(_ text: String) -> String { text.split(separator: " ").last.map(String.init) ?? "" }
 
     /// Ends what is pending and meets `condition`, whose values count from ?2.
-    static func drop(_ condition: SQL, _ values: [(any SQLValue)?], at now: Timestamp, _ connection: SQLiteConnection)
+    static func drop(_ condition: SQL, _ values: [(any SQLValue)?], at now: Timestamp, _ connection: some SQLConnection)
         throws
     {
-        _ = try connection.all(
+        try connection.run(
             """
             UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1
             WHERE state = 'pending' AND \(condition)
-            """, values: [now] + values
-        ) { _ in () }
+            """, values: [now] + values)
     }
 
-    static func attempts(of row: Int64, _ connection: SQLiteConnection) throws -> [NotificationRecord.Attempt] {
+    static func attempts(of row: Int64, _ connection: some SQLConnection) throws -> [NotificationRecord.Attempt] {
         try connection.all(
             """
             SELECT number, at, milliseconds, status, error FROM notification_attempt WHERE notification_id = ?
@@ -230,7 +251,7 @@ enum NotificationTable {
     }
 
     /// The event with the campaign as it was then.
-    static func event(_ id: Int64, _ connection: SQLiteConnection) throws -> RelayEvent? {
+    static func event(_ id: Int64, _ connection: some SQLConnection) throws -> RelayEvent? {
         let row = try connection.first(
             """
             SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,
@@ -256,10 +277,12 @@ enum NotificationTable {
         (campaign.startedAt, campaign.finishedAt) = (row.startedAt, row.finishedAt)
         (campaign.expiresAt, campaign.isPlanned, campaign.upgraded) = (row.expiresAt, row.isPlanned, row.upgraded)
         (campaign.filteredBy, campaign.rejectedBy) = ([:], [:])
-        let reasons = try connection.all(
-            "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", row.reasons
-        ) { ($0.text(0), $0.text(1), $0.integer(2)) }
-        for (kind, reason, devices) in reasons { campaign.note(kind, reason, devices) }
+        for entry in (try? JSONReader.read(Array(row.reasons.utf8)))?.array ?? [] {
+            guard let entry = entry.array, entry.count == 3, let kind = entry[0].string, let reason = entry[1].string,
+                let devices = entry[2].integer
+            else { continue }
+            campaign.note(kind, reason, devices)
+        }
         return RelayEvent(id: row.id, type: type, at: row.at, subject: .campaign(campaign))
     }
 }
