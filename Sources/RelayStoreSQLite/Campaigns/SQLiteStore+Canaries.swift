@@ -46,16 +46,3 @@ extension CanaryTable {
         ) { ($0.integer(0), $0.optionalText(1), $0.environment(2)) }
     }
 }
-
-extension SQLiteStore {
-    package func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
-        try write("ending a canary") { connection in
-            let ended = try connection.run(
-                """
-                UPDATE campaign SET canary_ended_at = ? WHERE id = ? AND canary_ended_at IS NULL AND state = 'running'
-                    AND 0 = (SELECT reach FROM requirement WHERE id = requirement_id)
-                """, now, campaign.row)
-            if ended > 0 { try NotificationTable.note(.canaryDone, of: campaign, at: now, connection) }
-        }
-    }
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
+package import RelayEngine
+package import RelayStore
 
 /// The columns of `campaign` that tell of its canary, and the rows that it has before there are shards.
 package enum CanaryTable {
@@ -38,5 +38,18 @@ package enum CanaryTable {
             "UPDATE campaign_reason SET devices = devices - ? WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",
             again, row, FilterReason.notInAudience.rawValue)
         try connection.run("UPDATE campaign SET filtered = filtered - ? WHERE id = ?", again, row)
+    }
+}
+
+extension SQLStore {
+    package func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
+        try write("ending a canary", lock: .campaign(campaign)) { connection in
+            let ended = try connection.run(
+                """
+                UPDATE campaign SET canary_ended_at = ? WHERE id = ? AND canary_ended_at IS NULL AND state = 'running'
+                    AND 0 = (SELECT reach FROM requirement WHERE id = requirement_id)
+                """, now, campaign.row)
+            if ended > 0 { try NotificationTable.note(.canaryDone, of: campaign, at: now, connection) }
+        }
     }
 }

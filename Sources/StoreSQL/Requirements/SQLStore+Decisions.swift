@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
-import StoreSQL
 import Telemetry
 import UpgradeRules
 
-extension SQLiteStore {
+extension SQLStore {
     package func version(of app: AppKey) throws -> VersionRecord? {
         try read("reading a version") { connection in
             VersionRecord(app, try RequirementTable.requirements(of: app, connection))
@@ -57,7 +56,7 @@ extension SQLiteStore {
             }
             if let idle { return (Decision(before: idle, after: idle), nil) }
         }
-        let (decision, answer) = try write("deciding on a requirement") { connection in
+        let (decision, answer) = try write("deciding on a requirement", lock: .app(app)) { connection in
             if let receipt, let answer = try WebhookTable.answer(to: receipt, connection) {
                 let now = try RequirementTable.requirements(of: app, connection)
                 return (Decision(before: now, after: now, replay: answer), StoredAnswer?.some(answer))
@@ -76,16 +75,16 @@ extension SQLiteStore {
     func report(_ changes: [RequirementChange], of app: AppKey) {
         for change in changes {
             if change.row.kind == .latest {
-                options.log(.notice, "the latest version changed", change.fields(app))
+                log(.notice, "the latest version changed", change.fields(app))
             } else {
-                options.log(
+                log(
                     change.kind == .outOfForce ? .error : .notice, "what is required changed", change.fields(app))
             }
         }
     }
 
     private static func facts(
-        of app: AppKey, _ connection: SQLiteConnection
+        of app: AppKey, _ connection: some SQLConnection
     ) throws -> (Requirements, [CampaignFacts]) {
         (try RequirementTable.requirements(of: app, connection), try CampaignTable.facts(of: app, connection))
     }
@@ -93,7 +92,7 @@ extension SQLiteStore {
     /// Within a transaction.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        _ connection: SQLiteConnection
+        _ connection: some SQLConnection
     ) throws -> Decision {
         let (before, campaigns) = try Self.facts(of: app, connection)
         var machine = RequirementMachine(before, campaigns: campaigns)
@@ -106,7 +105,7 @@ extension SQLiteStore {
                 let requirement = ids[campaign.requirement] ?? campaign.requirement
                 made = try CampaignTable.create(
                     campaign, of: requirement, app, latest: machine.requirements.latest?.version,
-                    random: options.random, connection)
+                    random: random, connection)
                 continue
             }
             if known != campaign { try CampaignTable.write(campaign, over: known, at: surroundings.now, connection) }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import StoreSQL
 
-extension SQLiteStore {
+extension SQLStore {
     package func campaign(_ key: CampaignKey) throws -> CampaignRecord? {
         try read("reading a campaign") { connection in try CampaignTable.record(key, connection) }
     }
@@ -44,7 +43,7 @@ extension SQLiteStore {
     }
 
     package func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws {
-        try write("expiring a campaign") { connection in
+        try write("expiring a campaign", lock: .campaign(campaign)) { connection in
             guard let record = try CampaignTable.record(campaign, connection), !record.state.isFinal else { return }
             try CampaignTable.settleRest(of: campaign, as: .expired, at: now, connection)
             _ = try decide(record, .expired, at: now, connection)
@@ -52,7 +51,7 @@ extension SQLiteStore {
     }
 
     package func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
-        try write("completing a campaign") { connection in
+        try write("completing a campaign", lock: .campaign(campaign)) { connection in
             let isDone = try connection.exists(
                 """
                 SELECT 1 FROM campaign WHERE id = ?1 AND state = 'running' AND planned_at IS NOT NULL AND retrying = 0
@@ -65,8 +64,8 @@ extension SQLiteStore {
     }
 
     /// Within a transaction: what the relay itself decides of a campaign.
-    func decide(
-        _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: SQLiteConnection
+    package func decide(
+        _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> Decision {
         try decide(
             record.app, .campaign(record.key, event), by: .relay(at: now),

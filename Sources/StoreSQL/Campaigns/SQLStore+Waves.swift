@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import StoreSQL
 
-extension SQLiteStore {
+extension SQLStore {
     package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
-        try write("ending a wave") { connection in
+        try write("ending a wave", lock: .campaign(campaign)) { connection in
             let ended = try connection.run(
                 """
                 UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL
@@ -16,7 +15,7 @@ extension SQLiteStore {
     }
 
     package func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws {
-        let decision = try write("beginning a wave") { connection -> (AppKey, Decision)? in
+        let decision = try write("beginning a wave", lock: .campaign(campaign)) { connection -> (AppKey, Decision)? in
             let reach = try connection.first(
                 """
                 UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
@@ -34,7 +33,7 @@ extension SQLiteStore {
     package func holdWave(
         _ campaign: CampaignKey, _ cause: SuspensionCause, reason: String, at now: Timestamp
     ) throws -> Bool {
-        try write("holding a wave") { connection in
+        try write("holding a wave", lock: .campaign(campaign)) { connection in
             guard let record = try CampaignTable.record(campaign, connection), record.state == .running else {
                 return false
             }
@@ -45,7 +44,7 @@ extension SQLiteStore {
     }
 
     package func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
-        try write("releasing a wave") { connection in
+        try write("releasing a wave", lock: .campaign(campaign)) { connection in
             guard try CampaignTable.state(of: campaign, connection) == .running else { return false }
             return try WaveTable.release(campaign, onlyHeld: false, at: now, connection)
         }
