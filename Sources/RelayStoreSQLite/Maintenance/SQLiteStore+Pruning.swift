@@ -229,7 +229,7 @@ private struct Pruning {
             ) { (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.version(2)) }
             guard let row else { continue }
             // An id may be given anew, and who has it then was not told.
-            try AdoptionTable.forget(device, of: row.app, connection)
+            try ToldTable.forget(device, of: row.app, connection)
             count += 1
             if row.isRegistered {
                 registered[row.app, default: 0] += 1

@@ -307,12 +307,12 @@ struct UpgradeTally {
         _ device: Int64, in requirement: Requirement, _ connection: SQLiteConnection
     ) throws -> Heard? {
         let campaign = requirement.campaign
-        let told = requirement.hasTold ? try AdoptionTable.told(device, in: campaign, connection) : nil
+        let told = requirement.hasTold ? try ToldTable.told(device, in: campaign, connection) : nil
         if told == true { return nil }
         switch try markEntry(of: device, in: campaign, connection) {
         case .settled: return nil
         case .none:
-            guard told != nil, try AdoptionTable.markEarly(device, in: campaign, connection) else { return nil }
+            guard told != nil, try ToldTable.markEarly(device, in: campaign, connection) else { return nil }
             return Heard(isPushed: false, isTold: true, isEarly: true)
         case .counts(let isPushed):
             return Heard(isPushed: isPushed, isTold: told != nil)

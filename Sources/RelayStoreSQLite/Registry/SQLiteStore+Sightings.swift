@@ -32,7 +32,7 @@ extension SQLiteStore {
                 if let required = sighting.toldAtLogin {
                     let campaign = try told.campaign(of: required, app: app, connection)
                     let isNew = try campaign.map {
-                        try !AdoptionTable.wasTold(find.integer(1), in: $0, connection)
+                        try !ToldTable.wasTold(find.integer(1), in: $0, connection)
                     }
                     if isNew != true { sighting.toldAtLogin = nil }
                 }

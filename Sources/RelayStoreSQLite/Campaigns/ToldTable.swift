@@ -4,17 +4,8 @@ import RelayStore
 import StoreSQL
 import UpgradeRules
 
-/// The tables `campaign_adoption` and `campaign_told`, and the columns of `campaign` beside `upgraded`.
-enum AdoptionTable {
-    /// The newest campaign `c` of each app that has started for everybody: while one waits, or goes to a canary alone, the one
-    /// before is still in force.
-    static let isNewest: SQL = """
-        c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL
-            AND 0 < (SELECT q.reach FROM requirement AS q WHERE q.id = n.requirement_id))
-        """
-
-    // MARK: Who was told
-
+/// The table `campaign_told`: devices that were told at login.
+enum ToldTable {
     static func wasTold(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool {
         try told(device, in: campaign, connection) != nil
     }
@@ -47,23 +38,6 @@ enum AdoptionTable {
             DELETE FROM campaign_told
             WHERE device_id = ?1 AND campaign_id IN (SELECT id FROM campaign WHERE app_id = ?2 AND pruned_at IS NULL)
             """, device, app)
-    }
-
-    // MARK: The curve
-
-    static func points(of campaign: Int64, before end: Timestamp?, _ connection: SQLiteConnection) throws
-        -> [AdoptionPoint]
-    {
-        try connection.all(
-            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? AND at < ? ORDER BY at",
-            campaign, end?.milliseconds ?? .max
-        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
-    }
-
-    static func lastPoint(of campaign: Int64, _ connection: SQLiteConnection) throws -> AdoptionPoint? {
-        try connection.first(
-            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? ORDER BY at DESC LIMIT 1", campaign
-        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
     }
 }
 

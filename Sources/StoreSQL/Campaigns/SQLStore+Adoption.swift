@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import StoreSQL
 package import UpgradeRules
 
-extension SQLiteStore {
+extension SQLStore {
     package func newestCampaigns() throws -> [CampaignRecord] {
         try read("listing the newest campaigns") { connection in
             try CampaignTable.records("\(AdoptionTable.isNewest) ORDER BY c.id", [], connection)
@@ -15,11 +14,12 @@ extension SQLiteStore {
         try read("looking for who was told at login") { connection in
             var told: [Int64: [Version]] = [:]
             for device in Set(devices).sorted() {
-                // CROSS JOIN: by the key of `campaign_told`, campaign by campaign of the device's app.
+                // By the key of `campaign_told`, campaign by campaign of the device's app.
+                let join = connection.dialect.join
                 let versions = try connection.all(
                     """
-                    SELECT c.required FROM device AS d CROSS JOIN campaign AS c ON c.app_id = d.app_id
-                    CROSS JOIN campaign_told AS t ON t.campaign_id = c.id AND t.device_id = d.id
+                    SELECT c.required FROM device AS d \(join) campaign AS c ON c.app_id = d.app_id
+                    \(join) campaign_told AS t ON t.campaign_id = c.id AND t.device_id = d.id
                     WHERE d.id = ? ORDER BY c.id
                     """, device
                 ) { $0.version(0) }
@@ -57,14 +57,15 @@ extension SQLiteStore {
             }
         }
         guard !due.isEmpty else { return 0 }
-        return try write("following adoption") { connection in
+        return try write("following adoption", lock: .rows) { connection in
             var noted = 0
             for point in due {
                 // Pruning may have begun meanwhile: then its points are gone, or go.
                 let inserted = try connection.run(
                     """
-                    INSERT OR IGNORE INTO campaign_adoption (campaign_id, at, upgraded)
+                    INSERT INTO campaign_adoption (campaign_id, at, upgraded)
                     SELECT id, ?, ? FROM campaign WHERE id = ? AND pruned_at IS NULL
+                    ON CONFLICT DO NOTHING
                     """, now, point.upgraded, point.campaign)
                 noted += inserted
                 guard inserted > 0, point.thins else { continue }
@@ -85,4 +86,29 @@ private struct DuePoint {
     var upgraded: Int64
     var series: AdoptionSeries
     var thins: Bool
+}
+
+/// The table `campaign_adoption`.
+enum AdoptionTable {
+    /// The newest campaign `c` of each app that has started for everybody: while one waits, or goes to a canary alone, the one
+    /// before is still in force.
+    static let isNewest: SQL = """
+        c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL
+            AND 0 < (SELECT q.reach FROM requirement AS q WHERE q.id = n.requirement_id))
+        """
+
+    static func points(of campaign: Int64, before end: Timestamp?, _ connection: some SQLConnection) throws
+        -> [AdoptionPoint]
+    {
+        try connection.all(
+            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? AND at < ? ORDER BY at",
+            campaign, end?.milliseconds ?? .max
+        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
+    }
+
+    static func lastPoint(of campaign: Int64, _ connection: some SQLConnection) throws -> AdoptionPoint? {
+        try connection.first(
+            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? ORDER BY at DESC LIMIT 1", campaign
+        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
+    }
 }
