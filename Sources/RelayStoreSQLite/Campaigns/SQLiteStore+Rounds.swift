@@ -5,42 +5,6 @@ import StoreSQL
 import UpgradeRules
 
 extension SQLiteStore {
-    package func campaignInForce(of app: AppKey) throws -> CampaignRecord? {
-        try read("looking for the campaign of a requirement") { connection in
-            try CampaignTable.records(
-                "a.name = ? AND a.platform = ? AND c.requirement_id = \(CampaignTable.inForce("a", "id"))",
-                [app.app, app.platform.rawValue], connection
-            ).first
-        }
-    }
-
-    package func reopen(_ campaign: CampaignKey, for draft: RoundDraft, at now: Timestamp) throws -> Reopening {
-        try write("opening a campaign again") { connection in
-            guard let record = try CampaignTable.record(campaign, connection) else {
-                throw SQLiteFailure.missing("campaign \(campaign.row)")
-            }
-            let isPruned = try connection.exists(
-                "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign.row)
-            let requirements = try RequirementTable.requirements(of: record.app, connection)
-            if let refusal = draft.refusal(by: record, isPruned: isPruned, requirements) { return refusal }
-            // Who was left out goes on as soon as the end is gone; where that is not asked for, it has to stay.
-            var leftOut: Int64 = 0
-            if case .retry(let states) = draft.cause, record.state == .cancelled {
-                if states.contains(.cancelled) {
-                    let settled = try connection.integer("SELECT cancelled FROM campaign WHERE id = ?", campaign.row)
-                    leftOut = record.counts.cancelled - (settled ?? 0)
-                } else {
-                    try CampaignTable.settleRest(of: campaign, as: .cancelled, at: now, connection)
-                }
-            }
-            try RoundTable.insert(draft, for: campaign, devices: leftOut, at: now, connection)
-            _ = try decide(record, .reopened(timeToLive: draft.timeToLive), at: now, connection)
-            return .opened
-        }
-    }
-
-    // MARK: Putting in line
-
     /// Rows or batched devices that are looked at in one step, and devices of one transaction: about ten milliseconds.
     private static let step = 1000
     /// Batches that are looked at in one step where nobody is to be reminded.

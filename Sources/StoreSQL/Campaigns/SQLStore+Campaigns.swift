@@ -64,7 +64,7 @@ extension SQLStore {
     }
 
     /// Within a transaction: what the relay itself decides of a campaign.
-    package func decide(
+    func decide(
         _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> Decision {
         try decide(
