@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
-import StoreSQL
+package import RelayEngine
+package import RelayStore
 import UpgradeRules
 
 /// The table `delivery_batch`: its batches of one campaign do not overlap, so that a device is looked up by the first batch
 /// that does not end before it.
-enum DeliveryBatchTable {
+package enum DeliveryBatchTable {
     // MARK: Reading
 
     /// The batch whose range a device is in.
-    static let find: SQL = "SELECT \(DeliveryBatch.columns) \(around)"
+    package static let find: SQL = "SELECT \(DeliveryBatch.columns) \(around)"
 
     private static let around: SQL = """
         FROM delivery_batch WHERE campaign_id = ?1 AND first <= ?2 AND last =
             (SELECT last FROM delivery_batch WHERE campaign_id = ?1 AND last >= ?2 ORDER BY last LIMIT 1)
         """
 
-    static func batch(
-        around device: Int64, of campaign: Int64, _ connection: SQLiteConnection
+    package static func batch(
+        around device: Int64, of campaign: Int64, _ connection: some SQLConnection
     ) throws -> DeliveryBatch? {
-        try connection.first(find, campaign, device, row: DeliveryBatch.init)
+        try connection.first(find, campaign, device, row: { DeliveryBatch($0) })
     }
 
     /// Without the telephones, which lie on pages of their own.
-    static func outcome(
-        of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
+    package static func outcome(
+        of device: Int64, in campaign: Int64, _ connection: some SQLConnection
     ) throws -> PlainOutcome? {
         let batch = try connection.first(
             "SELECT first, last, outcomes \(around)", campaign, device
@@ -35,8 +34,8 @@ enum DeliveryBatchTable {
     }
 
     /// Those from `first` to `last` that a batch has, without the telephones.
-    static func devices(
-        from first: Int64, through last: Int64, of campaign: Int64, _ connection: SQLiteConnection
+    package static func devices(
+        from first: Int64, through last: Int64, of campaign: Int64, _ connection: some SQLConnection
     ) throws -> Set<Int64> {
         var devices: Set<Int64> = []
         var from = first
@@ -58,8 +57,8 @@ enum DeliveryBatchTable {
     // MARK: Writing
 
     /// Writes what the packer holds, and empties it.
-    static func insert(
-        _ packer: inout DeliveryPacker, of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
+    package static func insert(
+        _ packer: inout DeliveryPacker, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         guard packer.count > 0 else { return }
         try connection.run(
@@ -73,8 +72,8 @@ enum DeliveryBatchTable {
 
     /// Turns every batch with a device from `first` to `last` into rows of `delivery`, as they would have been written one by
     /// one. For the rare moment when such a device is recorded again.
-    static func unpack(
-        from first: Int64, through last: Int64, of campaign: CampaignKey, _ connection: SQLiteConnection
+    package static func unpack(
+        from first: Int64, through last: Int64, of campaign: CampaignKey, _ connection: some SQLConnection
     ) throws {
         var from = first
         while from <= last {
@@ -82,7 +81,7 @@ enum DeliveryBatchTable {
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last >= ?
                 ORDER BY last LIMIT 1
-                """, campaign.row, from, row: DeliveryBatch.init)
+                """, campaign.row, from, row: { DeliveryBatch($0) })
             guard let batch, batch.first <= last else { return }
             try unpack(batch, of: campaign, connection)
             from = batch.last + 1
@@ -90,14 +89,15 @@ enum DeliveryBatchTable {
     }
 
     private static func unpack(
-        _ batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
+        _ batch: DeliveryBatch, of campaign: CampaignKey, _ connection: some SQLConnection
     ) throws {
         for entry in try takeEntries(of: batch, campaign, connection) {
             try connection.run(
                 """
                 INSERT INTO delivery (campaign_id, device_id, state, attempts, reason, telephone, updated_at, upgraded)
                 VALUES (?1, ?2, ?, ?, ?, ?, ?,
-                    EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2))
+                    CASE WHEN EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2)
+                        THEN 1 ELSE 0 END)
                 """, campaign.row, entry.device, entry.outcome.state, entry.outcome.attempts,
                 entry.outcome.reason?.rawValue, batch.telephone(of: entry), batch.updatedAt)
         }
@@ -110,7 +110,7 @@ enum DeliveryBatchTable {
     /// What a batch that is about to be written anew says of devices that are still there. Another program may have deleted
     /// some, and no row can name what is gone ("REFERENCES device"): those leave the campaign's counts.
     private static func takeEntries(
-        of batch: DeliveryBatch, _ campaign: CampaignKey, _ connection: SQLiteConnection
+        of batch: DeliveryBatch, _ campaign: CampaignKey, _ connection: some SQLConnection
     ) throws -> [DeliveryBatch.Entry] {
         let entries = try batch.entries()
         let present = Set(
@@ -135,8 +135,8 @@ enum DeliveryBatchTable {
     ///
     /// - Parameter devices: ascending.
     /// - Returns: how many deliveries named it.
-    static func erase(
-        _ telephone: String, of devices: [Int64], in campaign: CampaignKey, _ connection: SQLiteConnection
+    package static func erase(
+        _ telephone: String, of devices: [Int64], in campaign: CampaignKey, _ connection: some SQLConnection
     ) throws -> Int64 {
         var erased: Int64 = 0
         var rest = devices[...]
@@ -158,7 +158,7 @@ enum DeliveryBatchTable {
     }
 
     private static func erase(
-        _ named: Set<Int64>, in batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
+        _ named: Set<Int64>, in batch: DeliveryBatch, of campaign: CampaignKey, _ connection: some SQLConnection
     ) throws {
         let telephones = batch.telephones + Delivery.erased.utf8
         let erased = batch.telephones.count..<telephones.count
@@ -179,13 +179,13 @@ enum DeliveryBatchTable {
     /// Takes devices out of a batch and puts them in line for a reminder; the others stay together, as they were.
     ///
     /// - Returns: how many were taken; 0 where the batch is not there any more.
-    static func remind(
+    package static func remind(
         _ devices: [Int64: PushEnvironment], ofBatchUpTo last: Int64, of campaign: CampaignKey, at now: Timestamp,
-        _ connection: SQLiteConnection
+        _ connection: some SQLConnection
     ) throws -> Int64 {
         let found = try connection.first(
             "SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last = ?",
-            campaign.row, last, row: DeliveryBatch.init)
+            campaign.row, last, row: { DeliveryBatch($0) })
         guard let batch = found else { return 0 }
         try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, last)
         var packer = DeliveryPacker()
@@ -205,7 +205,8 @@ enum DeliveryBatchTable {
                 INSERT INTO delivery (campaign_id, device_id, state, attempts, telephone, next_attempt_at, environment,
                     updated_at, again, upgraded)
                 VALUES (?1, ?2, 3, ?3, ?4, ?5, ?6, ?5, ?7,
-                    EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2))
+                    CASE WHEN EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2)
+                        THEN 1 ELSE 0 END)
                 """, campaign.row, entry.device, entry.outcome.attempts, batch.telephone(of: entry), now, environment,
                 SentAgain([.untried, .reminder]))
             try connection.run(
@@ -218,9 +219,9 @@ enum DeliveryBatchTable {
 
 extension DeliveryBatch {
     /// The columns that `init(_:)` reads.
-    static let columns: SQL = "first, last, updated_at, outcomes, telephones"
+    package static let columns: SQL = "first, last, updated_at, outcomes, telephones"
 
-    init(_ row: Statement) {
+    package init(_ row: some SQLRow) {
         self.init(
             first: row.integer(0), last: row.integer(1), updatedAt: row.time(2), outcomes: row.blob(3),
             telephones: row.blob(4))
