@@ -18,6 +18,9 @@ package protocol SQLStore: RelayStore {
     /// For methods of one statement.
     func readOnce<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R
 
+    /// The device of a token in each app that has it, ascending by id.
+    func devices(token: String, _ connection: Connection) throws -> [ListedDevice]
+
     /// One transaction, which has to itself what `lock` says.
     func write<R: Sendable>(_ doing: String, lock: WriteLock, _ body: (Connection) throws -> R) throws -> R
 }

@@ -196,7 +196,7 @@ package enum DeviceTable {
         """
 
     /// The environment under which the shards of the app's campaign have a device.
-    static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
+    static let plannedEnvironment = ListedDevice.plannedEnvironment
 
     /// Devices of an app (?) that are not removed, in id order and from an index alone; and those of them that are of the
     /// sandbox.

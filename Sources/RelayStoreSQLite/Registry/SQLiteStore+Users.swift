@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
-import StoreSQL
+package import StoreSQL
 import Synchronization
 import UpgradeRules
 
@@ -29,7 +29,7 @@ extension SQLiteStore {
             var erasure = UserErasure()
             var seen = SeenTally()
             let meant = Set(try apps(connection).filter { isMeant($0.key) }.map(\.id))
-            let devices = try DeliveryList.devices(ofUser: telephone, connection).filter { meant.contains($0.app) }
+            let devices = try ListedDevice.all(ofUser: telephone, connection).filter { meant.contains($0.app) }
             let now = options.ticks()
             erased.withLock { erased in
                 // What was on its way longer ago has been recorded.
@@ -61,6 +61,15 @@ extension SQLiteStore {
             try seen.store(connection)
             return erasure
         }
+    }
+
+    package func devices(token: String, _ connection: SQLiteConnection) throws -> [ListedDevice] {
+        try apps(connection).compactMap { app, key in
+            let token = key.platform.stored(token)
+            return try connection.first(
+                "SELECT \(ListedDevice.columns) FROM device \(DeviceTable.isToken)", app, token, DeviceTable.hash(token)
+            ) { ListedDevice($0) }
+        }.sorted { $0.id < $1.id }
     }
 
     private func apps(_ connection: SQLiteConnection) throws -> [(id: Int64, key: AppKey)] {

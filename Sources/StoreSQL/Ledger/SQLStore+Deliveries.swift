@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
-import StoreSQL
 
-extension SQLiteStore {
+extension SQLStore {
     package func deliveryPage(
         of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> DeliveryPage {
         try read("listing deliveries") { connection in
             guard limit > 0, let list = try DeliveryList(of: campaign, connection) else { return DeliveryPage() }
-            guard let devices = try DeliveryList.devices(meantBy: filter, connection) else {
+            guard let devices = try devices(meantBy: filter, connection) else {
                 return try list.page(filter, after: after, limit: limit)
             }
             var page = DeliveryPage()
@@ -30,7 +29,7 @@ extension SQLiteStore {
         _ filter: DeliveryFilter, after: DeliveryPosition?, limit: Int
     ) throws -> [Delivery] {
         try read("listing deliveries") { connection in
-            guard let devices = try DeliveryList.devices(meantBy: filter, connection) else { return [] }
+            guard let devices = try devices(meantBy: filter, connection) else { return [] }
             var start = CampaignKey(row: .max)
             if let after {
                 let row = try connection.first("SELECT id FROM campaign WHERE public_id = ?", after.campaign) {

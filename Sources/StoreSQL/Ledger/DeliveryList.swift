@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import RelayStore
-import StoreSQL
+package import RelayStore
 import UpgradeRules
 
 /// The deliveries of one campaign: the ledger's rows and batches, and one for each device that is in neither yet or never
 /// got there.
-struct DeliveryList {
-    let app: Int64
+package struct DeliveryList<Connection: SQLConnection> {
+    package let app: Int64
     private let campaign: CampaignKey
     private let id: String
     private let appKey: AppKey
@@ -19,21 +18,10 @@ struct DeliveryList {
     private let leftLast: Int64?
     /// nil where the campaign has no waves.
     private let draw: WaveDraw?
-    private let connection: SQLiteConnection
-
-    /// A device that a question is about.
-    struct Device {
-        var id: Int64
-        var app: Int64
-        var token: String
-        var telephone: String?
-        var isRemoved: Bool
-        /// Under which the shards of its app's campaign have it.
-        var environment: PushEnvironment
-    }
+    private let connection: Connection
 
     /// nil where there is no such campaign, or where its deliveries were pruned.
-    init?(of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
+    package init?(of campaign: CampaignKey, _ connection: Connection) throws {
         let row = try connection.first(
             """
             SELECT c.app_id, c.public_id, a.name, a.platform, c.created_at, c.finished_at, c.planned_at,
@@ -63,7 +51,7 @@ struct DeliveryList {
     /// - Parameters:
     ///   - window: ids that are looked at in one go.
     ///   - mostWindows: how often that is done for one page: what nearly nothing matches takes several pages, some of them empty.
-    func page(
+    package func page(
         _ filter: DeliveryFilter, after: Int64, limit: Int, window size: Int64 = 10_000, mostWindows: Int = 20
     ) throws -> DeliveryPage {
         // Who would be tried again counts as cancelled.
@@ -100,7 +88,7 @@ struct DeliveryList {
             for state in isLeftOut && state == .cancelled ? [state, .retrying] : [state] {
                 try add(
                     """
-                    SELECT device_id FROM delivery INDEXED BY delivery_rare WHERE state = \(state.rawValue) AND state > 2
+                    SELECT device_id FROM delivery \(connection.dialect.indexed(by: "delivery_rare")) WHERE state = \(state.rawValue) AND state > 2
                         AND state <> 7 AND campaign_id = ? AND device_id > ? ORDER BY device_id LIMIT 1
                     """)
             }
@@ -133,13 +121,16 @@ struct DeliveryList {
         return found.sorted { $0.device < $1.device }.prefix(limit).map(\.shown)
     }
 
-    private static let columns: SQL = """
+    private static var columns: SQL {
+        """
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
+    }
 
     private func rows(_ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int) throws -> [Delivery] {
         let state = filter.state
-        let device: SQL = "CROSS JOIN device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)"
+        let device: SQL =
+            "\(connection.dialect.join) device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)"
         let source: SQL
         switch state {
         case nil: source = "delivery AS d \(device) WHERE"
@@ -150,7 +141,7 @@ struct DeliveryList {
         default:
             // The repeated condition is what lets SQLite use the partial index (sqlite.org/partialindex.html, 3.1).
             source = """
-                delivery AS d INDEXED BY delivery_rare \(device)
+                delivery AS d \(connection.dialect.indexed(by: "delivery_rare")) \(device)
                 WHERE d.state = \(state?.rawValue ?? 0) AND d.state > 2 AND d.state <> 7 AND
                 """
         }
@@ -158,7 +149,8 @@ struct DeliveryList {
             """
             SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id BETWEEN ?2 AND ?5
                 AND (?4 IS NULL OR d.reason = ?4) ORDER BY d.device_id LIMIT ?3
-            """, campaign.row, window.lowerBound, limit, filter.reason, window.upperBound, row: delivery)
+            """, campaign.row, window.lowerBound, limit, filter.reason, window.upperBound
+        ) { delivery($0) }
     }
 
     /// Batch by batch, until there are enough.
@@ -169,9 +161,10 @@ struct DeliveryList {
             let batch = try connection.first(
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
-                    AND CASE ?3 WHEN 2 THEN accepted > 0 WHEN 7 THEN filtered > 0 ELSE 1 END
+                    AND (?3 IS NULL OR ?3 NOT IN (2, 7) OR ?3 = 2 AND accepted > 0 OR ?3 = 7 AND filtered > 0)
                 ORDER BY last LIMIT 1
-                """, campaign.row, after, filter.state, row: DeliveryBatch.init)
+                """, campaign.row, after, filter.state
+            ) { DeliveryBatch($0) }
             guard let batch, batch.first <= window.upperBound else { break }
             for entry in try batch.entries() where window.contains(entry.device) && found.count < limit {
                 guard filter.takes(entry.outcome.state, entry.outcome.reason?.rawValue) else { continue }
@@ -239,7 +232,7 @@ struct DeliveryList {
             let step = max(limit, 500)
             while found.count < limit {
                 let devices = try connection.all(
-                    Self.withoutRow(of: environment), position, min(last, window.upperBound), app, campaign.row, step
+                    withoutRow(of: environment), position, min(last, window.upperBound), app, campaign.row, step
                 ) {
                     unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending)
                 }
@@ -270,12 +263,13 @@ struct DeliveryList {
     }
 
     /// The devices of an environment that a campaign has no row for, by a range of ids, the app and the campaign.
-    private static func withoutRow(of environment: PushEnvironment) -> SQL {
-        let index: SQL = environment == .production ? "NOT INDEXED" : "INDEXED BY device_sandbox"
+    private func withoutRow(of environment: PushEnvironment) -> SQL {
+        let dialect = connection.dialect
+        let index = environment == .production ? dialect.notIndexed : dialect.indexed(by: "device_sandbox")
         return """
             SELECT v.id, v.token, v.telephone FROM device AS v \(index)
             WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
-                AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue)
+                AND \(ListedDevice.plannedEnvironment) = \(environment.rawValue)
                 AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
             ORDER BY v.id LIMIT ?
             """
@@ -284,7 +278,7 @@ struct DeliveryList {
     // MARK: One device
 
     /// What became of the push to one device; with a telephone, only if it was that user's.
-    func delivery(to device: Device, telephone: String?) throws -> Delivery? {
+    package func delivery(to device: ListedDevice, telephone: String?) throws -> Delivery? {
         if let recorded = try row(of: device.id) ?? packed(device.id) {
             guard let telephone else { return recorded.shown }
             // A row without a telephone was filtered; unless for want of a user, its user is the device's.
@@ -316,9 +310,10 @@ struct DeliveryList {
         try connection.first(
             """
             SELECT \(Self.columns) FROM delivery AS d
-            CROSS JOIN device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)
+            \(connection.dialect.join) device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)
             WHERE d.campaign_id = ?1 AND d.device_id = ?2
-            """, campaign.row, device, row: delivery)
+            """, campaign.row, device
+        ) { delivery($0) }
     }
 
     private func packed(_ device: Int64) throws -> Delivery? {
@@ -330,7 +325,7 @@ struct DeliveryList {
 
     // MARK: Rows
 
-    private func delivery(_ row: Statement) -> Delivery {
+    private func delivery(_ row: some SQLRow) -> Delivery {
         var delivery = Delivery(
             campaign: id, app: appKey, device: row.integer(6), token: row.text(7), telephone: row.optionalText(3),
             state: row.state(0) ?? .cancelled,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+
+/// A device that a question about deliveries means.
+package struct ListedDevice: Sendable {
+    package var id: Int64
+    package var app: Int64
+    package var token: String
+    package var telephone: String?
+    package var isRemoved: Bool
+    /// Under which the shards of its app's campaign have it.
+    package var environment: PushEnvironment
+
+    package static let columns: SQL = "id, app_id, token, telephone, removed_at, \(plannedEnvironment)"
+
+    package init(_ row: some SQLRow) {
+        (id, app, token) = (row.integer(0), row.integer(1), row.text(2))
+        (telephone, isRemoved, environment) = (row.optionalText(3), !row.isNull(4), row.environment(5))
+    }
+
+    /// The environment under which the shards of the app's campaign have a device.
+    package static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
+
+    /// Those that are or were this user's, ascending by id.
+    package static func all(ofUser telephone: String, _ connection: some SQLConnection) throws -> [ListedDevice] {
+        try connection.all(
+            """
+            SELECT \(columns) FROM device WHERE telephone = ?1
+            UNION
+            SELECT \(columns) FROM device
+            WHERE id IN (SELECT device_id FROM former_telephone WHERE telephone = ?1)
+            ORDER BY id
+            """, telephone
+        ) { ListedDevice($0) }
+    }
+}
+
+extension SQLStore {
+    /// The devices of the user and of the token that the filter names; nil where it names neither.
+    func devices(meantBy filter: DeliveryFilter, _ connection: Connection) throws -> [ListedDevice]? {
+        let user = try filter.telephone.map { try ListedDevice.all(ofUser: $0, connection) }
+        guard let token = filter.token else { return user }
+        let named = try devices(token: token, connection)
+        guard let user else { return named }
+        let ids = Set(named.map(\.id))
+        return user.filter { ids.contains($0.id) }
+    }
+}
