@@ -53,31 +53,6 @@ extension SQLiteStore {
         }
     }
 
-    package func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws {
-        let condition: SQL = """
-            campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
-                AND (next_attempt_at <= updated_at OR updated_at > ?3)
-            """
-        let (row, ahead) = (campaign.row, now + BelievedClock.tolerance)
-        let wave: SQL = "campaign_id = ?2 AND ended_at > ?3"
-        // There are none as a rule, and a campaign begins where nothing can be written, too.
-        let isAny = try readOnce("looking for what a clock deferred") { connection in
-            try connection.first(
-                """
-                SELECT EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_retry WHERE \(condition))
-                    OR EXISTS (SELECT 1 FROM campaign_wave WHERE \(wave))
-                """, now, row, ahead
-            ) { $0.integer(0) != 0 }
-        }
-        guard isAny ?? false else { return }
-        try write("making due what a clock deferred") { connection in
-            try connection.run(
-                "UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1 WHERE \(condition)", now, row, ahead
-            )
-            try connection.run("UPDATE campaign_wave SET ended_at = ?1 WHERE \(wave)", now, row, ahead)
-        }
-    }
-
     package func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp? {
         try readOnce("looking for the next retry") { connection in
             try connection.first(LedgerSQL.nextRetry, campaign.row, environment) {
@@ -98,21 +73,6 @@ extension SQLiteStore {
             let now = options.ticks()
             erased.withLock { erased in erased = erased.mapValues { _ in now } }
             throw error
-        }
-    }
-
-    package func goneDevices(of batch: LedgerCommit) throws -> Set<Int64> {
-        try read("looking for devices that are gone") { connection in
-            var gone: Set<Int64> = []
-            for row in batch.rows {
-                let isThere = try connection.exists(
-                    """
-                    SELECT 1 WHERE EXISTS (SELECT 1 FROM device WHERE id = ?1)
-                        OR EXISTS (SELECT 1 FROM delivery WHERE campaign_id = ?2 AND device_id = ?1)
-                    """, row.device, batch.campaign.row)
-                if !isThere { gone.insert(row.device) }
-            }
-            return gone
         }
     }
 }
