@@ -2,8 +2,8 @@
 
 /// A connection to a database within one call of the store, as the statements that every driver has in common see it.
 ///
-/// Parameters are written as SQLite does: `?` is the one after the highest so far, `?3` the third. A statement is compiled at its
-/// first use and kept by its text.
+/// Parameters are written as SQLite does: `?` is the one after the highest so far, `?3` the third. PostgreSQL takes its type from
+/// where it stands first: not in CASE, nor before IS NULL. A statement is compiled at its first use and kept by its text.
 package protocol SQLConnection {
     associatedtype Row: SQLRow
 

@@ -136,10 +136,9 @@ extension SQLStore {
             }
             try connection.run(
                 """
-                UPDATE notification SET attempts = ?, state = ?2, next_attempt_at = ?3,
-                    ended_at = CASE WHEN ?2 <> 'pending' THEN ?4 END
-                WHERE id = ?5 AND state = 'pending'
-                """, attempt.number, state.rawValue, next, now, row)
+                UPDATE notification SET attempts = ?, state = ?, next_attempt_at = ?, ended_at = ?
+                WHERE id = ? AND state = 'pending'
+                """, attempt.number, state.rawValue, next, state == .pending ? nil : now, row)
             guard verdict == .disable else { return }
             try connection.run(
                 "UPDATE receiver SET gone_at = ? WHERE id = (SELECT receiver_id FROM notification WHERE id = ?)",
@@ -159,7 +158,7 @@ extension SQLStore {
                 SELECT n.id, e.public_id, e.state, c.public_id, n.url, n.state, n.created_at, n.next_attempt_at
                 FROM notification AS n JOIN campaign_event AS e ON e.id = n.event_id
                     JOIN campaign AS c ON c.id = e.campaign_id
-                WHERE n.id < ?1 AND (?2 IS NULL OR c.public_id = ?2) AND (?3 IS NULL OR n.state = ?3)
+                WHERE n.id < ?1 AND (c.public_id = ?2 OR ?2 IS NULL) AND (n.state = ?3 OR ?3 IS NULL)
                 ORDER BY n.id DESC LIMIT ?4
                 """, before ?? .max, campaign, state?.rawValue, max(limit, 0)
             ) { row in

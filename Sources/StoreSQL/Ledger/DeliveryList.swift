@@ -148,7 +148,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         return try connection.all(
             """
             SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id BETWEEN ?2 AND ?5
-                AND (?4 IS NULL OR d.reason = ?4) ORDER BY d.device_id LIMIT ?3
+                AND (d.reason = ?4 OR ?4 IS NULL) ORDER BY d.device_id LIMIT ?3
             """, campaign.row, window.lowerBound, limit, filter.reason, window.upperBound
         ) { delivery($0) }
     }
@@ -161,7 +161,7 @@ package struct DeliveryList<Connection: SQLConnection> {
             let batch = try connection.first(
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
-                    AND (?3 IS NULL OR ?3 NOT IN (2, 7) OR ?3 = 2 AND accepted > 0 OR ?3 = 7 AND filtered > 0)
+                    AND (?3 = 2 AND accepted > 0 OR ?3 = 7 AND filtered > 0 OR ?3 NOT IN (2, 7) OR ?3 IS NULL)
                 ORDER BY last LIMIT 1
                 """, campaign.row, after, filter.state
             ) { DeliveryBatch($0) }
