@@ -167,9 +167,6 @@ package protocol DeviceRegistry: Sendable {
 
     /// Devices in ascending id, from `after` (exclusive), at most `limit`; nil app means all. Removed ones are left out.
     func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord]
-
-    /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
-    func survey(_ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?) throws -> AudienceSurvey
 }
 
 /// What a dry run found.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 
 /// All that the relay keeps. One driver implements it for each database; one conformance suite holds for all.
 ///
@@ -21,4 +22,30 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
 
     /// Waits for the calls that are running. Later ones throw; a second `close()` does nothing.
     func close()
+}
+
+extension RelayStore {
+    /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
+    ///
+    /// Reads in batches, each of its own moment: over millions it must not hold on to one snapshot, for what was replaced since could
+    /// not be let go of meanwhile (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
+    package func survey(
+        _ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?
+    ) throws -> AudienceSurvey {
+        var survey = AudienceSurvey()
+        var rows = DeviceRows()
+        for environment in PushEnvironment.allCases {
+            var after: Int64 = 0
+            repeat {
+                try readDevices(
+                    app, environment: environment, after: after, through: .max, limit: 4096, into: &rows)
+                for row in rows.rows {
+                    survey.audience += 1
+                    if let reason = judge(row, rows) { survey.filteredBy[reason, default: 0] += 1 }
+                    after = row.id
+                }
+            } while !rows.isEmpty
+        }
+        return survey
+    }
 }

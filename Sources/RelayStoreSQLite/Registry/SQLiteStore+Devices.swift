@@ -122,28 +122,6 @@ extension SQLiteStore {
             return try connection.all(DeviceTable.pageOfApp, appID, after, max(limit, 0), row: DeviceTable.record)
         }
     }
-
-    /// Reads in batches, each of its own moment: a dry run over millions must not hold on to one snapshot, for the log
-    /// could not be emptied meanwhile (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
-    package func survey(_ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?) throws
-        -> AudienceSurvey
-    {
-        var survey = AudienceSurvey()
-        var rows = DeviceRows()
-        for environment in PushEnvironment.allCases {
-            var after: Int64 = 0
-            repeat {
-                try readDevices(
-                    app, environment: environment, after: after, through: .max, limit: 4096, into: &rows)
-                for row in rows.rows {
-                    survey.audience += 1
-                    if let reason = judge(row, rows) { survey.filteredBy[reason, default: 0] += 1 }
-                    after = row.id
-                }
-            } while !rows.isEmpty
-        }
-        return survey
-    }
 }
 
 /// The table `device`, away from the hot paths.
