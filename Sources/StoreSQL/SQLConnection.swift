@@ -26,22 +26,24 @@ extension SQLConnection {
         try all(sql, values: values, row: row)
     }
 
-    package func all<R>(
-        _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (Row) throws -> R
-    ) throws -> [R] {
+    package func all<R>(_ sql: SQL, values: [(any SQLValue)?], row: (Row) throws -> R) throws -> [R] {
         var all: [R] = []
-        try rows(sql, values: values, atMost: limit) { all.append(try row($0)) }
+        try rows(sql, values: values, atMost: .max) { all.append(try row($0)) }
         return all
     }
 
     /// The first row that `sql` gives.
     package func first<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Row) throws -> R) throws -> R? {
-        try all(sql, values: values, atMost: 1, row: row).first
+        var first: R?
+        try rows(sql, values: values, atMost: 1) { first = try row($0) }
+        return first
     }
 
     /// The number that the first row begins with.
     package func integer(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64? {
-        try all(sql, values: values, atMost: 1) { $0.integer(0) }.first
+        var number: Int64?
+        try rows(sql, values: values, atMost: 1) { number = $0.integer(0) }
+        return number
     }
 
     /// Inserts a row; returns what `sql` has behind RETURNING, its number. Goes through to the end: only there SQLite says that a row
@@ -52,6 +54,8 @@ extension SQLConnection {
 
     /// Whether `sql` gives a row.
     package func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
-        try !all(sql, values: values, atMost: 1) { _ in true }.isEmpty
+        var isThere = false
+        try rows(sql, values: values, atMost: 1) { _ in isThere = true }
+        return isThere
     }
 }
