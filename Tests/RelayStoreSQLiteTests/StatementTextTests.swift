@@ -39,6 +39,21 @@ struct StatementTextTests {
         #expect(try lines(with: ".inspect(") == [:])
     }
 
+    @Test("What every driver has in common says nothing that only SQLite knows, but where the dialect does")
+    func common() throws {
+        let words = [
+            "iif(", "json_", "INSERT OR ", "INDEXED", "CROSS JOIN device", "GLOB", "julianday", "randomblob", "instr(",
+            "LIMIT -1", "rowid", "PRAGMA",
+        ]
+        let folder = Self.sources.appending(path: "StoreSQL")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(files.count > 20)
+        for file in files where file != "SQLDialect.swift" {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for word in words { #expect(!text.contains(word), "\(file): \(word)") }
+        }
+    }
+
     @Test("Texts are put together from the source's own and from numbers")
     func parts() {
         let table: SQL = "device"
