@@ -216,7 +216,7 @@ let package = Package(
                 "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "StoreSQL", "RelayStore", "RelayEngine",
                 "UpgradeRules",
                 "StoreConformance", "FaultInjection", "TestPeers",
-            ]),
+            ], exclude: ["Stores"]),
         tests(
             "RelayStorePostgresTests",
             [
