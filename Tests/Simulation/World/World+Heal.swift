@@ -244,9 +244,9 @@ extension World {
         }
     }
 
-    /// What was never sent to a device is not listed once that is removed.
+    /// What was never sent to a device is not listed once that is removed, or is in the other environment.
     private func isAnybodyRemoved(_ campaign: CampaignRecord) -> Bool {
-        guard let app = app(of: campaign) else { return true }
+        guard let app = app(of: campaign), settings.setup["astray", app] == 0 else { return true }
         return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.contains { !$0.isRegistered } }
     }
 
