@@ -96,8 +96,8 @@ extension Dispatcher {
     /// All answers are there: no later ones speak for the tokens that were called dead last. Where another campaign of the app goes on, its do.
     private mutating func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
         guard !runs.values.contains(where: { $0.record.app == run.record.app && $0 !== run }) else { return }
-        let others = run.route.triesOtherEnvironment ? run.services.map { other(of: $0, for: run) } : []
-        for service in run.services + others.filter({ other in !run.services.contains { $0 === other } }) {
+        // One that comes twice has nothing left the second time.
+        for service in run.services.flatMap({ services(judging: $0, for: run) }) {
             var commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
                 retirements: service.tokens.unregistered.end())

@@ -20,7 +20,8 @@ extension Dispatcher {
         run.isPayloadTaken = settlement.isPayloadTaken
         settlement.judgeTokens(
             by: &service.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
-        let other = run.route.triesOtherEnvironment ? other(of: service, for: run) : nil
+        let judges = services(judging: service, for: run)
+        let other = judges.dropFirst().first
         if let other {
             settlement.judgeOtherTokens(
                 by: &other.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
@@ -33,7 +34,10 @@ extension Dispatcher {
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
-        weigh(judgement.trust, &settlement, batch, of: run, service, at: now)
+        // A pause of either keeps its tokens from being tried there.
+        let pauseEnds = [settlement.pause?.until] + judges.map(pauseEnd(at:))
+        let deniedUntil = batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
+        weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
         if settlement.needsNewCredential { renewCredential(run, service, batch) }
@@ -47,7 +51,7 @@ extension Dispatcher {
             restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
         }
         var commit = batch.commit(for: run.record.key, settlement)
-        commit.doubts = [service, other].compactMap(\.self).flatMap { $0.tokens.changes(at: $0.key.environment) }
+        commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.environment) }
         batch.settled = commit
         return commit
     }
@@ -76,15 +80,13 @@ extension Dispatcher {
 
     private mutating func weigh(
         _ trust: ServiceMachine.Trust, _ settlement: inout Settlement, _ batch: Batch, of run: CampaignRun,
-        _ service: PushService, at now: Moment
+        _ service: PushService, deniedUntil: Timestamp?, at now: Moment
     ) {
         let environment = service.key.environment
         let remembered = run.unjudged[environment] ?? UnjudgedRefusals()
-        let pauseEnds = [settlement.pause?.until, pauseEnd(at: service), pauseEnd(at: other(of: service, for: run))]
         let actions = settlement.weigh(
             trust, isSending: run.lifecycle.isSending, triesOtherEnvironment: run.route.triesOtherEnvironment,
-            deniedUntil: batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil,
-            remembered: remembered.refusals)
+            deniedUntil: deniedUntil, remembered: remembered.refusals)
         for action in actions {
             switch action {
             case .retry(let reasons, let time):

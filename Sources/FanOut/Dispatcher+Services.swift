@@ -161,6 +161,11 @@ extension Dispatcher {
         return true
     }
 
+    /// Whose word counts on tokens that are sent to a service first: its own, and the other's where that is asked second.
+    mutating func services(judging service: PushService, for run: CampaignRun) -> [PushService] {
+        run.route.triesOtherEnvironment ? [service, other(of: service, for: run)] : [service]
+    }
+
     /// The app's service in its other environment.
     mutating func other(of service: PushService, for run: CampaignRun) -> PushService {
         self.service(run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)

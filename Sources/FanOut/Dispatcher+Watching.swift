@@ -239,7 +239,7 @@ extension Dispatcher {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
         let service = service(run.record.app, environment, run.route, isStaged: run.isStaged)
         // A restart or a reload speaks no more for the service than a newer campaign does.
-        for one in run.route.triesOtherEnvironment ? [service, other(of: service, for: run)] : [service] {
+        for one in services(judging: service, for: run) {
             try one.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: one.key.environment) }
         }
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.

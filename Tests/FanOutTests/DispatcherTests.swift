@@ -53,6 +53,16 @@ import UpgradeRules
         #expect(try bench.counts.accepted == 1_000 && bench.counts.retrying == 64)
     }
 
+    /// Only an app that has its tokens tried in the other environment has a service there without a device.
+    @Test func noServiceIsMadeForAnEnvironmentThatNobodyIsIn() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...100)
+        try bench.raise()
+        bench.serve("production")
+        #expect(try bench.counts.accepted == 100)
+        #expect(bench.dispatcher.servicesInOrder.map(\.key.environment) == [.production])
+    }
+
     @Test func aWaveEndsAlthoughTheSandboxIsAway() throws {
         let bench = try DispatcherBench {
             $0.waves = WavePlan(ends: [5_000, 10_000])
