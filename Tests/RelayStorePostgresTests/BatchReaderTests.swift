@@ -31,7 +31,7 @@ struct PackedTokenTests {
 @Suite(
     "The fan-out's batches out of PostgreSQL", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
-struct DeviceReaderTests {
+struct BatchReaderTests {
     private let connection: PostgresConnection
 
     /// Devices 1 to 40 of app 1: each tenth in a sandbox, 5 said to be in one, 6 dead, 7 removed, 8 without a telephone; 9 of another app.
@@ -56,7 +56,7 @@ struct DeviceReaderTests {
         of slice: WaveSlice? = nil, without campaign: CampaignKey? = nil
     ) throws -> DeviceRows {
         var rows = DeviceRows()
-        try DeviceReader.readDevices(
+        try BatchReader.readDevices(
             connection, app: 1, environment: environment, after: after, through: last, limit: limit, of: slice,
             without: campaign, into: &rows, until: .soon)
         return rows
@@ -149,7 +149,7 @@ struct DeviceReaderTests {
             """, until: .soon)
         func read(_ now: Int64, limit: Int = 1000, _ environment: PushEnvironment = .production) throws -> DeviceRows {
             var rows = DeviceRows()
-            try DeviceReader.readDueRetries(
+            try BatchReader.readDueRetries(
                 connection, CampaignKey(row: 3), environment: environment, at: Timestamp(milliseconds: now),
                 limit: limit,
                 waves: nil, into: &rows, until: .soon)

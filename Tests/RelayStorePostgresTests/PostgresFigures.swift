@@ -131,7 +131,7 @@ struct PostgresFigures {
         try measure("devices of a shard, 2,000 at a time", rows: Self.rows) {
             var (after, count) = (Int64(0), 0)
             repeat {
-                try DeviceReader.readDevices(
+                try BatchReader.readDevices(
                     connection, app: 1, environment: .production, after: after, through: .max, limit: Int(Self.page),
                     of: nil, without: nil, into: &devices, until: .soon)
                 after = devices.rows.last?.id ?? after

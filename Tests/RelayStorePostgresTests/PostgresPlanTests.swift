@@ -18,18 +18,18 @@ struct PostgresPlanTests {
 
     /// A statement, the types of its parameters, and what its plan must and must not have.
     private static let hot: [(PostgresStatement, types: String, has: [String], hasNot: [String])] = [
-        (DeviceReader.production, "bigint, bigint, bigint, bigint", ["Index Scan using device_pkey"], ["Sort"]),
-        (DeviceReader.sandbox, "bigint, bigint, bigint, bigint", ["Index Scan using device_sandbox"], ["Sort"]),
+        (BatchReader.production, "bigint, bigint, bigint, bigint", ["Index Scan using device_pkey"], ["Sort"]),
+        (BatchReader.sandbox, "bigint, bigint, bigint, bigint", ["Index Scan using device_sandbox"], ["Sort"]),
         (
-            DeviceReader.productionWithoutRows, "bigint, bigint, bigint, bigint, bigint",
+            BatchReader.productionWithoutRows, "bigint, bigint, bigint, bigint, bigint",
             ["Index Scan using device_pkey", "delivery_pkey"], []
         ),
         (
-            DeviceReader.sandboxWithoutRows, "bigint, bigint, bigint, bigint, bigint",
+            BatchReader.sandboxWithoutRows, "bigint, bigint, bigint, bigint, bigint",
             ["using device_sandbox", "delivery_pkey"], []
         ),
         (
-            DeviceReader.dueRetries, "bigint, bigint, bigint, bigint",
+            BatchReader.dueRetries, "bigint, bigint, bigint, bigint",
             ["Index Scan using delivery_retry", "device_pkey", "campaign_pkey"], []
         ),
     ]

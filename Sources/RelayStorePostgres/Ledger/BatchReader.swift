@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 
 /// The fan-out's batches: devices of a shard, and due retries.
-enum DeviceReader {
+enum BatchReader {
     /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes.
     static let production = devices("= 0")
     static let sandbox = devices("= 1")
