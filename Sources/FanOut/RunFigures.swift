@@ -29,7 +29,8 @@ package struct RunFigures: Sendable, Equatable {
     /// The ledger's counts with what is on its way told apart; the audience stays the same.
     ///
     /// A campaign that was superseded or cancelled counts all that had no outcome as cancelled; what is on its way is
-    /// taken out of that, as its outcomes will be. Its reminders count as accepted again, as they were before.
+    /// taken out of that, as its outcomes will be. Its reminders count as accepted again, as they were before. Devices that were
+    /// registered again after its audience was counted are of it as their pushes are on their way, and not only once they have an outcome.
     package func counts(_ recorded: CampaignCounts, _ state: CampaignState = .running) -> CampaignCounts {
         var counts = recorded
         let fresh = min(Int64(shardRequestsOut), counts.pending)
@@ -39,9 +40,10 @@ package struct RunFigures: Sendable, Equatable {
         let rest = Int64(shardRequestsOut + retryRequestsOut) - fresh - again
         let late = min(rest, counts.cancelled)
         counts.cancelled -= late
-        let reminders = [.superseded, .cancelled].contains(state) ? min(rest - late, counts.accepted) : 0
-        counts.accepted -= reminders
-        counts.inFlight += fresh + again + late + reminders
+        counts.inFlight += fresh + again + late
+        guard [.superseded, .cancelled].contains(state) else { return counts }
+        counts.accepted -= min(rest - late, counts.accepted)
+        counts.inFlight += rest - late
         return counts
     }
 

@@ -145,9 +145,11 @@ package struct Settlement: Sendable {
     ) {
         window.drop(\.device, of: takenNow)
         let answers = report.answers
+        // A refusal says nothing of whether a 410 is to be believed: a service that calls all tokens bad and then all dead is as mad as one
+        // that calls them dead from the first.
         let verdict = window.take(
-            answers: answers.proven + answers.refused - otherUnregistered,
-            unregistered: answers.unregistered - otherUnregistered, retirements: retirements, limit: limit)
+            answers: answers.proven - otherAnswers, unregistered: answers.unregistered - otherUnregistered,
+            retirements: retirements, limit: limit)
         switch verdict {
         case .released(let released): retirements = released
         case .tripped(let trip): (retirements, report.unregistered) = ([], trip)

@@ -77,7 +77,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     /// Takes what one batch came to.
     ///
     /// - Parameters:
-    ///   - answers: those that say something of the tokens: taken, unregistered or refused.
+    ///   - answers: those that say whether tokens live: taken or unregistered.
     ///   - retirements: the retirements that the batch brought.
     ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
     package mutating func take(answers: Int, unregistered: Int, retirements: [Retirement], limit: Double?) -> Verdict {

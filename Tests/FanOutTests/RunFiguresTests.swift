@@ -33,6 +33,16 @@ import Testing
         #expect(counts.audience == recorded.audience)
     }
 
+    /// Registered again after the audience was counted: one of them is filtered and took the place of the one that is on its way.
+    @Test func whatIsOnItsWayToOneMoreThanWereCountedIsShownAfterTheEnd() {
+        var recorded = CampaignCounts()
+        recorded.filtered = 1
+        var figures = RunFigures()
+        figures.shardRequestsOut = 1
+        #expect(figures.counts(recorded, .superseded).inFlight == 1)
+        #expect(figures.counts(recorded, .running).audience == recorded.audience)
+    }
+
     @Test func figuresOfAMomentAgoNeverMakeACountNegative() {
         var recorded = CampaignCounts()
         recorded.pending = 5

@@ -56,10 +56,13 @@ struct Model {
     /// - Returns: nil where nobody outside can tell: devices whose rows another program has deleted are counted still, and again
     ///   when they come back; those that were called dead are, until they are forgotten; what a store offered may be forgotten.
     func doubts(_ app: Int, _ version: Int, askedBy place: Int? = nil) -> Bool? {
-        // Also what was asked for after it was written, and before the relay looked; of what the relay may be holding, perhaps.
+        // Also what was asked for after it was written, and before the relay looked; of what the relay may be holding, perhaps. What other
+        // programs wrote that it has not looked at speaks for each other, or is doubted together.
         let asked = announcements.indices.filter { $0 != place }.map { announcements[$0] }
             .filter { $0.app == app && $0.isAsked }
-        let bases = [asked, asked.filter { !$0.isUnclear || !$0.isUnnoticed }].map { $0.map(\.version).max() ?? 0 }
+        let bases = [
+            asked, asked.filter { !$0.isUnclear || !$0.isUnnoticed }, asked.filter { !$0.isUnnoticed },
+        ].map { $0.map(\.version).max() ?? 0 }
         let prefix = "\(app)/"
         let sure = devices.compactMap { key, states in
             key.hasPrefix(prefix) && !calledDead.contains(key) && states.last?.isRegistered == true
@@ -170,6 +173,15 @@ struct Model {
         for index in announcements.indices
         where announcements[index].app == app && announcements[index].version == version {
             uncover(below: index)
+            announcements[index].withdrawnAt = announcements[index].withdrawnAt ?? now
+        }
+    }
+
+    /// A person cancels the campaign of what is not in force yet: its version is taken back, whoever else has asked for it, too.
+    mutating func takeBack(_ place: Int) {
+        let (app, version) = (announcements[place].app, announcements[place].version)
+        for index in announcements.indices
+        where announcements[index].app == app && announcements[index].version == version {
             announcements[index].withdrawnAt = announcements[index].withdrawnAt ?? now
         }
     }

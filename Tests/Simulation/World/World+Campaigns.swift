@@ -122,13 +122,13 @@ extension World {
         let before = model.announcements
         // What its store offered while a newer one had taken its place waits still: nobody had let it through.
         let isWaiting = isWaiting(campaign.app, campaign.required)
-        if let place, !before[place].isUnclear, isWaiting || model.inForceAt(before[place]) == nil {
-            model.announcements[place].withdrawnAt = before[place].withdrawnAt ?? milliseconds
+        if let place, isWaiting || !before[place].isUnclear && model.inForceAt(before[place]) == nil {
+            model.takeBack(place)
         }
         do {
             _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
         } catch {
-            if let place { model.announcements[place].withdrawnAt = before[place].withdrawnAt }
+            for index in before.indices { model.announcements[index].withdrawnAt = before[index].withdrawnAt }
             throw error
         }
         change(campaign) { $0.cancelledAt = milliseconds }

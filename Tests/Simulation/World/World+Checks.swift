@@ -100,7 +100,9 @@ extension World {
             let isBetweenWaves = campaign.wavesBegun < campaign.waves
             let waits = (campaign.counts["pending"] ?? 0) + (campaign.counts["retrying"] ?? 0)
             guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
-            guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil
+            guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil,
+                // What ends in this minute has nothing more to say.
+                record.expiresAt > clock.now.wall
             else { continue }
             let reason = relay?.control.status(record).record.reason
             if reason != nil { spokeAt[id] = tick }
