@@ -28,7 +28,7 @@ extension Dispatcher {
             noteMoves(settlement.judgeMoves(by: &service.tokens.moved, takenNow: batch.taken(of:)), of: service)
         }
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, at: now.wall) }
-        if let other, let pause = settlement.otherPause {
+        if let other, let pause = settlement.secondTries.pause {
             pauseCredential(of: other, until: pause.until, at: now.wall)
         }
         let judgement = service.machine.answered(
@@ -47,7 +47,7 @@ extension Dispatcher {
                 run, service, .credential,
                 for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place))
         }
-        if let other, let reason = settlement.otherEnvironmentFault {
+        if let other, let reason = settlement.secondTries.fault {
             restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
         }
         var commit = batch.commit(for: run.record.key, settlement)

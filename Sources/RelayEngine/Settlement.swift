@@ -30,6 +30,18 @@ package struct Settlement: Sendable {
         package var nextAttemptAt: Timestamp?
     }
 
+    /// What the other environment says to the tokens that this one calls bad.
+    package struct SecondTries: Sendable {
+        /// The pause that it wants.
+        package fileprivate(set) var pause: (until: Timestamp, reason: String)?
+        /// What it has against the credential; it stops nothing.
+        package fileprivate(set) var fault: String?
+        /// Those that say whether tokens live, and whom it calls dead: judged with what it says to its own.
+        fileprivate var answers = 0
+        fileprivate var unregistered = 0
+        fileprivate var retirements: [TokenRetirement] = []
+    }
+
     /// Retries are due at whole tenths of a second: those of a busy service go and are recorded together, not in a batch and a
     /// transaction each.
     private static let retryGrain = Duration.milliseconds(100)
@@ -54,18 +66,11 @@ package struct Settlement: Sendable {
     package private(set) var takenByOther: [Push] = []
     package private(set) var needsNewCredential = false
     package private(set) var pause: (until: Timestamp, reason: String)?
-    /// The pause that the other environment wants.
-    package private(set) var otherPause: (until: Timestamp, reason: String)?
-    /// What the other environment says of the tokens that it was asked about, and whom it calls dead: judged with what it says to its own.
-    private var otherAnswers = 0
-    private var otherRetirements: [TokenRetirement] = []
-    private var otherUnregistered = 0
+    package private(set) var secondTries = SecondTries()
     /// What the service's machine judges.
     package private(set) var report: BatchReport
     /// The first 5xx, such as "503 ServiceUnavailable".
     package private(set) var failureText = ""
-    /// What the other environment has against the credential; it stops nothing.
-    package private(set) var otherEnvironmentFault: String?
     /// Pushes that failed before and met a quota now: they say nothing of the project's.
     private var throttledAgain = 0
     /// Pushes that the service itself answered, and not only a connection, but for those: what a quota is judged by.
@@ -118,14 +123,14 @@ package struct Settlement: Sendable {
         case .badToken, .invalidToken, .rejected, .retry(.unreachable, _):
             return nil
         case .fault(let reason, _), .reconnect(let reason):
-            otherEnvironmentFault = reason
+            secondTries.fault = reason
             return nil
         case .accepted:
             takenByOther.append(push)
-            otherAnswers += 1
+            secondTries.answers += 1
         case .unregistered:
-            otherAnswers += 1
-            otherUnregistered += 1
+            secondTries.answers += 1
+            secondTries.unregistered += 1
         case .retry, .renewCredential, .pauseCredential:
             break
         }
@@ -148,7 +153,8 @@ package struct Settlement: Sendable {
         // A refusal says nothing of whether a 410 is to be believed: a service that calls all tokens bad and then all dead is as mad as one
         // that calls them dead from the first.
         let verdict = window.take(
-            answers: answers.proven - otherAnswers, unregistered: answers.unregistered - otherUnregistered,
+            answers: answers.proven - secondTries.answers,
+            unregistered: answers.unregistered - secondTries.unregistered,
             retirements: retirements, limit: limit)
         switch verdict {
         case .released(let released): retirements = released
@@ -163,7 +169,8 @@ package struct Settlement: Sendable {
     ) {
         window.drop(\.device, of: takenNow)
         let verdict = window.take(
-            answers: otherAnswers, unregistered: otherUnregistered, retirements: otherRetirements, limit: limit)
+            answers: secondTries.answers, unregistered: secondTries.unregistered, retirements: secondTries.retirements,
+            limit: limit)
         if case .released(let released) = verdict { retirements += released }
     }
 
@@ -247,7 +254,7 @@ package struct Settlement: Sendable {
             if let since {
                 let retirement = TokenRetirement(
                     device: push.device, deadSince: since, registeredAt: push.registeredAt)
-                if isSecondTry { otherRetirements.append(retirement) } else { retirements.append(retirement) }
+                if isSecondTry { secondTries.retirements.append(retirement) } else { retirements.append(retirement) }
             }
             return Result(state: .unregistered, reason: reason)
         case .retry(let cause, let reason):
@@ -258,9 +265,9 @@ package struct Settlement: Sendable {
         case .pauseCredential(let length, let reason):
             let length = min(length, ProviderTokenMachine.longestPause)
             let end = now + schedule.delay(after: .service(retryAfter: length), attempt: 1, random: random.unit())
-            let known = isSecondTry ? otherPause : pause
+            let known = isSecondTry ? secondTries.pause : pause
             if known.map({ $0.until < end }) ?? true {
-                if isSecondTry { otherPause = (end, reason) } else { pause = (end, reason) }
+                if isSecondTry { secondTries.pause = (end, reason) } else { pause = (end, reason) }
             }
             return requeue(reason, at: end)
         case .reconnect(let reason):

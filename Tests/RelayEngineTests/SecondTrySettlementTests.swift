@@ -42,6 +42,6 @@ import Testing
 
     @Test func aPauseIsOfWhoAskedForIt() {
         let settlement = settle(good: 1, [.pauseCredential(.seconds(300), reason: "TooManyProviderTokenUpdates")])
-        #expect(settlement.pause == nil && settlement.otherPause != nil)
+        #expect(settlement.pause == nil && settlement.secondTries.pause != nil)
     }
 }
