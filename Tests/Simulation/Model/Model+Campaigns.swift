@@ -31,6 +31,13 @@ extension Model {
                     "inForce.unknown",
                     "campaign \(told.id) is for \(World.text(version: told.version)), which nobody asked for")
             }
+            // Whoever looked at it has looked at all that was there before it.
+            for earlier in announcements.indices
+            where announcements[earlier].app == told.app && announcements[earlier].isAsked
+                && announcements[earlier].askedAt <= announcements[place].askedAt
+            {
+                announcements[earlier].noticed(at: now)
+            }
             announcements[place].noticed(at: now)
             campaigns[told.id] = CampaignFacts(announcement: place, state: told.state)
             return tells(told, needsApproval: needsApproval)
