@@ -38,6 +38,8 @@ package struct PollSchedule: Hashable, Sendable {
 
     package let every: Duration
     package private(set) var next: Timestamp
+    /// By how much that was put off when it was decided: a clock that was set back since puts it off by no more.
+    private var putOff: Duration
     /// How often in a row the source said that it was asked too often.
     private var throttled = 0
     /// The source itself said when to come again.
@@ -47,26 +49,32 @@ package struct PollSchedule: Hashable, Sendable {
     package init(every: Duration, start: Timestamp) {
         self.every = every
         next = start
+        putOff = every
     }
 
     /// When the next question is due.
     package func due(at now: Timestamp) -> Timestamp {
-        next.due(at: now, putOffAtMost: isHeldBack ? Self.longestRetryAfter : max(every, Self.longestBackOff))
+        // A clock that is only set right costs no question.
+        next.due(at: now, putOffAtMost: putOff + .seconds(60))
     }
 
     /// - Parameter pause: what the source wants of everybody just now, where that is longer.
     package mutating func succeeded(at now: Timestamp, atLeast pause: Duration = .zero) {
         throttled = 0
         isHeldBack = false
-        next = now + every
+        putOff(every, at: now)
         rest(pause, at: now)
+    }
+
+    private mutating func putOff(_ time: Duration, at now: Timestamp) {
+        (next, putOff) = (now + time, time)
     }
 
     /// Asks nothing for `pause`.
     package mutating func rest(_ pause: Duration, at now: Timestamp) {
         guard pause > .zero else { return }
         isHeldBack = true
-        next = max(next, now + pause)
+        if now + pause > next { putOff(pause, at: now) }
     }
 
     /// Asks as early as `time`, if the source allows.
@@ -85,14 +93,14 @@ package struct PollSchedule: Hashable, Sendable {
         isHeldBack = fault.isThrottled || asked != nil
         guard fault.isThrottled else {
             throttled = 0
-            next = now + max(every, asked ?? .zero)
+            putOff(max(every, asked ?? .zero), at: now)
             return
         }
         throttled += 1
         if let asked {
-            next = now + (throttled == 1 ? asked : max(asked, backOff(doublings: throttled - 2)))
+            putOff(throttled == 1 ? asked : max(asked, backOff(doublings: throttled - 2)), at: now)
         } else {
-            next = now + backOff(doublings: throttled)
+            putOff(backOff(doublings: throttled), at: now)
         }
     }
 

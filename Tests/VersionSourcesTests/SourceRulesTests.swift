@@ -85,6 +85,17 @@ struct SourceRulesTests {
         #expect(try round(.failure(throttled), .success(good)) == .failure(throttled))
     }
 
+    @Test("A clock that is set back puts off the next question by no more than was decided")
+    func scheduleBehindTheClock() {
+        var schedule = PollSchedule(every: .seconds(900), start: Self.start)
+        schedule.succeeded(at: Self.start)
+        #expect(schedule.due(at: Self.start - .seconds(30)) == Self.start + .seconds(900))
+        #expect(schedule.due(at: Self.start - .seconds(7200)) == Self.start - .seconds(7200))
+        // What the source asked for itself is waited for.
+        schedule.failed(SourceFault("HTTP 403", isThrottled: true, retryAfter: .seconds(10_000)), at: Self.start)
+        #expect(schedule.due(at: Self.start) == Self.start + .seconds(10_000))
+    }
+
     @Test("when a source is asked again")
     func schedule() {
         let every = Duration.seconds(900)

@@ -28,8 +28,8 @@ struct Announcement {
     var isUnclear = false
     /// The users that it names; nil: everybody.
     var canary: Set<Int>?
-    /// When each of them was erased: what was read for them before may leave still.
-    var erased: [Int: Int64] = [:]
+    /// When each of them was erased, or others were named instead: what was read for them before may leave still.
+    var gone: [Int: Int64] = [:]
     /// When a person released the canary.
     var canaryReleasedAt: Int64?
     /// Whether it reaches its users in waves.

@@ -304,7 +304,7 @@ struct Model {
         }
         if let canary = announcement.canary, announcement.canaryReleasedAt == nil, !announcement.isUnclear,
             user.map({ user in
-                !canary.contains(user) && announcement.erased[user].map { isOver($0, Self.readGrace) } ?? true
+                !canary.contains(user) && announcement.gone[user].map { isOver($0, Self.readGrace) } ?? true
             }) ?? true
         {
             broke(

@@ -116,11 +116,18 @@ struct PushRecord {
     }
 
     /// Tokens of phones that a service has called dead with nearly all others. Whom it had called dead before, when it did not seem mad, is
-    /// not lost to that.
+    /// not lost to that; nor is whom it calls dead again after it was judged beside good answers.
     var mad: Set<String> {
         var (mad, dead): (Set<String>, Set<String>) = ([], acceptedTokens)
+        var wasAccepted: Set<PushPlace> = []
         for one in madness {
-            if one.isMad { mad.formUnion(one.tokens.subtracting(dead)) } else { dead.formUnion(one.tokens) }
+            if one.isMad {
+                mad.formUnion(one.tokens.subtracting(dead))
+            } else {
+                dead.formUnion(one.tokens)
+                if wasAccepted.contains(one.place) { mad.subtract(one.tokens) }
+            }
+            if one.isAccepted { wasAccepted.insert(one.place) } else { wasAccepted.remove(one.place) }
         }
         return mad
     }

@@ -106,6 +106,9 @@ extension World {
         if !rose, let canary, let place = model.newest(app, version), model.announcements[place].isLive,
             model.announcements[place].canaryReleasedAt == nil, model.announcements[place].canary != nil
         {
+            for user in model.announcements[place].canary ?? [] where !canary.contains(user) {
+                model.announcements[place].gone[user] = milliseconds
+            }
             model.announcements[place].canary = canary
         }
         return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"

@@ -134,7 +134,7 @@ extension World {
             model.erased[user] = milliseconds
             for place in model.announcements.indices
             where model.announcements[place].canary?.remove(user) != nil {
-                model.announcements[place].erased[user] = milliseconds
+                model.announcements[place].gone[user] = milliseconds
             }
             return "user \(user) is erased"
         case .remove:
