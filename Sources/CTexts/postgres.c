@@ -4,7 +4,7 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char steps[] = {
-#embed "postgres/20-first-schema.sql"
+#embed "postgres/21-first-schema.sql"
     , 0
 };
 

@@ -43,6 +43,8 @@ static const char steps[] = {
 #embed "schema/19-pausing-servers.sql"
     , 0,
 #embed "schema/20-token-doubts.sql"
+    , 0,
+#embed "schema/21-runs.sql"
     , 0
 };
 

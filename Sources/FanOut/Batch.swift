@@ -43,6 +43,9 @@ final class Batch {
     var isDeniedSecondTries = false
     /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.
     var recalled: LedgerCommit?
+    /// What the ledger gets of it.
+    var commits: [LedgerCommit] { settled.map { [$0] + (recalled.map { [$0] } ?? []) } ?? [] }
+
     /// Whether devices are handed over to the app's other service.
     private(set) var handsOver = false
 
@@ -219,7 +222,7 @@ final class Batch {
                     retirements: settlement.retirements)
             case .shard(let shard, let isLast):
                 LedgerCommit(
-                    campaign: campaign, shard: shard.number,
+                    campaign: campaign, shard: shard,
                     cursor: isLast ? shard.last : rows.last?.device ?? shard.last, shardDone: isLast, rows: rows,
                     devices: devices, retirements: settlement.retirements)
             }
@@ -245,7 +248,7 @@ final class Batch {
         }
         for answer in secondTries?.batch.answers ?? [] { end.resends += max(0, Int(answer.sends) - 1) }
         if case .shard(_, let isLast) = source, let settled {
-            end.cursor = settled.cursor
+            end.shard = settled.advanced
             end.isShardDone = isLast
             end.earliestRetry =
                 rows.lazy.filter { [service] in $0.state == .retrying && $0.environment == service?.key.environment }

@@ -8,6 +8,10 @@ import UpgradeRules
 /// Belongs to the fan-out's thread.
 final class CampaignRun {
     private(set) var record: CampaignRecord
+    /// By which its outcomes are recorded; nil before anything is sent.
+    private(set) var lease: RunLease?
+    /// How many batches were in the commit whose answer was an error, and that may be recorded all the same.
+    private var triedBatches: Int?
     let route: AppRoute
     /// Which of the app's services it goes by: an app's other campaign goes on beside one for some users alone.
     let isStaged: Bool
@@ -33,9 +37,10 @@ final class CampaignRun {
     private var retryPushesOut = 0
 
     init(
-        record: CampaignRecord, lifecycle: CampaignLifecycle, route: AppRoute, isStaged: Bool,
+        record: CampaignRecord, lease: RunLease?, lifecycle: CampaignLifecycle, route: AppRoute, isStaged: Bool,
         unregisteredLimit: Double?
     ) {
+        self.lease = lease
         self.lifecycle = lifecycle
         self.isStaged = isStaged
         self.unregisteredLimit = unregisteredLimit
@@ -63,6 +68,37 @@ final class CampaignRun {
     var progress: [CampaignLifecycle.Progress] {
         services.map {
             $0.machine.progress(of: record.key.row) ?? CampaignLifecycle.Progress(areShardsDone: true, isDone: true)
+        }
+    }
+
+    /// Takes the campaign over, unless that was done.
+    ///
+    /// - Returns: false where it does not run any more, or is another's.
+    func claim(from store: any RelayStore) throws -> Bool {
+        if lease == nil { lease = try store.claimRun(record.key) }
+        return lease != nil
+    }
+
+    /// Those of its batches that are recorded next: what was tried and may be recorded is tried as it was.
+    func next(of batches: [Batch]) -> [Batch] { triedBatches.map { Array(batches.prefix($0)) } ?? batches }
+
+    /// Records what its batches came to.
+    ///
+    /// - Returns: false where the campaign has another owner by now.
+    func commit(_ commits: [LedgerCommit], ofBatches count: Int, to store: any RelayStore, at now: Timestamp) throws
+        -> Bool
+    {
+        guard !commits.isEmpty else { return true }
+        guard let lease else { return false }
+        triedBatches = count
+        do {
+            let isRecorded = try store.commit(commits, of: lease, at: now)
+            if isRecorded { self.lease?.commits += 1 }
+            triedBatches = nil
+            return isRecorded
+        } catch let error as StoreError where error.code == .conflict {
+            triedBatches = nil
+            throw error
         }
     }
 

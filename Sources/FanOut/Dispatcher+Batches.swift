@@ -27,6 +27,11 @@ extension Dispatcher {
         }
         for run in order {
             do {
+                if run.lifecycle.isSending, try !run.claim(from: store) {
+                    // It has just been stopped, or is another's.
+                    halt(run)
+                    continue
+                }
                 for service in run.services {
                     do {
                         pause = min(pause, try send(run, to: service))
@@ -61,11 +66,9 @@ extension Dispatcher {
             case .endPause:
                 service.machine.pauseEnded()
                 log(.notice, "the pause is over: sending goes on", [("campaign", run.record.id)])
-            case .leaseShards(let limit):
-                service.machine.leased(
-                    try store.leaseShards(
-                        run.record.key, environment: service.key.environment, owner: configuration.owner,
-                        until: now.wall + .seconds(600), now: now.wall, limit: limit))
+            case .openShards:
+                service.machine.opened(
+                    try store.openShards(run.record.key, environment: service.key.environment))
             case .readShard(let shard, let devices, let pushes):
                 if let wait = try waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
@@ -104,7 +107,13 @@ extension Dispatcher {
             commit.corrections = service.corrections(of: service.tokens.moved.end())
             commit.doubts = service.tokens.changes(at: service.key.environment)
             guard !commit.retirements.isEmpty || !commit.corrections.isEmpty || !commit.doubts.isEmpty else { continue }
-            try store.commit([commit], at: now)
+            do {
+                _ = try run.commit([commit], ofBatches: 1, to: store, at: now)
+            } catch {
+                // It may be recorded: the campaign begins again, and asks which commit is the next.
+                halt(run)
+                throw error
+            }
         }
     }
 
@@ -162,7 +171,7 @@ extension Dispatcher {
                 forget(run)
                 reportEnd("the campaign is complete", of: run.record.key)
             } else {
-                // Another relay holds shards, or the campaign's state has just been changed.
+                // The campaign's state has just been changed.
                 halt(run)
             }
             return .seconds(3600)
@@ -172,8 +181,8 @@ extension Dispatcher {
 
     // MARK: Back
 
-    /// Records all batches that are back, in one transaction, and then those that are ready meanwhile because they were
-    /// filtered as a whole: for a while only, since an audience in which everybody is filtered would keep the thread from its
+    /// Records all batches that are back, each campaign's in one transaction, and then those that are ready meanwhile because they
+    /// were filtered as a whole: for a while only, since an audience in which everybody is filtered would keep the thread from its
     /// events until the last device.
     mutating func record() {
         let end = now.tick + configuration.recordingTurn
@@ -181,31 +190,35 @@ extension Dispatcher {
             if storeRests { return }
             pulse.beat()
             let now = now
-            let batches = answered
-            var commits: [LedgerCommit] = []
-            commits.reserveCapacity(batches.count)
             do {
-                for batch in batches {
-                    guard let run = batch.run, let service = batch.service, !batch.isUntouched else { continue }
-                    commits.append(batch.settled ?? settle(batch, of: run, service, at: now))
-                    if let recalled = batch.recalled { commits.append(recalled) }
+                for batch in answered where batch.settled == nil && !batch.isUntouched {
+                    if let run = batch.run, let service = batch.service { settle(batch, of: run, service, at: now) }
                 }
                 try writeSuspensions()
-                do {
-                    if !commits.isEmpty { try store.commit(commits, at: now.wall) }
-                    answered.removeAll(keepingCapacity: true)
-                    // The commits share the batches' buffers: gone before those are emptied.
-                    commits = []
-                    for batch in batches { recorded(batch, at: now) }
-                } catch let error as StoreError where error.code == .conflict {
-                    try recordApart(batches, at: now)
-                }
+                while let run = answered.first?.run { try record(run, at: now) }
             } catch {
                 return noteStore(error)
             }
             _ = proceed()
             if self.now.tick >= end { return }
         }
+    }
+
+    /// Records what is back of a campaign.
+    private mutating func record(_ run: CampaignRun, at now: Moment) throws {
+        let batches = run.next(of: answered.filter { $0.run === run })
+        let isRecorded: Bool
+        do {
+            // The commits share the batches' buffers: gone before those are emptied.
+            isRecorded = try run.commit(
+                batches.flatMap(\.commits), ofBatches: batches.count, to: store, at: now.wall)
+        } catch let error as StoreError where error.code == .conflict {
+            return try recordApart(batches, of: run, at: now)
+        }
+        let done = Set(batches.map(\.tag))
+        answered.removeAll { done.contains($0.tag) }
+        if !isRecorded { giveUp(batches, of: run) }
+        for batch in batches { recorded(batch, at: now) }
     }
 
     /// Tells the machines, and keeps the batch's memory for the next.

@@ -7,20 +7,30 @@ import Telemetry
 /// on their way. To try them again as they are would keep every campaign waiting for ever.
 extension Dispatcher {
     /// Records each of the batches by itself, so that a conflict costs the others nothing.
-    mutating func recordApart(_ batches: [Batch], at now: Moment) throws {
+    mutating func recordApart(_ batches: [Batch], of run: CampaignRun, at now: Moment) throws {
         for batch in batches {
             pulse.beat()
-            if let run = batch.run, let settled = batch.settled {
-                do {
-                    try store.commit([settled] + (batch.recalled.map { [$0] } ?? []), at: now.wall)
-                } catch let error as StoreError where error.code == .conflict {
-                    try recordRest(of: batch, settled, of: run, at: now.wall)
-                }
+            do {
+                if try !run.commit(batch.commits, ofBatches: 1, to: store, at: now.wall) { giveUp([batch], of: run) }
+            } catch let error as StoreError where error.code == .conflict {
+                if let settled = batch.settled { try recordRest(of: batch, settled, of: run, at: now.wall) }
             }
             // At once: where the store fails at a later one, this one must not be recorded again.
-            answered.removeFirst()
+            answered.removeAll { $0 === batch }
             recorded(batch, at: now)
         }
+    }
+
+    /// The campaign is another's, or was pruned: what came back is not recorded by this run, which ends.
+    mutating func giveUp(_ batches: [Batch], of run: CampaignRun) {
+        for batch in batches {
+            if let settled = batch.settled {
+                report("outcomes that came too late for their campaign are left out", run, settled) { _ in true }
+            }
+            (batch.settled, batch.recalled) = (nil, nil)
+        }
+        halt(run)
+        lookAtOnce()
     }
 
     /// Records what does not belong to devices that are gone. The cursor moves over those all the same, and they leave the
@@ -35,7 +45,9 @@ extension Dispatcher {
         let rest = settled.without(gone)
         let recalled = try batch.recalled.map { $0.without(try store.goneDevices(of: $0)) }
         do {
-            try store.commit([rest] + (recalled.map { [$0] } ?? []), at: now)
+            guard try run.commit([rest] + (recalled.map { [$0] } ?? []), ofBatches: 1, to: store, at: now) else {
+                return giveUp([batch], of: run)
+            }
             batch.settled = rest
             guard !gone.isEmpty else { return }
             report("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
@@ -60,7 +72,7 @@ extension Dispatcher {
         log(
             .error, message,
             [
-                ("campaign", run.record.id), ("shard", commit.shard.map(String.init) ?? "none: retries"),
+                ("campaign", run.record.id), ("shard", commit.shard.map { String($0.number) } ?? "none: retries"),
                 ("devices", String(lost.count)),
                 ("pushes", String(lost.count { $0.attempts > 0 && $0.state != .filtered })),
             ])

@@ -9,9 +9,7 @@ import WireFormat
 extension Dispatcher {
     /// What a batch came to. Judged once, whatever the store says to it: answers that the breaker has counted, or that
     /// a credential was renewed for, must not count again when the store is tried again.
-    mutating func settle(
-        _ batch: Batch, of run: CampaignRun, _ service: PushService, at now: Moment
-    ) -> LedgerCommit {
+    mutating func settle(_ batch: Batch, of run: CampaignRun, _ service: PushService, at now: Moment) {
         let provider = service.provider
         var settlement = Settlement(
             tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
@@ -53,7 +51,6 @@ extension Dispatcher {
         var commit = batch.commit(for: run.record.key, settlement)
         commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.environment) }
         batch.settled = commit
-        return commit
     }
 
     /// Sends nothing more there at once. The lifecycle says what that means for the campaign.

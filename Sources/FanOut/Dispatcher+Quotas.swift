@@ -67,7 +67,7 @@ extension Dispatcher {
     /// What went out more than once counts each time; what never left does not.
     mutating func settleUse(of service: PushService, _ end: ServiceMachine.End, at now: MonotonicTime) {
         pacers[service.key.app]?.refund(end.unreached, at: now)
-        if end.cursor != nil || end.source == .retries {
+        if end.shard != nil || end.source == .retries {
             pacers[service.key.app]?.consume(end.resends, by: service.name)
         }
         guard let limit = service.quota else { return }

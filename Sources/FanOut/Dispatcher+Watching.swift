@@ -12,6 +12,7 @@ extension Dispatcher {
         let now = now
         guard now.tick >= nextLook, !isStopping else { return }
         nextLook = now.tick + configuration.watchInterval
+        giveBackRuns()
         do {
             let mark = try store.changeMark()
             let hasChanged =
@@ -64,7 +65,21 @@ extension Dispatcher {
     mutating func forget(_ run: CampaignRun) {
         for service in run.services { service.machine.forget(campaign: run.record.key.row) }
         runs[run.record.key] = nil
+        if let lease = run.lease { endedLeases.append(lease) }
         if rerouted.contains(run.record.key), newRoutes[run.record.app] == nil { lookAtOnce() }
+    }
+
+    /// Of what is over. Whoever comes next waits for it.
+    mutating func giveBackRuns() {
+        guard !storeRests else { return }
+        do {
+            while let lease = endedLeases.last {
+                try store.releaseRun(lease)
+                endedLeases.removeLast()
+            }
+        } catch {
+            noteStore(error)
+        }
     }
 
     /// Whatever the store says it was seen to say before.
@@ -196,7 +211,7 @@ extension Dispatcher {
         if record.waves.isEmpty, record.stages != nil, let planned = try store.campaign(record.key) {
             record.waves = planned.waves
         }
-        try recallRefusals(of: record, at: now.wall)
+        let lease = try recallRefusals(of: record, at: now.wall)
         // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
         // it was.
         let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.isStaged))
@@ -205,7 +220,7 @@ extension Dispatcher {
         let limit = CredentialBreaker.unregisteredLimit(
             seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
         let run = CampaignRun(
-            record: record, lifecycle: lifecycle, route: route,
+            record: record, lease: lease, lifecycle: lifecycle, route: route,
             isStaged: record.isStaged ? !taken.contains(true) : taken.contains(false),
             unregisteredLimit: record.acceptsDeadTokens ? nil : limit)
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
@@ -299,8 +314,10 @@ extension Dispatcher {
     /// Puts back in line what was recorded as refused before a restart, a reload or a pause, where the service has taken nothing
     /// of the campaign yet: that run's breaker did not come to judge, the credential may have been at fault, and may
     /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
-    private func recallRefusals(of record: CampaignRecord, at now: Timestamp) throws {
-        guard record.counts.rejected > 0, !record.counts.proveCredential else { return }
+    ///
+    /// - Returns: by which that was recorded; nil where nothing was.
+    private func recallRefusals(of record: CampaignRecord, at now: Timestamp) throws -> RunLease? {
+        guard record.counts.rejected > 0, !record.counts.proveCredential else { return nil }
         let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         var refusals = UnjudgedRefusals()
         // What never went out was refused by the relay itself.
@@ -312,10 +329,13 @@ extension Dispatcher {
                     reason: push.reason)
                 return (row, telephone: Array((push.telephone ?? "").utf8))
             })
-        guard let commit = refusals.recall(for: record.key, at: now) else { return }
-        try store.commit([commit], at: now)
+        guard let commit = refusals.recall(for: record.key, at: now), var lease = try store.claimRun(record.key),
+            try store.commit([commit], of: lease, at: now)
+        else { return nil }
+        lease.commits += 1
         log(
             .notice, "refused pushes are tried again: the service has taken none of the campaign yet",
             [("campaign", record.id), ("pushes", String(commit.rows.count))])
+        return lease
     }
 }

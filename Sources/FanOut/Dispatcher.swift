@@ -34,6 +34,8 @@ package struct Dispatcher {
     /// By project: services of several apps share one.
     var quotas: [String: ProjectQuota] = [:]
     var runs: [CampaignKey: CampaignRun] = [:]
+    /// What runs had that are over, to be given back.
+    var endedLeases: [RunLease] = []
     /// Batches on their way, by tag.
     var batchesOut: [Int: Batch] = [:]
     var nextTag = 0
@@ -193,7 +195,8 @@ package struct Dispatcher {
                 .error, "stopped with outcomes that the store did not take; they are sent again at the next start",
                 [("batches", String(answered.count))])
         }
-        do { try store.releaseShards(owner: configuration.owner) } catch { noteStore(error) }
+        endedLeases.append(contentsOf: runsInOrder.compactMap(\.lease))
+        giveBackRuns()
     }
 
     /// How long nothing is to be done but for what the machines say. Ticks are counted on a clock that never goes back, so that

@@ -7,8 +7,8 @@
 /// the ledger until it is recorded.
 package struct BatchScheduler: Sendable {
     package enum Step: Sendable, Equatable {
-        /// Take shards, so that `limit` are held in all, and report them with `leased`.
-        case leaseShards(limit: Int)
+        /// Look which shards are left, and report them with `opened`.
+        case openShards
         /// Read a batch of the shard.
         case readShard(ShardRange)
         /// Read a batch of due retries.
@@ -31,7 +31,7 @@ package struct BatchScheduler: Sendable {
 
     private var idle: [ShardRange] = []
     private var out: [Int: ShardRange] = [:]
-    private var allLeased = false
+    private var areOpened = false
     private var retries: Retries
 
     /// - Parameter nextRetry: what the ledger says is scheduled.
@@ -41,7 +41,7 @@ package struct BatchScheduler: Sendable {
 
     package var batchesOut: Int { out.count + (retries == .out ? 1 : 0) }
     /// Every device of the shards that there are has an outcome; retries may be to come.
-    package var areShardsDone: Bool { allLeased && idle.isEmpty && out.isEmpty }
+    package var areShardsDone: Bool { areOpened && idle.isEmpty && out.isEmpty }
     /// Nothing is left to do, now or later.
     package var isDone: Bool { areShardsDone && retries == .next(nil) }
 
@@ -57,9 +57,8 @@ package struct BatchScheduler: Sendable {
         if let shard = idle.last {
             // The last wave takes whoever has no outcome: what is on its way of a wave before would be sent twice.
             if !out.values.contains(where: { $0.wave < shard.wave }) { return .readShard(shard) }
-        } else if !allLeased {
-            // Twice what can be on its way: a lease is a transaction, and shards end one by one.
-            return .leaseShards(limit: 2 * most)
+        } else if !areOpened {
+            return .openShards
         }
         return isRetryDue ? .readRetries : .wait(until: retriesAt)
     }
@@ -71,10 +70,11 @@ package struct BatchScheduler: Sendable {
 
     // MARK: What happened
 
-    /// The store gave these shards, among them those that are held already; nothing new means that none is left to take.
-    package mutating func leased(_ shards: [ShardRange]) {
-        let fresh = shards.filter { shard in out[shard.number] == nil && !idle.contains { $0.number == shard.number } }
-        allLeased = fresh.isEmpty
+    /// These shards are left, among them those that are worked on already.
+    package mutating func opened(_ shards: [ShardRange]) {
+        let known = Set(idle.map(\.number)).union(out.keys)
+        let fresh = shards.filter { !known.contains($0.number) }
+        areOpened = true
         // Lowest number last, where `next` takes from.
         idle.append(contentsOf: fresh.sorted { $0.number > $1.number })
     }
@@ -90,11 +90,10 @@ package struct BatchScheduler: Sendable {
         }
     }
 
-    /// The shard's batch is recorded, up to `cursor`; nil: it came back unsent as a whole and is read again later.
-    package mutating func shardBatchEnded(_ number: Int, cursor: Int64?, isDone: Bool) {
-        guard var shard = out.removeValue(forKey: number) else { return }
-        if let cursor { shard.cursor = cursor }
-        if cursor == nil || !isDone { idle.append(shard) }
+    /// The shard's batch is recorded, and the shard is now `shard`; nil: it came back unsent as a whole and is read again later.
+    package mutating func shardBatchEnded(_ number: Int, now shard: ShardRange?, isDone: Bool) {
+        guard let before = out.removeValue(forKey: number) else { return }
+        if shard == nil || !isDone { idle.append(shard ?? before) }
     }
 
     /// The retry batch is recorded, or there was nothing to read; `next` is what the ledger says is scheduled now.
@@ -110,6 +109,6 @@ package struct BatchScheduler: Sendable {
 
     /// A wave has begun: it has shards to take.
     package mutating func shardsWereAdded() {
-        allLeased = false
+        areOpened = false
     }
 }

@@ -20,8 +20,8 @@
 /// service, not for the new campaign.
 package struct ServiceMachine: Sendable {
     package enum Action: Sendable, Equatable {
-        /// Take shards, so that `limit` are held in all, and report them with `leased`.
-        case leaseShards(limit: Int)
+        /// Look which shards are left, and report them with `opened`.
+        case openShards
         /// Read up to `devices` devices of the shard, send to at most `pushes` of them, and report with `left`.
         case readShard(ShardRange, devices: Int, pushes: Int)
         /// Read up to `pushes` due retries and report with `left`, or with `noRetriesLeft`.
@@ -113,8 +113,8 @@ package struct ServiceMachine: Sendable {
         }
         let isProbe = isProbe || outage.isHeld || probed < probeSample
         switch campaign.scheduler.next(at: now.wall, atMost: share.batches, isProbe: isProbe) {
-        case .leaseShards(let limit):
-            return .leaseShards(limit: limit)
+        case .openShards:
+            return .openShards
         case .wait(let until):
             return .wait(until.map { max($0 - now.wall, .zero) })
         case .readShard(let shard):
@@ -245,8 +245,8 @@ package struct ServiceMachine: Sendable {
 
     // MARK: Batches
 
-    package mutating func leased(_ shards: [ShardRange]) {
-        campaign?.scheduler.leased(shards)
+    package mutating func opened(_ shards: [ShardRange]) {
+        campaign?.scheduler.opened(shards)
     }
 
     /// What is due was not there to read: it is looked for at `next`.
@@ -317,8 +317,8 @@ package struct ServiceMachine: Sendable {
         package var source: BatchScheduler.Source
         package var tag: Int
         package var pushes: Int
-        /// The shard's new cursor; nil where nothing was recorded, and the batch is read again.
-        package var cursor: Int64?
+        /// The shard as it is now; nil where nothing was recorded, and the batch is read again.
+        package var shard: ShardRange?
         package var isShardDone = false
         /// When the first of its pushes that are to be tried again is due.
         package var earliestRetry: Timestamp?
@@ -346,7 +346,7 @@ package struct ServiceMachine: Sendable {
         campaign?.pushesOut -= end.pushes
         switch end.source {
         case .shard(let shard):
-            campaign?.scheduler.shardBatchEnded(shard, cursor: end.cursor, isDone: end.isShardDone)
+            campaign?.scheduler.shardBatchEnded(shard, now: end.shard, isDone: end.isShardDone)
             if let retry = end.earliestRetry { campaign?.scheduler.retryScheduled(at: retry) }
         case .retries:
             campaign?.scheduler.retryBatchEnded(next: end.nextRetry)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A leased shard of one campaign and one push environment: a range of device ids, worked through in order by one owner at a time.
+/// A shard of one campaign and one push environment: a range of device ids, worked through in order by whoever owns the campaign's run.
 package struct ShardRange: Sendable, Hashable {
     /// From 0: wave by wave, within a wave production first, in ascending device ids.
     package var number: Int
@@ -10,11 +10,25 @@ package struct ShardRange: Sendable, Hashable {
     package var cursor: Int64
     /// The last device id of the shard.
     package var last: Int64
+    /// Devices of the audience without an outcome.
+    package var remaining: Int64
+    /// Whether its outcomes may be packed: the ranges of such shards do not overlap.
+    package var packs: Bool
 
-    package init(number: Int, wave: Int = 0, cursor: Int64, last: Int64) {
+    package init(number: Int, wave: Int = 0, cursor: Int64, last: Int64, remaining: Int64 = 0, packs: Bool = false) {
         self.number = number
         self.wave = wave
         self.cursor = cursor
         self.last = last
+        self.remaining = remaining
+        self.packs = packs
+    }
+
+    /// After so many of its devices have their outcome, up to `cursor`. Who has left the audience meanwhile is missing when it is done.
+    package func advanced(to cursor: Int64, devices: Int, isDone: Bool) -> ShardRange {
+        var shard = self
+        shard.cursor = isDone ? last : min(cursor, last)
+        shard.remaining = isDone ? 0 : max(remaining - Int64(devices), 0)
+        return shard
     }
 }

@@ -2,7 +2,7 @@
 
 /// A moment on the wall clock: milliseconds since 1970-01-01T00:00:00Z, as the store keeps them.
 ///
-/// Wall time is for what must survive a restart (retry schedules, leases, token ages); what lives and dies with a
+/// Wall time is for what must survive a restart (retry schedules, token ages); what lives and dies with a
 /// connection is measured on the monotonic clock instead.
 package struct Timestamp: Hashable, Comparable, Sendable {
     package var milliseconds: Int64

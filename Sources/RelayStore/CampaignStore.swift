@@ -106,6 +106,23 @@ package struct CampaignRecord: Hashable, Sendable {
     }
 }
 
+/// The right to send a campaign and to record its outcomes: its owner's, until it has another.
+package struct RunLease: Hashable, Sendable {
+    package var campaign: CampaignKey
+    package var owner: Int64
+    /// One more with each owner.
+    package var epoch: Int64
+    /// The number of the last commit that is known to be recorded. The next one says that it is the one after it.
+    package var commits: Int64
+
+    package init(campaign: CampaignKey, owner: Int64, epoch: Int64, commits: Int64) {
+        self.campaign = campaign
+        self.owner = owner
+        self.epoch = epoch
+        self.commits = commits
+    }
+}
+
 /// Campaigns and their shards.
 package protocol CampaignStore: Sendable {
     func campaign(_ key: CampaignKey) throws -> CampaignRecord?
@@ -138,7 +155,7 @@ package protocol CampaignStore: Sendable {
     /// audience is cut into shards when the canary is released.
     func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
-    /// Counts all that is pending or retrying as `expired`, marks the shards done and completes the campaign.
+    /// Counts all that is pending or retrying as `expired` and completes the campaign.
     func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Notes that each device of the canary has its outcome. Does nothing the second time.
@@ -147,15 +164,16 @@ package protocol CampaignStore: Sendable {
     /// The environments that have a shard which is not done, of whatever wave, or a retry of the campaign.
     func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment>
 
-    /// Takes the lease of up to `limit` shards of one environment that are not done and that nobody else holds, lowest numbers
-    /// first, of waves that have begun. Leases of `owner` itself are taken over and prolonged.
-    func leaseShards(
-        _ campaign: CampaignKey, environment: PushEnvironment, owner: String, until: Timestamp, now: Timestamp,
-        limit: Int
-    ) throws -> [ShardRange]
+    /// Takes over a running campaign: from now on nobody else's outcomes of it are recorded.
+    ///
+    /// - Returns: nil where it does not run, or where its owner may not be followed.
+    func claimRun(_ campaign: CampaignKey) throws -> RunLease?
 
-    /// Gives back every lease of `owner`.
-    func releaseShards(owner: String) throws
+    /// Gives a campaign back. Does nothing where it has another owner by now.
+    func releaseRun(_ lease: RunLease) throws
+
+    /// The shards of one environment that are left, of waves that have begun, lowest numbers first.
+    func openShards(_ campaign: CampaignKey, environment: PushEnvironment) throws -> [ShardRange]
 
     /// Completes a running campaign with every shard done and nothing retrying; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool

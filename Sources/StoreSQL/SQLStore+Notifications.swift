@@ -209,13 +209,13 @@ package enum NotificationTable {
                 reasons, in_force)
             SELECT \(connection.dialect.randomID), c.id, ?2, c.state || ' ' || ?3, c.reason, c.started_at, c.finished_at, c.expires_at,
                 c.planned_at,
-                CASE WHEN c.finished_at IS NOT NULL THEN 0 ELSE \(CampaignTable.notReached("c")) END, c.accepted,
-                CASE WHEN \(CampaignTable.isLeftOut("c")) THEN 0 ELSE c.retrying END, c.rejected, c.unregistered,
-                c.expired, c.filtered, c.cancelled + \(CampaignTable.leftOut("c")), c.upgraded, ?4,
+                CASE WHEN c.finished_at IS NOT NULL THEN 0 ELSE \(CampaignTable.notReached("c")) END, n.accepted,
+                CASE WHEN \(CampaignTable.isLeftOut("c")) THEN 0 ELSE n.retrying END, n.rejected, n.unregistered,
+                n.expired, n.filtered, n.cancelled + \(CampaignTable.leftOut("c")), c.upgraded, ?4,
                 (SELECT r.version FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
                  WHERE a.id = c.app_id AND r.kind = 'required' AND r.state <> 'withdrawn' AND r.state = 'in_force'
                     AND r.reach = 10000 ORDER BY r.version_key DESC LIMIT 1)
-            FROM campaign AS c WHERE c.id = ?1
+            FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id WHERE c.id = ?1
             """, campaign.row, now, type.name,
             String(decoding: JSONValue.array(reasons).bytes(), as: UTF8.self))
     }

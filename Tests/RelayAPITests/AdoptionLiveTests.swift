@@ -2,6 +2,7 @@
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import Testing
 import UpgradeRules
@@ -22,8 +23,6 @@ struct AdoptionLiveTests {
         let store = bench.store
         let campaign = try #require(try store.campaign(id: id)).key
         try store.planShards(campaign, shardSize: 100, waves: nil, at: Bench.now)
-        _ = try store.leaseShards(
-            campaign, environment: .production, owner: "a", until: Bench.now + .seconds(60), now: Bench.now, limit: 1)
         var devices = DeviceRows()
         try store.readDevices(
             Bench.app, environment: .production, after: 0, through: .max, limit: 9, into: &devices)
@@ -32,10 +31,11 @@ struct AdoptionLiveTests {
                 ? LedgerRow(device: device.id, state: .accepted, attempts: 1)
                 : LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "BadDeviceToken")
         }
-        try store.commit(
+        try store.commitAnew(
             [
                 LedgerCommit(
-                    campaign: campaign, shard: 0, cursor: rows.last?.device ?? 0, shardDone: true, rows: rows,
+                    campaign: campaign, shard: try store.firstShard(of: campaign), cursor: rows.last?.device ?? 0,
+                    shardDone: true, rows: rows,
                     devices: devices, retirements: [])
             ], at: Bench.now)
         return (bench, id)

@@ -7,6 +7,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import SeedApps
+import StoreConformance
 import Synchronization
 import Testing
 import UpgradeRules
@@ -270,10 +271,11 @@ struct ResourceLiveTests {
                 device: row.id, state: index == 2 ? .rejected : .accepted, attempts: 1,
                 reason: index == 2 ? "BadDeviceToken" : nil, telephone: row.telephone)
         }
-        try bench.store.commit(
+        try bench.store.commitAnew(
             [
                 LedgerCommit(
-                    campaign: record.key, shard: 0, cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
+                    campaign: record.key, shard: try bench.store.firstShard(of: record.key),
+                    cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
                     devices: rows, retirements: [])
             ], at: Bench.now)
 

@@ -41,7 +41,7 @@ struct StoreMaintenanceRouteTests {
         _ = try bench.campaign(required: "2.0.0")
         let sound = try bench.ask("GET", "/v1/store/check").body
         #expect(sound.hasPrefix("{\"begins\":\"pages and indexes\"}\n") && sound.hasSuffix("{\"faults\":[]}\n"))
-        try bench.store.administer("UPDATE campaign SET accepted = 5")
+        try bench.store.administer("UPDATE campaign_run SET accepted = 5")
         let damaged = try bench.ask("GET", "/v1/store/check").body
         #expect(damaged.contains("\"check\":\"counts of campaigns\"") && damaged.contains("accepted is 5"))
     }

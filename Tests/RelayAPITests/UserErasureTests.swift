@@ -4,6 +4,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import Testing
 import UpgradeRules
@@ -33,10 +34,11 @@ struct UserErasureTests {
         let outcomes = rows.rows.map {
             LedgerRow(device: $0.id, state: .accepted, attempts: 1, telephone: $0.telephone)
         }
-        try bench.store.commit(
+        try bench.store.commitAnew(
             [
                 LedgerCommit(
-                    campaign: record.key, shard: 0, cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
+                    campaign: record.key, shard: try bench.store.firstShard(of: record.key),
+                    cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
                     devices: rows, retirements: [])
             ], at: Bench.now)
         return (bench, id)

@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import Testing
 import UpgradeRules
@@ -34,10 +35,11 @@ struct UserExplanationTests {
                 reason: state == .filtered ? FilterReason.alreadyCurrent.rawValue : nil, telephone: row.telephone)
         }
         let dead = try #require(rows.rows.last)
-        try bench.store.commit(
+        try bench.store.commitAnew(
             [
                 LedgerCommit(
-                    campaign: record.key, shard: 0, cursor: dead.id, shardDone: true, rows: outcomes, devices: rows,
+                    campaign: record.key, shard: try bench.store.firstShard(of: record.key), cursor: dead.id,
+                    shardDone: true, rows: outcomes, devices: rows,
                     retirements: [
                         TokenRetirement(
                             device: dead.id, deadSince: Bench.now + .seconds(1), registeredAt: Bench.now)

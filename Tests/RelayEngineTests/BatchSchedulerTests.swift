@@ -12,44 +12,46 @@ import Testing
 
     @Test func withoutShardsAndRetriesAllIsDone() {
         var scheduler = BatchScheduler(nextRetry: nil)
-        #expect(scheduler.next(at: start, atMost: 4) == .leaseShards(limit: 8))
+        #expect(scheduler.next(at: start, atMost: 4) == .openShards)
         #expect(!scheduler.isDone)
-        scheduler.leased([])
+        scheduler.opened([])
         #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil))
         #expect(scheduler.areShardsDone && scheduler.isDone)
     }
 
     @Test func aShardHasOneBatchOnItsWayAndOthersGoBesideIt() {
         var scheduler = BatchScheduler(nextRetry: nil)
-        scheduler.leased([shard(0), shard(1), shard(2)])
+        scheduler.opened([shard(0), shard(1), shard(2)])
         scheduler.left(.shard(0))
-        scheduler.shardBatchEnded(0, cursor: 9, isDone: false)
+        scheduler.shardBatchEnded(0, now: shard(0, cursor: 9), isDone: false)
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(0, cursor: 9)))
         scheduler.left(.shard(0))
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(1)))
         scheduler.left(.shard(1))
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(2)))
         scheduler.left(.shard(2))
-        #expect(scheduler.next(at: start, atMost: 4) == .leaseShards(limit: 8))
-        scheduler.leased([shard(0), shard(1), shard(2)])
-        #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil), "what is held already is not begun again")
+        #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil))
+        scheduler.shardsWereAdded()
+        #expect(scheduler.next(at: start, atMost: 4) == .openShards)
+        scheduler.opened([shard(0), shard(1), shard(2)])
+        #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil), "what is on its way is not begun again")
     }
 
     @Test func batchesOnTheirWayAreBounded() {
         var scheduler = BatchScheduler(nextRetry: nil)
-        scheduler.leased([shard(1), shard(2), shard(3)])
+        scheduler.opened([shard(1), shard(2), shard(3)])
         scheduler.left(.shard(1))
         scheduler.left(.shard(2))
         #expect(scheduler.batchesOut == 2)
         #expect(scheduler.next(at: start, atMost: 2) == .wait(until: nil))
         #expect(scheduler.next(at: start, atMost: 3) == .readShard(shard(3)), "as many as was said last")
-        scheduler.shardBatchEnded(1, cursor: 1999, isDone: true)
+        scheduler.shardBatchEnded(1, now: shard(1, cursor: 1999), isDone: true)
         #expect(scheduler.next(at: start, atMost: 2) == .readShard(shard(3)))
     }
 
     @Test func dueRetriesGoBeforeFreshDevicesAndOneBatchAtATime() {
         var scheduler = BatchScheduler(nextRetry: start)
-        scheduler.leased([shard(0)])
+        scheduler.opened([shard(0)])
         #expect(scheduler.next(at: start, atMost: 4) == .readRetries)
         scheduler.left(.retries)
         scheduler.retryScheduled(at: start)
@@ -63,12 +65,11 @@ import Testing
 
     @Test func aScheduledRetryIsWaitedForAndKeepsItFromBeingDone() {
         var scheduler = BatchScheduler(nextRetry: nil)
-        scheduler.leased([shard(0)])
+        scheduler.opened([shard(0)])
         scheduler.left(.shard(0))
         scheduler.retryScheduled(at: start + .seconds(9))
         scheduler.retryScheduled(at: start + .seconds(5))
-        scheduler.shardBatchEnded(0, cursor: 999, isDone: true)
-        scheduler.leased([])
+        scheduler.shardBatchEnded(0, now: shard(0, cursor: 999), isDone: true)
         #expect(scheduler.next(at: start, atMost: 4) == .wait(until: start + .seconds(5)))
         #expect(scheduler.areShardsDone && !scheduler.isDone)
         #expect(scheduler.next(at: start + .seconds(5), atMost: 4) == .readRetries)
@@ -80,31 +81,31 @@ import Testing
 
     @Test func aBatchThatComesBackUnsentIsReadAgainFromTheSameCursor() {
         var scheduler = BatchScheduler(nextRetry: nil)
-        scheduler.leased([shard(0)])
+        scheduler.opened([shard(0)])
         scheduler.left(.shard(0))
-        scheduler.shardBatchEnded(0, cursor: nil, isDone: true)
+        scheduler.shardBatchEnded(0, now: nil, isDone: true)
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(0)))
     }
 
     @Test func aNewWaveHasShardsToTake() {
         var scheduler = BatchScheduler(nextRetry: nil)
-        scheduler.leased([])
+        scheduler.opened([])
         #expect(scheduler.areShardsDone)
         scheduler.shardsWereAdded()
         #expect(!scheduler.areShardsDone)
-        #expect(scheduler.next(at: start, atMost: 4) == .leaseShards(limit: 8))
+        #expect(scheduler.next(at: start, atMost: 4) == .openShards)
     }
 
     /// Where a service was in trouble, it has two waves to send at once, and the last of them takes whoever has no outcome.
     @Test func aWaveWaitsForWhatIsOnItsWayOfTheOneBefore() {
         var scheduler = BatchScheduler(nextRetry: nil)
         let later = ShardRange(number: 1, wave: 1, cursor: 0, last: 999)
-        scheduler.leased([shard(0), later])
+        scheduler.opened([shard(0), later])
         scheduler.left(.shard(0))
         #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil))
         scheduler.retryScheduled(at: start)
         #expect(scheduler.next(at: start, atMost: 4) == .readRetries)
-        scheduler.shardBatchEnded(0, cursor: 999, isDone: true)
+        scheduler.shardBatchEnded(0, now: shard(0, cursor: 999), isDone: true)
         scheduler.retryBatchEnded(next: nil)
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(later))
     }

@@ -25,7 +25,7 @@ import Testing
             self.shards = shards
             guard begins else { return }
             machine.begin(campaign: 1, nextRetry: nextRetry, delivered: delivered)
-            machine.leased((0..<shards).map { ShardRange(number: $0, cursor: 0, last: 1_000_000) })
+            machine.opened((0..<shards).map { ShardRange(number: $0, cursor: 0, last: 1_000_000) })
         }
 
         func pass(_ time: Duration) { now = now + time }
@@ -39,15 +39,15 @@ import Testing
                 let pushes = perPush.map { min(devices / $0, most) } ?? 0
                 machine.left(.shard(shard.number), tag: nextTag, devices: devices, pushes: pushes)
                 var end = ServiceMachine.End(source: .shard(shard.number), tag: nextTag, pushes: pushes)
-                end.cursor = shard.cursor + Int64(devices)
+                end.shard = shard.advanced(to: shard.cursor + Int64(devices), devices: devices, isDone: false)
                 nextTag += 1
                 return end
             case .readRetries(let most):
                 machine.left(.retries, tag: nextTag, devices: most, pushes: most)
                 nextTag += 1
                 return ServiceMachine.End(source: .retries, tag: nextTag - 1, pushes: most)
-            case .leaseShards:
-                machine.leased([])
+            case .openShards:
+                machine.opened([])
                 return read(perPush: perPush)
             case .endPause:
                 machine.pauseEnded()
@@ -117,7 +117,7 @@ import Testing
         var read = 0
         for _ in 0..<200 {
             let end = try bench.next(perPush: nil)
-            read += Int(end.cursor ?? 0)
+            read += Int(end.shard?.cursor ?? 0)
             bench.answer(end, .taken)
         }
         #expect(read > 50_000, "they are passed over quickly all the same")
@@ -190,7 +190,7 @@ import Testing
         bench.machine.halt(campaign: 1)
         #expect(bench.action() == .wait(nil))
         bench.machine.begin(campaign: 2, nextRetry: nil, delivered: 0)
-        bench.machine.leased([ShardRange(number: 0, cursor: 0, last: 1_000_000)])
+        bench.machine.opened([ShardRange(number: 0, cursor: 0, last: 1_000_000)])
         #expect(bench.machine.progress(of: 1) == nil)
         let judgement = bench.answer(old[0], .failed)
         guard case .began = judgement.outage else {
@@ -248,7 +248,7 @@ import Testing
         var answers: [Bool] = []
         for _ in 0..<3 {
             var end = try bench.next()
-            end.cursor = nil
+            end.shard = nil
             var report = BatchReport(tag: end.tag)
             (report.reconnects, report.health.good) = (1, 1)
             let judged = bench.machine.answered(report, campaign: 1, nextTag: bench.nextTag, at: bench.now, random: 0)
@@ -310,8 +310,6 @@ import Testing
         end.isShardDone = true
         end.earliestRetry = bench.now.wall + .seconds(60)
         bench.answer(end, .taken)
-        #expect(bench.action() == .leaseShards(limit: 8))
-        bench.machine.leased([])
         #expect(bench.action() == .wait(.seconds(60)))
         let progress = try #require(bench.machine.progress(of: 1))
         #expect(progress.areShardsDone && !progress.isDone)

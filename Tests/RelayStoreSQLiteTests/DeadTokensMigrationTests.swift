@@ -22,7 +22,7 @@ import UpgradeRules
         try fixture.store.decide(campaign, .suspended(.deadTokens, reason), by: relay)
         if isResumed { try fixture.store.decide(campaign, .resumed, by: relay) }
         #expect(try fixture.store.campaign(campaign.key)?.acceptsDeadTokens == isResumed)
-        fixture.store.close()
+        try fixture.undoRuns()
         try fixture.administerOld(
             """
             DROP TABLE token_doubt;

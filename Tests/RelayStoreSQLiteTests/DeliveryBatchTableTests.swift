@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreConformance
 import StoreSQL
 import Testing
 import UpgradeRules
@@ -58,9 +59,10 @@ struct DeliveryBatchTableTests {
                 LedgerRow(device: $0.id, state: .accepted, attempts: attempts, telephone: $0.telephone)
             }
             let commit = LedgerCommit(
-                campaign: campaign.key, shard: 0, cursor: devices.rows.last?.id ?? 0,
+                campaign: campaign.key, shard: try store.firstShard(of: campaign.key),
+                cursor: devices.rows.last?.id ?? 0,
                 shardDone: devices.rows.last?.id == 50, rows: rows, devices: devices, retirements: [])
-            try store.commit([commit], at: fixture.now)
+            try store.commitAnew([commit], at: fixture.now)
         }
         // What has a second attempt gets a row; then the step is undone, and the rows are those of the release before.
         try commit(fixture.store, after: 0, limit: 30, attempts: 2)

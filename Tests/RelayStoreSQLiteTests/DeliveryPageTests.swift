@@ -25,13 +25,13 @@ struct DeliveryPageTests {
         }
         let campaign = try subject.announce()
         try fixture.store.planShards(campaign.key, shardSize: 8, waves: waves, at: fixture.now)
-        for shard in try subject.lease(campaign.key) {
+        for shard in try subject.open(campaign.key) {
             let batch = try subject.batch(shard, limit: 3) { device in
                 device.id % 8 < 4
                     ? LedgerRow(device: device.id, state: .accepted, attempts: 1)
                     : LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "BadDeviceToken")
             }
-            try fixture.store.commit([batch], at: fixture.now)
+            try fixture.store.commitAnew([batch], at: fixture.now)
         }
         return (fixture, campaign.key)
     }

@@ -2,6 +2,7 @@
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreConformance
 import StoreSQL
 import Testing
 
@@ -36,9 +37,7 @@ struct EnvironmentMigrationTests {
             let environments = try store.environments(of: campaign.key)
             if environments.isEmpty { break }
             for environment in environments {
-                let shards = try store.leaseShards(
-                    campaign.key, environment: environment, owner: "a", until: fixture.now + .seconds(60),
-                    now: fixture.now, limit: 9)
+                let shards = try store.openShards(campaign.key, environment: environment)
                 for shard in shards {
                     var rows = DeviceRows()
                     try store.readDevices(
@@ -48,11 +47,11 @@ struct EnvironmentMigrationTests {
                     #expect(rows.rows.allSatisfy { $0.environment == environment })
                     for row in rows.rows { turns[row.id, default: 0] += 1 }
                     var commit = LedgerCommit(
-                        campaign: campaign.key, shard: shard.number, cursor: shard.last, shardDone: true,
+                        campaign: campaign.key, shard: shard, cursor: shard.last, shardDone: true,
                         rows: rows.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) },
                         devices: rows, retirements: [])
                     if draw != nil { commit.waves = [WaveTally(wave: shard.wave)] }
-                    try store.commit([commit], at: fixture.now)
+                    try store.commitAnew([commit], at: fixture.now)
                 }
                 var due = DeviceRows()
                 try store.readDueRetries(
@@ -63,7 +62,7 @@ struct EnvironmentMigrationTests {
                     campaign: campaign.key, shard: nil, cursor: 0, shardDone: false,
                     rows: due.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 2) }, devices: due,
                     retirements: [])
-                try store.commit([retries], at: fixture.now)
+                try store.commitAnew([retries], at: fixture.now)
             }
             try store.endWave(campaign.key, at: fixture.now)
             try store.beginNextWave(campaign.key, at: fixture.now)

@@ -12,7 +12,13 @@ struct SQLiteConformanceTests {
     func holds(_ rule: ConformanceCase) async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(path: directory.file("relay.db"))
-        defer { withExtendedLifetime(directory) { store.close() } }
-        try await rule.hold(for: store)
+        let second = try SQLiteStore(path: directory.file("relay.db"))
+        defer {
+            withExtendedLifetime(directory) {
+                second.close()
+                store.close()
+            }
+        }
+        try await rule.hold(for: store, beside: second)
     }
 }

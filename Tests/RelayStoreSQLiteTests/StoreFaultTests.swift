@@ -38,10 +38,7 @@ struct StoreFaultTests {
             _ = try Self.bump(store, app, to: "1.0", draft: Self.draft)
         }
         try store.planShards(CampaignKey(row: 1), shardSize: 20, waves: nil, at: Self.now)
-        _ = try store.leaseShards(
-            CampaignKey(row: 1), environment: .production, owner: "relay", until: Self.now + .seconds(600),
-            now: Self.now, limit: 16)
-        try store.commit([try Self.outcomes(of: store)], at: Self.now)
+        try store.commitAnew([try Self.outcomes(of: store)], at: Self.now)
     }
 
     private static func device(_ number: Int, of app: AppKey, version: String = "0.9") throws -> DeviceRegistration {
@@ -72,7 +69,8 @@ struct StoreFaultTests {
             return row
         }
         return LedgerCommit(
-            campaign: CampaignKey(row: 1), shard: 0, cursor: rows.last?.device ?? 0, shardDone: false, rows: rows,
+            campaign: CampaignKey(row: 1), shard: try store.firstShard(of: CampaignKey(row: 1)),
+            cursor: rows.last?.device ?? 0, shardDone: false, rows: rows,
             devices: devices,
             retirements: devices.rows.filter { $0.id % 4 == 2 }.map {
                 TokenRetirement(
@@ -92,14 +90,16 @@ struct StoreFaultTests {
         ),
         ("planShards", { try $0.planShards(CampaignKey(row: 2), shardSize: 7, waves: nil, at: now) }),
         (
-            "leaseShards",
+            "claimRun",
+            { _ = try $0.claimRun(CampaignKey(row: 1)) }
+        ),
+        (
+            "commit",
             {
-                _ = try $0.leaseShards(
-                    CampaignKey(row: 1), environment: .production, owner: "relay", until: now + .seconds(900), now: now,
-                    limit: 16)
+                let lease = RunLease(campaign: CampaignKey(row: 1), owner: 1, epoch: 1, commits: 1)
+                _ = try $0.commit([try outcomes(of: $0, after: 10)], of: lease, at: now + .seconds(1))
             }
         ),
-        ("commit", { try $0.commit([try outcomes(of: $0, after: 10)], at: now + .seconds(1)) }),
         (
             "move",
             {

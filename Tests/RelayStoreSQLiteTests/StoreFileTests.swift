@@ -65,6 +65,7 @@ struct StoreFileTests {
                 ["18", "dead tokens that a person accepted"],
                 ["19", "which server wants a pause of a key"],
                 ["20", "what was said against tokens"],
+                ["21", "a run for each campaign"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

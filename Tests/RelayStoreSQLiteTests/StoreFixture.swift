@@ -46,11 +46,68 @@ final class StoreFixture: Sendable {
             try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))
         }
         try old.execute(Self.oldRequirement)
-        for table in ["shard", "delivery", "delivery_batch", "delivery_upgrade", "campaign_wave", "campaign_reason"] {
+        try old.execute(Self.oldShards)
+        for table in ["delivery", "delivery_batch", "delivery_upgrade", "campaign_wave", "campaign_reason"] {
             try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))
         }
         try old.execute("DETACH new")
     }
+
+    /// Closes the store and puts one of schema version 20 in its place that holds the same.
+    func undoRuns() throws {
+        store.close()
+        let new = path + ".new"
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.moveItem(atPath: path + suffix, toPath: new + suffix)
+        }
+        try StoreFile.create(path)
+        let old = try SQLiteConnection(path: path)
+        try old.execute("PRAGMA journal_mode = WAL; PRAGMA auto_vacuum = INCREMENTAL")
+        try Migration.run(
+            on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 20 })
+        try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
+        let triggers = try old.all("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'") {
+            (name: $0.text(0), sql: $0.text(1))
+        }
+        for trigger in triggers { try old.execute(SQL(typed: "DROP TRIGGER main.\(trigger.name)")) }
+        let tables = try old.all(
+            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT IN ('shard', 'release', 'migration')"
+        ) { $0.text(0) }
+        for table in tables where !table.hasPrefix("sqlite_") {
+            let columns = try old.all(
+                """
+                SELECT name FROM pragma_table_info(?1, 'main')
+                INTERSECT SELECT name FROM pragma_table_info(?1, 'new')
+                """, table
+            ) { $0.text(0) }.joined(separator: ", ")
+            try old.execute(
+                SQL(
+                    typed:
+                        "DELETE FROM main.\(table); INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM new.\(table)"
+                ))
+        }
+        try old.execute(
+            """
+            UPDATE main.campaign SET accepted = n.accepted, retrying = n.retrying, rejected = n.rejected,
+                unregistered = n.unregistered, expired = n.expired, filtered = n.filtered, cancelled = n.cancelled
+                FROM new.campaign_run AS n WHERE n.campaign_id = campaign.id
+            """)
+        try old.execute(Self.oldShards)
+        try old.execute(
+            """
+            UPDATE main.shard SET rest = n.rest FROM new.campaign_run AS n
+            WHERE n.campaign_id = shard.campaign_id AND shard.cursor < shard.last
+            """)
+        for trigger in triggers { try old.execute(SQL(typed: trigger.sql)) }
+        try old.execute("DETACH new")
+    }
+
+    private static let oldShards: SQL = """
+        INSERT INTO main.shard (campaign_id, number, cursor, last, remaining, done, wave, environment, packs)
+            SELECT s.campaign_id, s.number, s.cursor, s.last, s.remaining, s.cursor = s.last OR n.rest IS NOT NULL, s.wave,
+                s.environment, s.packs
+            FROM new.shard AS s JOIN new.campaign_run AS n ON n.campaign_id = s.campaign_id;
+        """
 
     private static let oldRequirement: SQL = """
         INSERT INTO version (app, platform, latest, required, telephones, changed_by, changed_from, revision, updated_at)
@@ -64,8 +121,9 @@ final class StoreFixture: Sendable {
         INSERT INTO campaign (id, public_id, app_id, required, required_canonical, latest, download_url, telephones, state,
                 created_at, started_at, expires_at, planned_at, accepted, retrying, canary)
             SELECT c.id, c.public_id, c.app_id, c.required, c.required, c.latest, c.download_url, v.telephones, c.state,
-                c.created_at, c.started_at, c.expires_at, c.planned_at, c.accepted, c.retrying,
-                iif(v.telephones IS NULL, NULL, 'alone') FROM new.campaign AS c, version AS v;
+                c.created_at, c.started_at, c.expires_at, c.planned_at, n.accepted, n.retrying,
+                iif(v.telephones IS NULL, NULL, 'alone')
+            FROM new.campaign AS c JOIN new.campaign_run AS n ON n.campaign_id = c.id, version AS v;
         """
 
     /// Makes a store of version 15 one of version 6.

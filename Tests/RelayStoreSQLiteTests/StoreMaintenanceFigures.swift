@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreConformance
 import StoreSQL
 import TestPeers
 import Testing
@@ -27,16 +28,20 @@ struct StoreMaintenanceFigures {
             Thread.detachNewThread { [self] in
                 var devices = DeviceRows()
                 var after: Int64 = 0
+                guard var shard = try? fixture.store.firstShard(of: campaign),
+                    var lease = try? fixture.store.claimRun(campaign)
+                else { fatalError("the campaign has no shard, or does not run") }
                 // At the speed of a push service, not of the disk.
                 while bell.wait(timeout: .now() + .milliseconds(2)) == .timedOut {
                     try? fixture.store.readDevices(
                         fixture.app, environment: .production, after: after, through: .max, limit: 500, into: &devices)
                     let rows = devices.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) }
                     let commit = LedgerCommit(
-                        campaign: campaign, shard: 0, cursor: devices.rows.last?.id ?? after, shardDone: false,
+                        campaign: campaign, shard: shard, cursor: devices.rows.last?.id ?? after, shardDone: false,
                         rows: rows, devices: devices, retirements: [])
                     let start = ContinuousClock.now
-                    try? fixture.store.commit([commit], at: fixture.now)
+                    if (try? fixture.store.commit([commit], of: lease, at: fixture.now)) == true { lease.commits += 1 }
+                    shard = commit.advanced ?? shard
                     let time = ContinuousClock.now - start
                     times.change { $0.append(time) }
                     after = devices.rows.last?.id ?? after

@@ -99,7 +99,7 @@ struct StoreMaintenanceTests {
     @Test(
         "Each rule that is broken is named",
         arguments: [
-            ("UPDATE campaign SET accepted = accepted + 1", "counts of campaigns", "accepted is 8, its rows"),
+            ("UPDATE campaign_run SET accepted = accepted + 1", "counts of campaigns", "accepted is 8, its rows"),
             ("UPDATE campaign SET upgraded = 3", "counts of campaigns", "upgraded is 3, its rows say 0"),
             ("DELETE FROM delivery_batch", "counts of campaigns", "filtered is 3, its rows and shards say 0"),
             ("INSERT INTO delivery_upgrade VALUES (1, 2)", "counts of campaigns", "upgraded is 0, its rows say 1"),
@@ -125,8 +125,8 @@ struct StoreMaintenanceTests {
             ),
             (
                 """
-                INSERT INTO shard (campaign_id, number, cursor, last, remaining, done) VALUES (1, 1, 0, 4, 0, 0),
-                    (1, 2, 2, 9, 0, 0)
+                INSERT INTO shard (campaign_id, number, cursor, last, remaining) VALUES (1, 1, 0, 4, 0),
+                    (1, 2, 2, 9, 0)
                 """, "shards of campaigns", "shards 1 and 2 overlap"
             ),
             (
@@ -282,9 +282,10 @@ extension StoreFixture {
             return row
         }
         let commit = LedgerCommit(
-            campaign: campaign.key, shard: 0, cursor: devices.rows.last?.id ?? 0, shardDone: true, rows: rows,
+            campaign: campaign.key, shard: try store.firstShard(of: campaign.key), cursor: devices.rows.last?.id ?? 0,
+            shardDone: true, rows: rows,
             devices: devices, retirements: [])
-        try store.commit([commit], at: time)
+        try store.commitAnew([commit], at: time)
         _ = try store.completeIfDone(campaign.key, at: time)
     }
 }

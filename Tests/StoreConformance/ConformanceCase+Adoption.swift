@@ -74,14 +74,14 @@ extension ConformanceCase {
             try subject.login(9, "2.0")
             let expected = CampaignReach(toldAtLogin: 3, login: 2, early: 2)
             try same(try subject.record(campaign.key).reach, expected)
-            let shard = try present(try subject.lease(campaign.key).first, "the shard")
+            let shard = try present(try subject.open(campaign.key).first, "the shard")
             let first = try subject.device(0).id
             let commit = try subject.batch(shard) { device in
                 device.id - first < 3
                     ? LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "alreadyCurrent")
                     : LedgerRow(device: device.id, state: .accepted, attempts: 1)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             for number in [0, 1] {
                 try subject.login(number, "1.0")
                 try subject.login(number, "2.0")
@@ -100,9 +100,9 @@ extension ConformanceCase {
             let commit = try subject.batch(shard) {
                 LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try subject.login(0, "2.0")
-            try subject.store.commit(
+            try subject.commit(
                 [
                     subject.retry(
                         campaign.key,
@@ -219,7 +219,7 @@ extension Subject {
             default: LedgerRow(device: device.id, state: .accepted, attempts: 1)
             }
         }
-        try store.commit([commit], at: now)
+        try self.commit([commit], at: now)
         return try record(campaign.key)
     }
 

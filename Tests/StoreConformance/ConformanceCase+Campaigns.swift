@@ -71,13 +71,13 @@ extension ConformanceCase {
             let commit = try subject.batch(shard, limit: 3) {
                 LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try check(
                 try subject.store.move(campaign.key, .cancelled, at: subject.now), "cancelled")
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.retrying, counts.cancelled, counts.audience], [0, 0, 10, 10])
             try same(try subject.store.nextRetry(campaign.key, environment: .production), nil)
-            try same(try subject.lease(campaign.key), [])
+            try same(try subject.open(campaign.key), [])
         },
         ConformanceCase("cancelling before planning cancels the whole registry") { subject in
             try subject.registerDevices(4)
@@ -85,7 +85,7 @@ extension ConformanceCase {
             try same([campaign.counts.pending, campaign.counts.audience], [4, 4])
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try subject.store.planShards(campaign.key, shardSize: 2, waves: nil, at: subject.now)
-            try same(try subject.lease(campaign.key), [], "nothing is planned afterwards")
+            try same(try subject.open(campaign.key), [], "nothing is planned afterwards")
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.cancelled, counts.audience], [0, 4, 4])
             try same(
@@ -101,7 +101,7 @@ extension ConformanceCase {
                     device: $0.id, state: $0.id % 2 == 0 ? .retrying : .accepted, attempts: 1,
                     nextAttemptAt: $0.id % 2 == 0 ? subject.now : nil)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             _ = try subject.store.move(campaign.key, .paused, at: subject.now)
             let end = subject.now + .seconds(3600)
             try subject.store.expireCampaign(campaign.key, at: end)
@@ -125,9 +125,9 @@ extension ConformanceCase {
             let commit = try subject.batch(shard) {
                 LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try check(!(try completes()), "retrying")
-            try subject.store.commit(
+            try subject.commit(
                 [
                     subject.retry(
                         campaign.key, commit.rows.map { LedgerRow(device: $0.device, state: .accepted, attempts: 2) })
@@ -162,7 +162,7 @@ extension ConformanceCase {
             try subject.store.planShards(campaign.key, shardSize: 3, waves: nil, at: subject.now)
             try check(try subject.record(campaign.key).isPlanned, "planned")
             try same(try subject.counts(campaign.key).audience, 74)
-            let shards = try subject.lease(campaign.key)
+            let shards = try subject.open(campaign.key)
             try same(shards.map(\.number), Array(0..<8))
             var seen: [Int64] = []
             var rows = DeviceRows()
@@ -186,34 +186,6 @@ extension ConformanceCase {
             try same(rows.count, 3)
             try same(try subject.counts(campaign.key).audience, 3)
             try same(try subject.store.deliveries(telephone: "1", token: nil, after: nil, limit: 9), [])
-        },
-        ConformanceCase("a lease keeps others away until it runs out or is given back") { subject in
-            try subject.registerDevices(30)
-            let key = try subject.announce().key
-            try subject.store.planShards(key, shardSize: 10, waves: nil, at: subject.now)
-            try same(try subject.lease(key, owner: "a", limit: 2).map(\.number), [0, 1])
-            try same(try subject.lease(key, owner: "b").map(\.number), [2])
-            try same(try subject.lease(key, owner: "a").map(\.number), [0, 1], "its own are prolonged")
-            let soon = subject.now + .seconds(59)
-            try same(try subject.lease(key, owner: "c", at: soon).map(\.number), [], "still held")
-            try same(try subject.lease(key, owner: "b", at: soon).map(\.number), [2], "prolonged")
-            let later = subject.now + .seconds(60)
-            try same(try subject.lease(key, owner: "c", at: later).map(\.number), [0, 1], "run out")
-            try subject.store.releaseShards(owner: "c")
-            try same(try subject.lease(key, owner: "d", limit: 1, at: later).map(\.number), [0], "given back")
-            try same(try subject.lease(key, owner: "d", limit: 0, at: later), [])
-        },
-        ConformanceCase("no shard is leased to two owners at once") { subject in
-            try subject.registerDevices(40)
-            let key = try subject.announce().key
-            try subject.store.planShards(key, shardSize: 1, waves: nil, at: subject.now)
-            let leased = try await withThrowingTaskGroup(of: [Int].self) { group in
-                for owner in 0..<10 {
-                    group.addTask { try subject.lease(key, owner: "\(owner)", limit: 4).map(\.number) }
-                }
-                return try await group.reduce(into: []) { $0 += $1 }
-            }
-            try same(leased.sorted(), Array(0..<40))
         },
     ]
 }

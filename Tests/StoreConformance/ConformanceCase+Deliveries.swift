@@ -9,14 +9,14 @@ extension ConformanceCase {
             try subject.registerDevices(10)
             let campaign = try subject.announce()
             try subject.store.planShards(campaign.key, shardSize: 5, waves: nil, at: subject.now)
-            let shards = try subject.lease(campaign.key)
+            let shards = try subject.open(campaign.key)
             for shard in shards {
                 let batch = try subject.batch(shard, limit: 3) { device in
                     LedgerRow(
                         device: device.id, state: device.id % 2 == 0 ? .accepted : .rejected, attempts: 1,
                         reason: device.id % 2 == 0 ? nil : "BadDeviceToken")
                 }
-                try subject.store.commit([batch], at: subject.now)
+                try subject.commit([batch], at: subject.now)
             }
             func list(_ state: DeliveryState?, after: Int64 = 0, limit: Int = 99) throws -> [Delivery] {
                 try subject.store.deliveries(of: campaign.key, DeliveryFilter(state: state), after: after, limit: limit)
@@ -63,7 +63,7 @@ extension ConformanceCase {
             try subject.registerDevices(3)
             let first = try subject.announce("1")
             let shard = try subject.onlyShard(first)
-            try subject.store.commit([try subject.batch(shard, limit: 2)], at: subject.now)
+            try subject.commit([try subject.batch(shard, limit: 2)], at: subject.now)
             // Device 0 goes to another user; device 2 has not had its turn when the next campaign comes.
             try subject.store.register([subject.registration(0, telephone: "new")], at: subject.now)
             let second = try subject.announce("2")
@@ -131,7 +131,7 @@ extension ConformanceCase {
                 default: LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
                 }
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             _ = try subject.store.removeDevice(subject.app, token: subject.token(0))
             try subject.store.register([subject.registration(2, telephone: "1382")], at: subject.now)
             let removed = try subject.store.deliveries(telephone: "1380", token: nil, after: nil, limit: 9)

@@ -15,7 +15,7 @@ extension ConformanceCase {
             try same(try subject.counts(campaign.key).pending, 60)
             var numbers: [Int] = []
             for (environment, devices) in [(PushEnvironment.production, 40), (.sandbox, 20)] {
-                let shards = try subject.lease(campaign.key, environment: environment)
+                let shards = try subject.open(campaign.key, environment: environment)
                 try check(!shards.isEmpty && shards.allSatisfy { $0.environment == environment }, "\(environment)")
                 numbers += shards.map(\.number)
                 let read = try shards.map { try subject.read($0) }
@@ -26,7 +26,6 @@ extension ConformanceCase {
                 try check(rows.allSatisfy { $0.environment == environment }, "each of \(environment)")
             }
             try same(numbers, Array(0..<numbers.count), "production first")
-            try same(try subject.lease(campaign.key, environment: .sandbox, owner: "b"), [], "held")
         },
         ConformanceCase("an environment without devices has no shard") { subject in
             for (number, environment) in PushEnvironment.allCases.enumerated() {
@@ -35,8 +34,8 @@ extension ConformanceCase {
                 let campaign = try subject.announce(app: app)
                 try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
                 try same(try subject.store.environments(of: campaign.key), [environment])
-                try same(try subject.lease(campaign.key, environment: environment).count, 3)
-                try same(try subject.lease(campaign.key, environment: environment.other), [])
+                try same(try subject.open(campaign.key, environment: environment).count, 3)
+                try same(try subject.open(campaign.key, environment: environment.other), [])
             }
             let nobody = try subject.announce("3.0")
             try subject.store.planShards(nobody.key, shardSize: 10, waves: nil, at: subject.now)
@@ -70,9 +69,9 @@ extension ConformanceCase {
             let campaign = try subject.announce()
             try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try subject.move([1, 3], of: campaign, byCorrection: false)
-            let production = try present(try subject.lease(campaign.key).first, "a shard")
+            let production = try present(try subject.open(campaign.key).first, "a shard")
             try same(try subject.read(production).rows.map(\.environment), [.production, .sandbox, .production])
-            let sandbox = try present(try subject.lease(campaign.key, environment: .sandbox).first, "a shard")
+            let sandbox = try present(try subject.open(campaign.key, environment: .sandbox).first, "a shard")
             try same(try subject.read(sandbox).rows.map(\.environment), [.production])
             // There and back again.
             try subject.move([1], of: campaign, byCorrection: false)
@@ -87,11 +86,11 @@ extension ConformanceCase {
             let second = try subject.announce("3.0")
             try subject.move([29], of: first, byCorrection: false)
             try subject.store.planShards(second.key, shardSize: 100, waves: nil, at: subject.now)
-            let sandbox = try present(try subject.lease(second.key, environment: .sandbox).first, "a shard")
+            let sandbox = try present(try subject.open(second.key, environment: .sandbox).first, "a shard")
             try same(
                 try subject.read(sandbox).rows.map(\.id),
                 try ([0, 1, 2, 3, 4] + Array(10..<20) + [29]).map { try subject.device($0).id })
-            let production = try present(try subject.lease(second.key).first, "a shard")
+            let production = try present(try subject.open(second.key).first, "a shard")
             try same(try subject.read(production).count, 14)
             // The first was superseded: nobody is listed twice, and who has not moved since is listed.
             let list = try subject.store.deliveries(of: first.key, DeliveryFilter(), after: 0, limit: 100)
@@ -111,7 +110,7 @@ extension ConformanceCase {
                     nextAttemptAt: subject.now + .seconds(number <= 15 ? 1 : 5),
                     environment: number <= 15 ? .sandbox : .production)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try same(try subject.store.environments(of: campaign.key), [.production, .sandbox])
             func due(_ environment: PushEnvironment, after seconds: Int64) throws -> [Int64] {
                 var rows = DeviceRows()
@@ -135,7 +134,7 @@ extension ConformanceCase {
             let rest = devices[1..<15].map {
                 LedgerRow(device: $0, state: .rejected, attempts: 2, reason: "BadDeviceToken", environment: .sandbox)
             }
-            try subject.store.commit([subject.retry(campaign.key, [moved] + rest)], at: subject.now)
+            try subject.commit([subject.retry(campaign.key, [moved] + rest)], at: subject.now)
             try same(try due(.production, after: 1), [devices[0]])
             try same([try next(.production), try next(.sandbox)], [subject.now, nil])
             try same(try subject.store.environments(of: campaign.key), [.production])
@@ -148,8 +147,8 @@ extension ConformanceCase {
                 try subject.registerDevices(1500) { $0 % 3 == 0 ? .sandbox : .production }
                 let campaign = try subject.announce(required)
                 try subject.store.planShards(campaign.key, shardSize: 400, waves: nil, at: subject.now)
-                for shard in try subject.lease(campaign.key, environment: done) {
-                    try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
+                for shard in try subject.open(campaign.key, environment: done) {
+                    try subject.commit([try subject.batch(shard, last: true)], at: subject.now)
                 }
                 let all = try subject.pages(campaign)
                 try same(all.map(\.device), try (0..<1500).map { try subject.device($0).id })
@@ -173,10 +172,9 @@ extension ConformanceCase {
                 }
                 try same(try subject.record(campaign.key).upgraded, done == .production ? 4 : 2)
                 try same(try subject.store.check { _ in true }, [], "faults")
-                let left = try subject.lease(campaign.key, environment: done.other)
+                let left = try subject.open(campaign.key, environment: done.other)
                 for shard in left {
-                    try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
-                    try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
+                    try subject.commit([try subject.batch(shard, last: true)], at: subject.now)
                 }
                 try same(try subject.pages(campaign).filter { $0.state == .accepted }.count, 1500)
                 try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "all are done")
@@ -191,8 +189,8 @@ extension ConformanceCase {
             try same(try subject.pages(unplanned).map(\.state), [DeliveryState](repeating: .cancelled, count: 90))
             try subject.store.planShards(campaign.key, shardSize: 20, waves: nil, at: subject.now)
             for environment in PushEnvironment.allCases {
-                let shard = try present(try subject.lease(campaign.key, environment: environment).last, "a shard")
-                try subject.store.commit([try subject.batch(shard, limit: 7)], at: subject.now)
+                let shard = try present(try subject.open(campaign.key, environment: environment).last, "a shard")
+                try subject.commit([try subject.batch(shard, limit: 7)], at: subject.now)
             }
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             let list = try subject.pages(campaign)
@@ -211,7 +209,7 @@ extension ConformanceCase {
             var met: [Int64: Int] = [:]
             for wave in 0..<2 {
                 for environment in PushEnvironment.allCases {
-                    let shards = try subject.lease(campaign.key, environment: environment)
+                    let shards = try subject.open(campaign.key, environment: environment)
                     try check(!shards.isEmpty && shards.allSatisfy { $0.wave == wave }, "wave \(wave)")
                     for shard in shards {
                         var rows = DeviceRows()
@@ -223,11 +221,11 @@ extension ConformanceCase {
                         var tally = WaveTally(wave: wave)
                         tally.accepted = Int64(rows.count)
                         var commit = LedgerCommit(
-                            campaign: campaign.key, shard: shard.number, cursor: shard.last, shardDone: true,
+                            campaign: campaign.key, shard: shard.range, cursor: shard.last, shardDone: true,
                             rows: rows.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) },
                             devices: rows, retirements: [])
                         commit.waves = [tally]
-                        try subject.store.commit([commit], at: subject.now)
+                        try subject.commit([commit], at: subject.now)
                     }
                     try same(
                         try subject.record(campaign.key).waves.list[wave].pending == 0, environment == .sandbox)
@@ -282,7 +280,7 @@ extension Subject {
             EnvironmentCorrection(
                 device: $0.id, environment: $0.registration.environment.other, registeredAt: $0.registeredAt)
         }
-        try store.commit([commit], at: now)
+        try self.commit([commit], at: now)
     }
 
     /// Sends a campaign as a fan-out of two services does: each reads its own shards and retries, a few devices at a time, and
@@ -306,20 +304,20 @@ extension Subject {
             let environments = try store.environments(of: campaign.key)
             guard !environments.isEmpty else { break }
             for environment in environments {
-                if let shard = try lease(campaign.key, environment: environment, limit: 1).first {
+                if let shard = try open(campaign.key, environment: environment).first {
                     let devices = try read(shard, limit: 4)
                     let commit = LedgerCommit(
-                        campaign: campaign.key, shard: shard.number, cursor: devices.rows.last?.id ?? shard.last,
+                        campaign: campaign.key, shard: shard.range, cursor: devices.rows.last?.id ?? shard.last,
                         shardDone: devices.count < 4, rows: rows(devices, by: environment), devices: devices,
                         retirements: [])
-                    try store.commit([commit], at: now)
+                    try self.commit([commit], at: now)
                     try afterBatch()
                     continue
                 }
                 var devices = DeviceRows()
                 try store.readDueRetries(
                     campaign.key, environment: environment, at: now, limit: 4, waves: nil, into: &devices)
-                try store.commit([retry(campaign.key, rows(devices, by: environment), devices)], at: now)
+                try self.commit([retry(campaign.key, rows(devices, by: environment), devices)], at: now)
             }
         }
         try check(try store.completeIfDone(campaign.key, at: now), "all are done")

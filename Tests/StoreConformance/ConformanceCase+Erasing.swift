@@ -37,7 +37,7 @@ extension ConformanceCase {
                     ? LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "Busy")
                     : LedgerRow(device: device.id, state: .accepted, attempts: 1)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             // Device 4 was the user's and is another's now; device 5 is the user's now.
             for number in 0..<3 {
                 try subject.store.register([subject.registration(number, telephone: "u")], at: subject.now)
@@ -45,7 +45,7 @@ extension ConformanceCase {
             try subject.store.register([subject.registration(4, telephone: "u")], at: subject.now)
             let second = try subject.announce("2")
             let next = try subject.onlyShard(second)
-            try subject.store.commit([try subject.batch(next)], at: subject.now)
+            try subject.commit([try subject.batch(next)], at: subject.now)
             try subject.store.register([subject.registration(4, telephone: "new")], at: subject.now)
             try subject.store.register([subject.registration(5, telephone: "u")], at: subject.now)
             func list(_ campaign: CampaignRecord) throws -> [Delivery] {
@@ -92,7 +92,7 @@ extension ConformanceCase {
             }
             try subject.store.register([subject.registration(2, telephone: "1382")], at: subject.now)
             try subject.store.register([subject.registration(3, telephone: "next")], at: subject.now)
-            try subject.store.commit([all], at: subject.now)
+            try subject.commit([all], at: subject.now)
             func list() throws -> [String?] {
                 try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 5).map(\.telephone)
             }
@@ -103,7 +103,7 @@ extension ConformanceCase {
                 (row.state, row.attempts, row.nextAttemptAt) = (.accepted, 2, nil)
                 return row
             }
-            try subject.store.commit([subject.retry(campaign.key, again, all.devices)], at: subject.now)
+            try subject.commit([subject.retry(campaign.key, again, all.devices)], at: subject.now)
             try same(try list(), [nil, nil, "1382", nil, "1384"])
             try same(try subject.store.deliveries(telephone: "1383", token: nil, after: nil, limit: 9), [])
             try same(try subject.store.check { _ in true }.map(\.detail), [])
@@ -114,7 +114,7 @@ extension ConformanceCase {
                 (0..<2_500).map { subject.registration($0, telephone: $0 % 5 == 3 ? "138\($0)" : "NULL") },
                 at: subject.now)
             let campaign = try subject.announce()
-            try subject.store.commit(
+            try subject.commit(
                 [try subject.batch(try subject.onlyShard(campaign), limit: 9_999)], at: subject.now)
             let before = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9_999)
             try same(
@@ -133,7 +133,7 @@ extension ConformanceCase {
                 LedgerRow(
                     device: device.id, state: .retrying, attempts: 1, reason: "Busy", nextAttemptAt: subject.now)
             }
-            try subject.store.commit([first], at: subject.now)
+            try subject.commit([first], at: subject.now)
             for telephone in ["1380", "1381"] {
                 try same(try subject.store.eraseUser(telephone) { _ in true }.devices, 1)
             }
@@ -158,7 +158,7 @@ extension ConformanceCase {
                 default: LedgerRow(device: device.id, state: .accepted, attempts: 1)
                 }
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             func list(_ filter: DeliveryFilter, after: Int64 = 0, limit: Int = 99) throws -> [Delivery] {
                 try subject.store.deliveries(of: campaign.key, filter, after: after, limit: limit)
             }

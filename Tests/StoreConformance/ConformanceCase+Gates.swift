@@ -81,7 +81,7 @@ extension ConformanceCase {
             try subject.registerDevices(3, version: old)
             let campaign = try subject.announce()
             let shard = try subject.onlyShard(campaign)
-            try subject.store.commit([try subject.batch(shard)], at: subject.now)
+            try subject.commit([try subject.batch(shard)], at: subject.now)
             let later = subject.now + .seconds(5)
             let sightings = [0, 1, 7].map { Sighting(app: subject.app, token: subject.token($0), version: new) }
             try same(try subject.store.sawVersions(sightings, at: later), 2)

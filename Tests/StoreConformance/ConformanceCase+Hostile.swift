@@ -115,6 +115,9 @@ extension Subject {
     fileprivate func holdDeliveries(_ text: String) throws {
         let app = hostileApp(text)
         let campaign = try present(try store.openCampaigns().first { $0.app == app }, "the open campaign")
+        try store.decide(
+            app, .released(nil), by: Signature(by: text, via: text, at: now),
+            in: RequirementMachine.Surroundings(now: now))
         let shard = try onlyShard(campaign)
         var devices = DeviceRows()
         try store.readDevices(
@@ -125,10 +128,10 @@ extension Subject {
         var row = LedgerRow(device: device.id, state: .rejected, attempts: 1)
         row.reason = text
         row.telephone = device.telephone
-        try store.commit(
+        try commit(
             [
                 LedgerCommit(
-                    campaign: campaign.key, shard: shard.number, cursor: device.id, shardDone: true, rows: [row],
+                    campaign: campaign.key, shard: shard.range, cursor: device.id, shardDone: true, rows: [row],
                     devices: devices, retirements: [])
             ], at: now)
         for found in [
@@ -145,9 +148,6 @@ extension Subject {
         }
         try same(try store.deliveries(telephone: text + "x", token: nil, after: nil, limit: 10), [])
         try same(try record(campaign.key).rejectedBy, [text: 1])
-        try store.decide(
-            app, .released(nil), by: Signature(by: text, via: text, at: now),
-            in: RequirementMachine.Surroundings(now: now))
         try check(
             try store.move(campaign.key, .suspended(.credential, text), at: now),
             "not suspended")

@@ -17,10 +17,10 @@ extension ConformanceCase {
                     app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 100,
                     into: &devices)
                 let rows = devices.rows.map { LedgerRow(device: $0.id, state: state, attempts: 1) }
-                try subject.store.commit(
+                try subject.commit(
                     [
                         LedgerCommit(
-                            campaign: campaign.key, shard: shard.number, cursor: shard.last, shardDone: true,
+                            campaign: campaign.key, shard: shard.range, cursor: shard.last, shardDone: true,
                             rows: rows,
                             devices: devices, retirements: [])
                     ], at: subject.now)
@@ -44,7 +44,7 @@ extension ConformanceCase {
                     campaign: campaign.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
                     retirements: [])
                 commit.doubts = doubts
-                try subject.store.commit([commit], at: subject.now)
+                try subject.commit([commit], at: subject.now)
             }
             func doubts(_ app: AppKey, _ environment: PushEnvironment = .production) throws -> [TokenDoubt] {
                 try subject.store.tokenDoubts(of: app, environment: environment)
@@ -77,7 +77,7 @@ extension ConformanceCase {
                 TokenRetirement(
                     device: $0.device, deadSince: subject.now + .seconds(5), registeredAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now + .seconds(11))
+            try subject.commit([commit], at: subject.now + .seconds(11))
             try same(try subject.device(0).retiredAt, subject.now + .seconds(5))
             try same(try subject.device(1).retiredAt, nil, "registered after it died")
             try same(try subject.device(2).retiredAt, nil)
@@ -98,7 +98,7 @@ extension ConformanceCase {
             commit.retirements = commit.rows.map {
                 TokenRetirement(device: $0.device, deadSince: death, registeredAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now + .seconds(6))
+            try subject.commit([commit], at: subject.now + .seconds(6))
             let dead = try subject.device(0)
             try same(dead.retiredAt, death)
             var line = DeviceChange(dead.registration)
@@ -208,7 +208,7 @@ extension ConformanceCase {
                 TokenRetirement(
                     device: $0.device, deadSince: subject.now + .seconds(3_600), registeredAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now + .seconds(2))
+            try subject.commit([commit], at: subject.now + .seconds(2))
             try same(try subject.device(0).retiredAt, nil)
         },
         ConformanceCase("an environment is corrected unless the device was registered again") { subject in
@@ -220,7 +220,7 @@ extension ConformanceCase {
             commit.corrections = commit.rows.map {
                 EnvironmentCorrection(device: $0.device, environment: .sandbox, registeredAt: subject.now)
             }
-            try subject.store.commit([commit], at: subject.now + .seconds(2))
+            try subject.commit([commit], at: subject.now + .seconds(2))
             try same(try subject.device(0).registration.environment, .sandbox)
             try same(try subject.device(1).registration.environment, .production, "its app knows better")
         },
@@ -241,11 +241,11 @@ extension ConformanceCase {
                     campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
                 return rows.count
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try same(try due(), 0, "these have a schedule to keep")
             var again = commit
             again.shard = nil
-            try subject.store.commit([again], at: ahead)
+            try subject.commit([again], at: ahead)
             try same(try due(), 2)
         },
     ]

@@ -198,7 +198,7 @@ extension ConformanceCase {
                 default: LedgerRow(device: device.id, state: .accepted, attempts: 1)
                 }
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             func saw(_ device: Int, _ version: String) throws {
                 try subject.store.sawVersion(
                     try subject.version(version), app: subject.app, token: subject.token(device), at: subject.now)

@@ -43,7 +43,7 @@ extension ConformanceCase {
             try same(try subject.retry(campaign, [.rejected]), .opened)
             _ = try subject.gather(campaign)
             let first = try subject.device(0).id
-            try subject.store.commit(
+            try subject.commit(
                 [
                     subject.retry(
                         campaign.key,
@@ -63,7 +63,7 @@ extension ConformanceCase {
                     ? LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
                     : LedgerRow(device: $0.id, state: .accepted, attempts: 1)
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try check(
                 try subject.store.move(campaign.key, .cancelled, at: subject.now), "cancelled")
             try same(try subject.counts(campaign.key).cancelled, 8)
@@ -74,7 +74,7 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).rounds.map(\.devices), [8])
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.retrying, counts.accepted, counts.cancelled], [6, 2, 2, 0])
-            let again = try present(try subject.lease(campaign.key).first, "the shard")
+            let again = try present(try subject.open(campaign.key).first, "the shard")
             try same([again.cursor, again.last], [commit.cursor, shard.last])
             try same(try subject.store.check { _ in true }, [], "faults")
             // And once more: what was counted as cancelled is now counted as expired.
@@ -93,7 +93,7 @@ extension ConformanceCase {
             let commit = try subject.batch(shard, limit: 4) {
                 LedgerRow(device: $0.id, state: .rejected, attempts: 1, reason: "Forbidden")
             }
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.retry(campaign, [.rejected]), .opened)
             while try subject.gather(campaign).progress != .done {}
@@ -105,9 +105,9 @@ extension ConformanceCase {
                 [.cancelled])
             // What was in flight when it was cancelled is taken out of that count still.
             var rest = shard
-            rest.cursor = commit.cursor
+            rest.range = commit.advanced ?? rest.range
             let late = try subject.batch(rest, limit: 2)
-            try subject.store.commit([late], at: subject.now)
+            try subject.commit([late], at: subject.now)
             try same(try subject.counts(campaign.key).cancelled, 4)
             try same(try subject.counts(campaign.key).audience, 10)
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -195,7 +195,7 @@ extension ConformanceCase {
             try same(try subject.remind(campaign), .opened)
             while try subject.gather(campaign).progress != .done {}
             let ids = try (0..<6).map { try subject.device($0).id }
-            try subject.store.commit(
+            try subject.commit(
                 [
                     subject.retry(
                         campaign.key,
@@ -253,7 +253,7 @@ extension Subject {
                 device: device.id, state: state, attempts: attempts(number),
                 reason: state == .rejected ? "Forbidden" : nil)
         }
-        try store.commit([commit], at: now)
+        try self.commit([commit], at: now)
         try check(try store.completeIfDone(campaign.key, at: now), "it is complete")
     }
 

@@ -53,7 +53,7 @@ extension ConformanceCase {
             let changed = before[600]
             try same(changed.state, .accepted)
             let late = subject.now + .seconds(9)
-            try subject.store.commit(
+            try subject.commit(
                 [
                     subject.retry(
                         campaign.key,
@@ -67,26 +67,6 @@ extension ConformanceCase {
             try same([now.accepted, now.rejected], [counts.accepted - 1, counts.rejected + 1])
             try same(now.audience, 1200)
             try same(try subject.store.check { _ in true }, [], "faults")
-        },
-        ConformanceCase("a batch that is recorded again by another owner, cut otherwise, counts once") { subject in
-            try subject.registerDevices(3000)
-            let campaign = try subject.announce()
-            let shard = try subject.onlyShard(campaign)
-            let first = try subject.batch(shard, limit: 1500)
-            try subject.store.commit([first], at: subject.now)
-            // It read before that, from the same cursor on, and reaches further.
-            var stale = shard
-            for limit in [700, 700, 700] {
-                let batch = try subject.batch(stale, limit: limit)
-                try subject.store.commit([batch], at: subject.now + .seconds(1))
-                stale.cursor = batch.cursor
-            }
-            try subject.store.commit([try subject.batch(stale, last: true)], at: subject.now + .seconds(2))
-            let counts = try subject.counts(campaign.key)
-            try same([counts.accepted, counts.pending, counts.audience], [3000, 0, 3000])
-            try same(try subject.list(campaign).count, 3000)
-            try same(try subject.store.check { _ in true }, [], "faults")
-            try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "done")
         },
         ConformanceCase("who has upgraded stays counted, once, when its push is recorded again") { subject in
             let campaign = try subject.mixedCampaign(40)
@@ -106,7 +86,7 @@ extension ConformanceCase {
             try same(try upgrade("3.0.0"), upgraded, "each once")
             let list = try subject.list(campaign)
             let accepted = try present(list.first { $0.state == .accepted }, "an accepted one")
-            try subject.store.commit(
+            try subject.commit(
                 [
                     subject.retry(
                         campaign.key, [LedgerRow(device: accepted.device, state: .accepted, attempts: 2)])
@@ -143,7 +123,7 @@ extension Subject {
                 device: device.id, state: state, attempts: attempts, reason: reason,
                 nextAttemptAt: state == .retrying ? now + .seconds(60) : nil)
         }
-        try store.commit([commit], at: now)
+        try self.commit([commit], at: now)
         return try record(campaign.key)
     }
 

@@ -197,7 +197,7 @@ extension ConformanceCase {
             let first = try subject.announce("1.5")
             let shard = try subject.onlyShard(first)
             let retryAt = subject.now + .seconds(5)
-            try subject.store.commit(
+            try subject.commit(
                 [
                     try subject.batch(shard, limit: 4) { device in
                         LedgerRow(
@@ -212,7 +212,7 @@ extension ConformanceCase {
             try same(old.finishedAt, subject.now + .seconds(1))
             try same([old.counts.accepted, old.counts.cancelled, old.counts.audience], [2, 8, 10])
             try same(try subject.store.nextRetry(first.key, environment: .production), nil)
-            try same(try subject.lease(first.key), [])
+            try same(try subject.open(first.key), [])
             try same(try subject.record(bystander.key).state, .running)
             try same(try subject.store.openCampaigns().map(\.key), [bystander.key, second.key])
         },

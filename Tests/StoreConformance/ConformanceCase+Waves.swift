@@ -15,17 +15,17 @@ extension ConformanceCase {
             try same(try subject.counts(campaign.key).pending, 400)
             var met: Set<Int64> = []
             for wave in 0..<3 {
-                let shards = try subject.lease(campaign.key)
+                let shards = try subject.open(campaign.key)
                 try check(!shards.isEmpty && shards.allSatisfy { $0.wave == wave }, "only shards of wave \(wave)")
                 var devices = 0
                 for shard in shards {
                     let rows = try subject.read(shard, draw)
                     devices += rows.count
                     for row in rows.rows { try check(met.insert(row.id).inserted, "device \(row.id) twice") }
-                    try subject.store.commit([subject.accept(shard, rows)], at: subject.now)
+                    try subject.commit([subject.accept(shard, rows)], at: subject.now)
                 }
                 try same(Int64(devices), waves.list[wave].devices)
-                try same(try subject.lease(campaign.key), [], "the next wave has not begun")
+                try same(try subject.open(campaign.key), [], "the next wave has not begun")
                 try check(
                     !(try subject.store.completeIfDone(campaign.key, at: subject.now)) || wave == 2, "there is more")
                 try subject.store.endWave(campaign.key, at: subject.now)
@@ -99,9 +99,9 @@ extension ConformanceCase {
         },
         ConformanceCase("a device without an outcome is listed once, whatever its wave") { subject in
             let (campaign, draw) = try subject.waved(devices: 120, ends: [2_000, 10_000], shardSize: 30)
-            let shard = try present(try subject.lease(campaign.key).first, "a shard")
+            let shard = try present(try subject.open(campaign.key).first, "a shard")
             let rows = try subject.read(shard, draw)
-            try subject.store.commit([subject.accept(shard, rows)], at: subject.now)
+            try subject.commit([subject.accept(shard, rows)], at: subject.now)
             var listed: [Int64] = []
             var after: Int64 = 0
             while true {
@@ -123,7 +123,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a retry counts for the wave of its device") { subject in
             let (campaign, draw) = try subject.waved(devices: 60, ends: [5_000, 10_000], shardSize: 1_000)
-            let shard = try present(try subject.lease(campaign.key).first, "a shard")
+            let shard = try present(try subject.open(campaign.key).first, "a shard")
             let rows = try subject.read(shard, draw)
             var tally = WaveTally(wave: 0)
             tally.failed = Int64(rows.count)
@@ -131,7 +131,7 @@ extension ConformanceCase {
                 LedgerRow(device: id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
             }
             commit.waves = [tally]
-            try subject.store.commit([commit], at: subject.now)
+            try subject.commit([commit], at: subject.now)
             try same(try subject.record(campaign.key).waves.current?.failed, Int64(rows.count))
             var due = DeviceRows()
             try subject.store.readDueRetries(
@@ -172,7 +172,7 @@ extension Subject {
         outcome: (Int64) -> LedgerRow = { LedgerRow(device: $0, state: .accepted, attempts: 1) }
     ) -> LedgerCommit {
         var commit = LedgerCommit(
-            campaign: shard.campaign, shard: shard.number, cursor: shard.last, shardDone: true,
+            campaign: shard.campaign, shard: shard.range, cursor: shard.last, shardDone: true,
             rows: rows.rows.map { outcome($0.id) }, devices: rows, retirements: [])
         var tally = WaveTally(wave: shard.wave)
         tally.accepted = Int64(rows.count)

@@ -19,12 +19,15 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     /// Throws `ConformanceFailure`, or what the store threw where it should not have.
-    package func hold(for store: any RelayStore) async throws {
-        try await body(Subject(store: store))
+    ///
+    /// - Parameter second: another one on the same data, where the driver can have that.
+    package func hold(for store: any RelayStore, beside second: (any RelayStore)? = nil) async throws {
+        try await body(Subject(store: store, second: second))
     }
 
     package static let all: [ConformanceCase] =
-        versions + webhooks + registry + upgrades + campaigns + planning + ledger + uneventful + hygiene + leftovers
+        versions + webhooks + registry + upgrades + campaigns + planning + runs + ledger + uneventful + hygiene
+        + leftovers
         + deliveries + erasing
         + tokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments

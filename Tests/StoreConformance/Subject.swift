@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import Synchronization
 import UpgradeRules
 
 /// The store under test, with the few steps that most rules begin with. Time stands still unless a rule moves it.
 struct Subject: Sendable {
     let store: any RelayStore
+    /// Another one on the same data; nil where the driver can have none.
+    let second: (any RelayStore)?
     let app = AppKey(app: "com.example.app", platform: .ios)
     let now = Timestamp(seconds: 1_700_000_000)
+    /// What it owns.
+    private let leases = Leases()
+
+    private final class Leases: Sendable {
+        let all = Mutex<[CampaignKey: RunLease]>([:])
+    }
+
+    init(store: any RelayStore, second: (any RelayStore)? = nil) {
+        self.store = store
+        self.second = second
+    }
 
     static let url = "https://apps.example.com/app"
 
@@ -100,14 +114,30 @@ struct Subject: Sendable {
 
     // MARK: Sending
 
-    func lease(
-        _ campaign: CampaignKey, environment: PushEnvironment = .production, owner: String = "a", limit: Int = 100,
-        at time: Timestamp? = nil
-    ) throws -> [Shard] {
-        try store.leaseShards(
-            campaign, environment: environment, owner: owner, until: (time ?? now) + .seconds(60), now: time ?? now,
-            limit: limit
-        ).map { Shard(campaign: campaign, environment: environment, range: $0) }
+    /// The shards that are left of a campaign, which is taken over where it runs.
+    func open(_ campaign: CampaignKey, environment: PushEnvironment = .production) throws -> [Shard] {
+        _ = try own(campaign)
+        return try store.openShards(campaign, environment: environment)
+            .map { Shard(campaign: campaign, environment: environment, range: $0) }
+    }
+
+    private func own(_ campaign: CampaignKey) throws -> RunLease? {
+        if let lease = leases.all.withLock({ $0[campaign] }) { return lease }
+        let lease = try store.claimRun(campaign)
+        leases.all.withLock { $0[campaign] = lease }
+        return lease
+    }
+
+    /// Records batches of a campaign, as its owner.
+    ///
+    /// - Returns: whether they are recorded.
+    @discardableResult
+    func commit(_ batches: [LedgerCommit], at time: Timestamp) throws -> Bool {
+        guard let campaign = batches.first?.campaign else { return true }
+        let lease = try present(try own(campaign), "the run of campaign \(campaign.row)")
+        let isRecorded = try store.commit(batches, of: lease, at: time)
+        if isRecorded { leases.all.withLock { $0[campaign]?.commits += 1 } }
+        return isRecorded
     }
 
     /// Reads the next devices of a shard and makes a commit of them, one outcome each.
@@ -124,7 +154,7 @@ struct Subject: Sendable {
             return row
         }
         return LedgerCommit(
-            campaign: shard.campaign, shard: shard.number, cursor: devices.rows.last?.id ?? shard.last,
+            campaign: shard.campaign, shard: shard.range, cursor: devices.rows.last?.id ?? shard.last,
             shardDone: last || devices.rows.last.map { $0.id >= shard.last } ?? true, rows: rows, devices: devices,
             retirements: [])
     }
@@ -132,13 +162,30 @@ struct Subject: Sendable {
     /// Plans the campaign as one shard and gives that.
     func onlyShard(_ campaign: CampaignRecord) throws -> Shard {
         try store.planShards(campaign.key, shardSize: 1_000_000, waves: nil, at: now)
-        return try present(try lease(campaign.key).first, "the shard")
+        return try present(try open(campaign.key).first, "the shard")
     }
 
     /// A commit for due retries.
     func retry(_ campaign: CampaignKey, _ rows: [LedgerRow], _ devices: DeviceRows = DeviceRows()) -> LedgerCommit {
         LedgerCommit(
             campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices, retirements: [])
+    }
+}
+
+extension RelayStore {
+    /// Records batches of a campaign, as whoever takes it over now.
+    ///
+    /// - Returns: whether they are recorded.
+    @discardableResult
+    package func commitAnew(_ batches: [LedgerCommit], at time: Timestamp) throws -> Bool {
+        guard let campaign = batches.first?.campaign else { return true }
+        let lease = try present(try claimRun(campaign), "the run of campaign \(campaign.row)")
+        return try commit(batches, of: lease, at: time)
+    }
+
+    /// The first shard that a campaign has left for production.
+    package func firstShard(of campaign: CampaignKey) throws -> ShardRange? {
+        try openShards(campaign, environment: .production).first
     }
 }
 
@@ -167,7 +214,7 @@ extension Ledger {
     }
 }
 
-/// A shard with what it was leased of.
+/// A shard with what it is of.
 @dynamicMemberLookup
 struct Shard: Hashable, Sendable {
     var campaign: CampaignKey

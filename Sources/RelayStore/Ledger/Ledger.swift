@@ -52,8 +52,8 @@ package struct EnvironmentCorrection: Hashable, Sendable {
 /// What one batch came to: written in one transaction (DESIGN, rule 5).
 package struct LedgerCommit: Sendable {
     package var campaign: CampaignKey
-    /// The shard that the batch came from; nil for a batch of due retries.
-    package var shard: Int?
+    /// The shard that the batch came from, as it was read; nil for a batch of due retries.
+    package var shard: ShardRange?
     /// The shard's new cursor.
     package var cursor: Int64
     /// The shard has no device after the cursor.
@@ -70,7 +70,8 @@ package struct LedgerCommit: Sendable {
     package var waves: [WaveTally] = []
 
     package init(
-        campaign: CampaignKey, shard: Int?, cursor: Int64, shardDone: Bool, rows: [LedgerRow], devices: DeviceRows,
+        campaign: CampaignKey, shard: ShardRange?, cursor: Int64, shardDone: Bool, rows: [LedgerRow],
+        devices: DeviceRows,
         retirements: [TokenRetirement]
     ) {
         self.campaign = campaign
@@ -80,6 +81,11 @@ package struct LedgerCommit: Sendable {
         self.rows = rows
         self.devices = devices
         self.retirements = retirements
+    }
+
+    /// The shard as it is when this is recorded.
+    package var advanced: ShardRange? {
+        shard?.advanced(to: cursor, devices: rows.count, isDone: shardDone)
     }
 
     /// Nothing is tried again later than at once.
@@ -179,13 +185,18 @@ package protocol Ledger: Sendable {
     /// When the campaign's next retry by `environment` is due; nil when none is scheduled.
     func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp?
 
-    /// Writes batches in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a retry) is
+    /// Writes batches of a campaign in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a retry) is
     /// replaced and the counts move from its old state to its new one. Rows of a campaign that has meanwhile been
     /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there (after
     /// an expiry `.expired`), for nothing will try it again.
     ///
-    /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try.
-    func commit(_ batches: [LedgerCommit], at now: Timestamp) throws
+    /// The commit after the lease's last is recorded once: where it threw, and may have been recorded all the same, the same
+    /// batches are recorded or found recorded.
+    ///
+    /// - Returns: false where the lease is over, or the number is not the next. Then nothing is written but what is said of
+    ///   tokens, which is true whoever owns the campaign.
+    /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try. Then nothing was recorded.
+    func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool
 
     /// What an app's push service said against tokens when it was asked last, each kind once.
     func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// One step of the store's growth from release to release, under the number that it has in SQLite: from step 21 on a step is two
+/// One step of the store's growth from release to release, under the number that it has in SQLite: from step 22 on a step is two
 /// texts. What a step adds, the release before it does not mind, so that both may work at a time.
 struct PostgresMigration: Sendable {
     var name: String
@@ -16,7 +16,7 @@ struct PostgresMigration: Sendable {
         let texts = unsafe Array(bytes).split(separator: 0)
         return zip(names, texts).enumerated().map { place, step in
             PostgresMigration(
-                name: step.0, toVersion: 20 + place, sql: String(decoding: step.1, as: UTF8.self))
+                name: step.0, toVersion: 21 + place, sql: String(decoding: step.1, as: UTF8.self))
         }
     }()
 }

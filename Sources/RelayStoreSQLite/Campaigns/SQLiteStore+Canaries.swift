@@ -25,9 +25,10 @@ extension SQLiteStore {
                     record.app.app, record.app.platform)
             }
             guard devices > 0 else { return }
-            try connection.run(
-                "UPDATE campaign SET retrying = retrying + ?, canary_ended_at = NULL WHERE id = ?", devices,
-                campaign.row)
+            var counts = CampaignCounts()
+            counts.retrying = Int64(devices)
+            try RunTable.add(counts, to: campaign, connection)
+            try connection.run("UPDATE campaign SET canary_ended_at = NULL WHERE id = ?", campaign.row)
         }
     }
 }

@@ -155,9 +155,7 @@ private struct RoundStep {
         if let batch {
             gathered.devices = try DeliveryBatchTable.remind(
                 devices, ofBatchUpTo: batch, of: campaign, at: now, connection)
-            try connection.run(
-                "UPDATE campaign SET accepted = accepted - ?1, retrying = retrying + ?1 WHERE id = ?2",
-                gathered.devices, campaign.row)
+            try RunTable.move(gathered.devices, from: .accepted, to: .retrying, of: campaign, connection)
         } else {
             gathered.devices = try putRowsInLine(of: campaign, at: now, connection)
         }
@@ -181,7 +179,7 @@ private struct RoundStep {
         of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> Int64 {
         let again: SentAgain = round.kind == .reminder ? [.untried, .reminder] : .untried
-        var counts: [DeliveryState: Int64] = [:]
+        var counts = CampaignCounts()
         var reasons: [String: Int64] = [:]
         for (device, environment) in devices.sorted(by: { $0.key < $1.key }) {
             let old = try connection.first(
@@ -194,7 +192,8 @@ private struct RoundStep {
                     again = ?5
                 WHERE campaign_id = ?1 AND device_id = ?2
                 """, campaign.row, device, now, environment, again)
-            counts[state, default: 0] += 1
+            counts[state] -= 1
+            counts.retrying += 1
             if state == .rejected { reasons[old.reason ?? "unknown", default: 0] += 1 }
         }
         for (reason, devices) in reasons.sorted(by: { $0.key < $1.key }) {
@@ -204,15 +203,8 @@ private struct RoundStep {
                 WHERE campaign_id = ? AND kind = 'rejected' AND reason = ?
                 """, devices, campaign.row, reason)
         }
-        let all = counts.values.reduce(0, +)
-        try connection.run(
-            """
-            UPDATE campaign SET retrying = retrying + ?, accepted = accepted - ?, rejected = rejected - ?,
-                expired = expired - ?, cancelled = cancelled - ?
-            WHERE id = ?
-            """, all, counts[.accepted] ?? 0, counts[.rejected] ?? 0,
-            counts[.expired] ?? 0, counts[.cancelled] ?? 0, campaign.row)
-        return all
+        try RunTable.add(counts, to: campaign, connection)
+        return counts.retrying
     }
 
     /// Those that the campaign had not come to when it ended are pending again. Where it had not even been cut into shards, it
@@ -220,33 +212,28 @@ private struct RoundStep {
     ///
     /// - Returns: how many; nil where there is no such shard.
     private func openShards(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> Int64? {
-        var opened: Int64?
-        // As `CampaignTable.finish` makes them, and no plan does: two over everyone, all counted in the first.
+        guard let rest = try RunTable.rest(of: campaign, connection), round.states.contains(rest) else { return nil }
+        // As `CampaignTable.settleRest` makes them, and no plan does: two over everyone, all counted in the first.
         let isUnplanned =
             try connection.exists(
                 """
                 SELECT 1 FROM shard WHERE campaign_id = ?1 AND number = 1 AND environment = 1 AND cursor = 0 AND remaining = 0
-                    AND rest IS NOT NULL AND 2 = (SELECT count(*) FROM shard WHERE campaign_id = ?1)
+                    AND 2 = (SELECT count(*) FROM shard WHERE campaign_id = ?1)
                     AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor > 0)
                 """, campaign.row)
-        for state in round.states where state == .expired || state == .cancelled {
-            let left =
-                try connection.integer(
-                    "SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ? AND done = 1 AND rest = ?",
-                    campaign.row, state) ?? 0
-            let column: SQL = state == .expired ? "expired" : "cancelled"
-            let shards: SQL =
-                isUnplanned
-                ? "DELETE FROM shard WHERE campaign_id = ? AND done = 1 AND rest = ?"
-                : "UPDATE shard SET done = 0, rest = NULL WHERE campaign_id = ? AND done = 1 AND rest = ?"
-            guard try connection.run(shards, campaign.row, state) > 0 else {
-                continue
-            }
-            opened = (opened ?? 0) + left
-            try connection.run(
-                "UPDATE campaign SET \(column) = \(column) - ?1, planned_at = iif(?2, NULL, planned_at) WHERE id = ?3",
-                left, isUnplanned, campaign.row)
+        let left = try connection.integer(
+            "SELECT sum(remaining) FROM shard WHERE campaign_id = ? AND cursor < last HAVING count(*) > 0", campaign.row
+        )
+        var counts = CampaignCounts()
+        counts[rest] -= left ?? 0
+        if isUnplanned {
+            try connection.run("DELETE FROM shard WHERE campaign_id = ?", campaign.row)
+            try connection.run("UPDATE campaign SET planned_at = NULL WHERE id = ?", campaign.row)
+        } else {
+            counts.pending = left ?? 0
         }
-        return opened
+        try RunTable.add(counts, to: campaign, connection)
+        try RunTable.settle(campaign, as: nil, connection)
+        return left ?? (isUnplanned ? 0 : nil)
     }
 }

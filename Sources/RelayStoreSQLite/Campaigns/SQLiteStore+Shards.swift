@@ -42,6 +42,9 @@ extension SQLiteStore {
                 try WaveTable.insert(campaign, plan: waves, devices: devices, at: now, connection)
             }
             try connection.run("UPDATE campaign SET planned_at = ? WHERE id = ?", now, campaign.row)
+            var counts = CampaignCounts()
+            counts.pending = plan.shards.reduce(0) { $0 + $1.devices }
+            try RunTable.add(counts, to: campaign, connection)
         }
     }
 
@@ -77,48 +80,6 @@ extension SQLiteStore {
                     """, app, after, last)
             }
             after = last
-        }
-    }
-
-    // MARK: Leases
-
-    package func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment> {
-        try read("looking for what is left of a campaign") { connection in
-            Set(
-                try PushEnvironment.allCases.filter { environment in
-                    try connection.first(LedgerSQL.hasRest, campaign.row, environment) { $0.integer(0) != 0 } ?? false
-                })
-        }
-    }
-
-    package func leaseShards(
-        _ campaign: CampaignKey, environment: PushEnvironment, owner: String, until: Timestamp, now: Timestamp,
-        limit: Int
-    ) throws -> [ShardRange] {
-        try write("leasing shards") { connection in
-            let shards = try connection.all(
-                LedgerSQL.openShards, campaign.row, owner, now, max(limit, 0), environment
-            ) {
-                ShardRange(
-                    number: Int($0.integer(0)), wave: Int($0.integer(3)), cursor: $0.integer(1), last: $0.integer(2))
-            }
-            for shard in shards {
-                try connection.run(
-                    "UPDATE shard SET lease_owner = ?, lease_until = ? WHERE campaign_id = ? AND number = ?",
-                    owner, until, campaign.row, shard.number)
-            }
-            return shards
-        }
-    }
-
-    package func releaseShards(owner: String) throws {
-        try write("giving back shards") { connection in
-            _ = try connection.run(
-                """
-                UPDATE shard SET lease_owner = NULL, lease_until = NULL
-                WHERE done = 0 AND lease_owner = ? AND campaign_id IN
-                    (SELECT id FROM campaign WHERE state NOT IN \(CampaignTable.finalStates))
-                """, owner)
         }
     }
 }

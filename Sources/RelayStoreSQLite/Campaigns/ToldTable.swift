@@ -26,8 +26,8 @@ enum ToldTable {
             UPDATE campaign_told SET upgraded = 1 WHERE campaign_id = ?1 AND device_id = ?2 AND upgraded = 0
                 AND EXISTS (SELECT 1 FROM campaign AS c WHERE c.id = ?1 AND c.finished_at IS NULL
                             AND (c.planned_at IS NULL
-                                 OR EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = ?1 AND s.done = 0
-                                            AND s.cursor < ?2 AND s.last >= ?2)))
+                                 OR EXISTS (SELECT 1 FROM shard AS s JOIN campaign_run AS n ON n.campaign_id = s.campaign_id
+                                            WHERE s.campaign_id = ?1 AND n.rest IS NULL AND s.cursor < ?2 AND s.last >= ?2)))
             """, campaign, device) > 0
     }
 

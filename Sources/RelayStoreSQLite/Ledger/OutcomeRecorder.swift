@@ -4,10 +4,11 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// Writes batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
-/// once for each campaign at the end.
+/// Writes a campaign's batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
+/// once at the end.
 struct OutcomeRecorder {
     private let connection: SQLiteConnection
+    private let run: RunTable.Run
     private let now: Timestamp
     /// Devices of users who were erased while a push to them may have been on its way.
     private let erased: [Int64: MonotonicTime]
@@ -15,16 +16,11 @@ struct OutcomeRecorder {
     private let insertMany: Statement
     private let replace: Statement
     private let giveBack: Statement
-    private var tallies: [CampaignKey: Tally] = [:]
+    private var tally = Tally()
     private var packer = DeliveryPacker()
 
     /// What a commit changes in a campaign's counts.
     private struct Tally {
-        /// Where devices that an expired campaign left out were counted; nil where it may go on.
-        var rest: DeliveryState?
-        /// Whether it is over, also where it may go on.
-        var isOver = false
-        var isPruned = false
         var counts = CampaignCounts()
         var reasons: [Reason: Int64] = [:]
         /// Reminders that were not sent after all.
@@ -37,17 +33,6 @@ struct OutcomeRecorder {
         var text: String
     }
 
-    /// What the store has of a batch's shard.
-    private struct ShardRow {
-        var number: Int
-        var remaining: Int64
-        var isDone: Bool
-        /// What the campaign's end made of its devices; nil: nothing.
-        var rest: DeliveryState?
-        /// Whether plain outcomes may be packed.
-        var packs: Bool
-    }
-
     private struct OldRow {
         var state: DeliveryState
         var reason: String?
@@ -55,8 +40,11 @@ struct OutcomeRecorder {
         var again: SentAgain
     }
 
-    init(_ connection: SQLiteConnection, at now: Timestamp, erased: [Int64: MonotonicTime]) throws {
+    init(
+        _ connection: SQLiteConnection, _ run: RunTable.Run, at now: Timestamp, erased: [Int64: MonotonicTime]
+    ) throws {
         self.connection = connection
+        self.run = run
         self.now = now
         self.erased = erased
         insert = try connection.prepared(Self.insertion(rows: 1))
@@ -89,16 +77,17 @@ struct OutcomeRecorder {
     }
 
     mutating func record(_ batch: LedgerCommit) throws {
-        let batch = erased.isEmpty ? batch : try withoutErased(batch)
-        var tally = try tally(of: batch.campaign)
-        // Where the disk failed for longer than records are kept, whom the campaign left out is counted, and nobody is listed any more.
-        if !tally.isPruned {
-            let shard = try batch.shard.map { try shardRow($0, of: batch.campaign) }
-            let inserted = try write(batch, of: shard, into: &tally)
-            if let shard { try advance(shard, batch, inserted: inserted, tally: &tally) }
-            tallies[batch.campaign] = tally
-            try WaveTable.add(batch.waves, to: batch.campaign, connection)
+        guard batch.campaign == run.campaign else {
+            throw SQLiteFailure(code: SQLITE_CONSTRAINT, message: "a batch is of another campaign than its run")
         }
+        let batch = erased.isEmpty ? batch : try withoutErased(batch)
+        try write(batch)
+        if let before = batch.shard, let after = batch.advanced { try move(before, to: after) }
+        try WaveTable.add(batch.waves, to: batch.campaign, connection)
+    }
+
+    /// What its answers say of tokens.
+    static func recordTokens(of batch: LedgerCommit, _ connection: SQLiteConnection) throws {
         for retirement in batch.retirements {
             try connection.run(
                 """
@@ -116,26 +105,16 @@ struct OutcomeRecorder {
 
     /// Writes the counts that were gathered.
     func finish() throws {
-        for (campaign, tally) in tallies.sorted(by: { $0.key < $1.key }) {
-            let counts = tally.counts
+        try RunTable.add(tally.counts, to: run.campaign, commits: 1, connection)
+        let reasons = tally.reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
+        for (reason, devices) in reasons where devices != 0 {
             try connection.run(
                 """
-                UPDATE campaign SET accepted = accepted + ?, retrying = retrying + ?, rejected = rejected + ?,
-                    unregistered = unregistered + ?, expired = expired + ?, filtered = filtered + ?,
-                    cancelled = cancelled + ?
-                WHERE id = ?
-                """, counts.accepted, counts.retrying, counts.rejected, counts.unregistered, counts.expired,
-                counts.filtered, counts.cancelled, campaign.row)
-            let reasons = tally.reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
-            for (reason, devices) in reasons where devices != 0 {
-                try connection.run(
-                    """
-                    INSERT INTO campaign_reason (campaign_id, kind, reason, devices) VALUES (?, ?, ?, max(?4, 0))
-                    ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = devices + ?4
-                    """, campaign.row, reason.kind.name, reason.text, devices)
-            }
-            try RoundTable.giveBack(tally.givenBack, of: campaign, connection)
+                INSERT INTO campaign_reason (campaign_id, kind, reason, devices) VALUES (?, ?, ?, max(?4, 0))
+                ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = devices + ?4
+                """, run.campaign.row, reason.kind.name, reason.text, devices)
         }
+        try RoundTable.giveBack(tally.givenBack, of: run.campaign, connection)
     }
 
     // MARK: Rows
@@ -160,39 +139,31 @@ struct OutcomeRecorder {
         return batch
     }
 
-    /// Returns how many rows are new.
-    private mutating func write(
-        _ batch: LedgerCommit, of shard: ShardRow?, into tally: inout Tally
-    ) throws -> Int64 {
-        let older = try oldRows(of: batch, shard)
-        // Nothing is recorded already, but of retries, and after a crash between two owners.
-        guard !older.isEmpty else {
-            try insert(batch.rows, of: batch, shard, into: &tally)
-            return Int64(batch.rows.count)
-        }
-        let new = batch.rows.filter { older[$0.device] == nil }
-        try insert(new, of: batch, shard, into: &tally)
+    private mutating func write(_ batch: LedgerCommit) throws {
+        let older = try oldRows(of: batch)
+        // Nothing is recorded already, but of retries, and of devices that two waves or both environments came to.
+        guard !older.isEmpty else { return try insert(batch.rows, of: batch) }
+        try insert(batch.rows.filter { older[$0.device] == nil }, of: batch)
         begin([replace, giveBack], of: batch.campaign)
         defer { for statement in [replace, giveBack] { statement.clear() } }
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
                 guard let old = older[row.device] else { continue }
                 Self.count(old.state, old.reason, -1, &tally)
-                guard !Self.isGivenBack(row, old, tally.isOver) else {
+                guard !Self.isGivenBack(row, old, run.ended != nil) else {
                     giveBack.bind(3, row.device)
                     try giveBack.run()
                     Self.count(.accepted, nil, 1, &tally)
                     tally.givenBack += 1
                     continue
                 }
-                let state = unsafe bind(row, from: 3, to: replace, arena, tally.rest)
+                let state = unsafe bind(row, from: 3, to: replace, arena)
                 let again = state == .retrying ? old.again.after(isTried: Int64(row.attempts) > old.attempts) : []
                 replace.bind(10, Int64(again.rawValue))
                 try replace.run()
                 Self.count(state, row.reason, 1, &tally)
             }
         }
-        return Int64(new.count)
     }
 
     /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
@@ -206,11 +177,10 @@ struct OutcomeRecorder {
         }
     }
 
-    private mutating func insert(
-        _ rows: [LedgerRow], of batch: LedgerCommit, _ shard: ShardRow?, into tally: inout Tally
-    ) throws {
+    private mutating func insert(_ rows: [LedgerRow], of batch: LedgerCommit) throws {
         // Whoever lists what has no outcome yet looks behind the cursors.
-        let packs = shard?.packs == true && (batch.shardDone || rows.last.map { $0.device <= batch.cursor } ?? false)
+        let packs =
+            batch.shard?.packs == true && (batch.shardDone || rows.last.map { $0.device <= batch.cursor } ?? false)
         var others: [LedgerRow] = []
         var before = Int64.min
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
@@ -229,14 +199,14 @@ struct OutcomeRecorder {
                 unsafe packer.append(
                     device, outcome,
                     telephone: telephone.isAbsent ? nil : UnsafeRawBufferPointer(rebasing: arena[telephone.range]))
-                if packer.count == DeliveryBatch.limit { try insertPacked(of: batch.campaign, into: &tally) }
+                if packer.count == DeliveryBatch.limit { try insertPacked() }
             }
-            try insertPacked(of: batch.campaign, into: &tally)
-            unsafe try insert(others, of: batch.campaign, arena, into: &tally)
+            try insertPacked()
+            unsafe try insert(others, arena)
         }
     }
 
-    private mutating func insertPacked(of campaign: CampaignKey, into tally: inout Tally) throws {
+    private mutating func insertPacked() throws {
         tally.counts.accepted += packer.accepted
         tally.counts.filtered += packer.filtered
         for outcome in PlainOutcome.allCases {
@@ -244,13 +214,11 @@ struct OutcomeRecorder {
             tally.reasons[Reason(kind: .filtered, text: reason.rawValue), default: 0] +=
                 packer.tally[Int(outcome.rawValue)]
         }
-        try DeliveryBatchTable.insert(&packer, of: campaign, at: now, connection)
+        try DeliveryBatchTable.insert(&packer, of: run.campaign, at: now, connection)
     }
 
-    private func insert(
-        _ rows: [LedgerRow], of campaign: CampaignKey, _ arena: UnsafeRawBufferPointer, into tally: inout Tally
-    ) throws {
-        begin([insert, insertMany], of: campaign)
+    private mutating func insert(_ rows: [LedgerRow], _ arena: UnsafeRawBufferPointer) throws {
+        begin([insert, insertMany], of: run.campaign)
         defer { for statement in [insert, insertMany] { statement.clear() } }
         var rest = rows[...]
         while !rest.isEmpty {
@@ -258,7 +226,7 @@ struct OutcomeRecorder {
             let statement = isMany ? insertMany : insert
             var index: Int32 = 3
             for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
-                let state = unsafe bind(row, from: index, to: statement, arena, tally.rest)
+                let state = unsafe bind(row, from: index, to: statement, arena)
                 Self.count(state, row.reason, 1, &tally)
                 index += 7
             }
@@ -276,18 +244,15 @@ struct OutcomeRecorder {
     }
 
     /// Binds a row's own seven values. The arena is borrowed until the statement is cleared or bound anew.
-    /// - Parameter rest: what a retry becomes where its campaign is over.
+    ///
     /// - Returns: the state that is written.
     @inline(__always)
     private func bind(
-        _ row: LedgerRow, from index: Int32, to statement: Statement, _ arena: UnsafeRawBufferPointer,
-        _ rest: DeliveryState?
+        _ row: LedgerRow, from index: Int32, to statement: Statement, _ arena: UnsafeRawBufferPointer
     ) -> DeliveryState {
         var (state, next) = (row.state, row.nextAttemptAt)
-        if state == .retrying, let rest {
-            // Sent and failed for now, but its campaign is over: it is not tried again.
-            (state, next) = (rest, nil)
-        }
+        // Sent and failed for now, but its campaign is over: it is not tried again.
+        if state == .retrying, run.ended == .expired { (state, next) = (.expired, nil) }
         statement.bind(index, row.device)
         statement.bind(index + 1, Int64(state.rawValue))
         statement.bind(index + 2, Int64(row.attempts))
@@ -311,14 +276,14 @@ struct OutcomeRecorder {
     }
 
     /// What is recorded already of a batch's devices. One look at the range of a shard's batch tells.
-    private func oldRows(of batch: LedgerCommit, _ shard: ShardRow?) throws -> [Int64: OldRow] {
+    private func oldRows(of batch: LedgerCommit) throws -> [Int64: OldRow] {
         guard let first = batch.rows.first?.device, let last = batch.rows.last?.device else { return [:] }
-        if let shard, shard.packs {
+        if batch.shard?.packs == true {
             try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
-        } else if shard == nil || (last - first) / Int64(batch.rows.count) > Self.sparse {
+        } else if batch.shard == nil || (last - first) / Int64(batch.rows.count) > Self.sparse {
             // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
             return try batch.rows.reduce(into: [:]) { rows, row in
-                rows[row.device] = try oldRow(row.device, batch.campaign, mayBePacked: shard == nil)
+                rows[row.device] = try oldRow(row.device, batch.campaign, mayBePacked: batch.shard == nil)
             }
         }
         let rows = try connection.all(
@@ -354,48 +319,16 @@ struct OutcomeRecorder {
             again: SentAgain(rawValue: UInt8(truncatingIfNeeded: row.integer(column + 3))))
     }
 
-    // MARK: Shards and campaigns
-
-    private func shardRow(_ number: Int, of campaign: CampaignKey) throws -> ShardRow {
-        let shard = try connection.first(
-            "SELECT remaining, done, rest, packs FROM shard WHERE campaign_id = ? AND number = ?", campaign.row, number
-        ) {
-            ShardRow(
-                number: number, remaining: $0.integer(0), isDone: $0.integer(1) != 0,
-                rest: $0.state(2), packs: $0.integer(3) != 0)
+    /// Moves a shard's cursor, and what that takes of it out of the count of those whom the campaign has not come to.
+    private mutating func move(_ before: ShardRange, to after: ShardRange) throws {
+        let moved = try connection.run(
+            "UPDATE shard SET cursor = ?, remaining = ? WHERE campaign_id = ? AND number = ? AND cursor = ?",
+            after.cursor, after.remaining, run.campaign.row, before.number, before.cursor)
+        guard moved == 1 else {
+            throw SQLiteFailure(
+                code: SQLITE_CONSTRAINT,
+                message: "shard \(before.number) of campaign \(run.campaign.row) is not where its batch begins")
         }
-        guard let shard else { throw SQLiteFailure.missing("shard \(number) of campaign \(campaign.row)") }
-        return shard
-    }
-
-    private func advance(_ shard: ShardRow, _ batch: LedgerCommit, inserted: Int64, tally: inout Tally) throws {
-        let taken = min(shard.remaining, inserted)
-        if shard.isDone, let rest = shard.rest { tally.counts[rest] -= taken }
-        let ends = batch.shardDone && !shard.isDone
-        try connection.run(
-            """
-            UPDATE shard SET remaining = ?1, cursor = min(last, max(cursor, ?2)) WHERE campaign_id = ?3 AND number = ?4
-            """, ends ? 0 : shard.remaining - taken, batch.shardDone ? .max : batch.cursor,
-            batch.campaign.row, shard.number)
-        if ends {
-            try connection.run(
-                """
-                UPDATE shard SET done = 1, lease_owner = NULL, lease_until = NULL WHERE campaign_id = ? AND number = ?
-                """, batch.campaign.row, shard.number)
-        }
-    }
-
-    private func tally(of campaign: CampaignKey) throws -> Tally {
-        if let tally = tallies[campaign] { return tally }
-        let tally = try connection.first(
-            "SELECT state, pruned_at IS NOT NULL FROM campaign WHERE id = ?", campaign.row
-        ) { row in
-            let state = CampaignState(rawValue: row.text(0))
-            return Tally(
-                rest: state == .completed ? .expired : nil, isOver: state?.isFinal ?? false,
-                isPruned: row.integer(1) != 0)
-        }
-        guard let tally else { throw SQLiteFailure.missing("campaign \(campaign.row)") }
-        return tally
+        tally.counts[run.rest ?? .pending] -= before.remaining - after.remaining
     }
 }

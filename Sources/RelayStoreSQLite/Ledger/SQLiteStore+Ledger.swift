@@ -61,12 +61,19 @@ extension SQLiteStore {
         }
     }
 
-    package func commit(_ batches: [LedgerCommit], at now: Timestamp) throws {
+    package func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool {
         do {
-            try write("recording outcomes") { connection in
-                var recorder = try OutcomeRecorder(connection, at: now, erased: erased.withLock { $0 })
-                for batch in batches { try recorder.record(batch) }
-                try recorder.finish()
+            return try write("recording outcomes") { connection in
+                for batch in batches { try OutcomeRecorder.recordTokens(of: batch, connection) }
+                switch try RunTable.find(lease, connection) {
+                case .over: return false
+                case .recorded: return true
+                case .next(let run):
+                    var recorder = try OutcomeRecorder(connection, run, at: now, erased: erased.withLock { $0 })
+                    for batch in batches { try recorder.record(batch) }
+                    try recorder.finish()
+                    return true
+                }
             }
         } catch {
             // What waits for the disk is on its way for as long.
@@ -124,24 +131,7 @@ package enum LedgerSQL {
         """
 
     /// Whether a campaign (?1) is not over: what one that was cancelled or superseded left out stays as it is.
-    private static let mayGoOn: SQL = "(SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = ?1)"
-
-    /// Shards of a campaign (?1) and an environment (?5) that an owner (?2) may lease at a time (?3).
-    package static let openShards: SQL = """
-        SELECT s.number, s.cursor, s.last, s.wave FROM shard AS s INDEXED BY shard_open
-        WHERE s.campaign_id = ?1 AND s.environment = ?5 AND s.done = 0 AND \(mayGoOn)
-            AND (s.lease_owner IS NULL OR s.lease_owner = ?2 OR s.lease_until <= ?3)
-            AND s.wave <= (SELECT coalesce(max(w.number), 0) FROM campaign_wave AS w
-                           WHERE w.campaign_id = ?1 AND w.begun_at IS NOT NULL)
-        ORDER BY s.number LIMIT ?4
-        """
-
-    /// Whether a campaign (?1) has anything left for an environment (?2).
-    package static let hasRest: SQL = """
-        SELECT EXISTS (SELECT 1 FROM shard INDEXED BY shard_open WHERE campaign_id = ?1 AND environment = ?2 AND done = 0)
-            OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_retry
-                       WHERE campaign_id = ?1 AND environment = ?2 AND state = 3)
-        """
+    private static let mayGoOn: SQL = "(SELECT n.ended IS NULL FROM campaign_run AS n WHERE n.campaign_id = ?1)"
 
     /// Takes the longest due first, from the index; sorting only what was taken. LEFT: a row whose device has gone would stay
     /// due for ever. None of a campaign that is over: whoever sends may not have looked yet.

@@ -197,7 +197,7 @@ private struct StoreExamination {
         try note(
             each: """
                 SELECT c.public_id FROM campaign AS c JOIN shard AS s ON s.campaign_id = c.id
-                WHERE s.packs = 1 AND s.done = 0 GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
+                WHERE s.packs = 1 AND s.cursor < s.last GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
                 """
         ) { "campaign \($0.text(0)): shards of both environments pack their outcomes" }
     }
@@ -207,20 +207,21 @@ private struct StoreExamination {
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
-            SELECT id, public_id, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded - upgraded_early,
-                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 6),
-                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 8),
-                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest IS NULL)
-            FROM campaign AS c WHERE pruned_at IS NULL ORDER BY id
+            SELECT c.id, c.public_id, n.pending, n.accepted, n.retrying, n.rejected, n.unregistered, n.expired, n.filtered, n.cancelled,
+                c.upgraded - c.upgraded_early, n.rest,
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND cursor < last),
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND cursor = last)
+            FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id WHERE c.pruned_at IS NULL ORDER BY c.id
             """
         ) { row in
             (
-                row: row.integer(0), id: row.text(1), counts: (2...8).map { row.integer($0) }, upgraded: row.integer(9),
-                expired: row.integer(10), cancelled: row.integer(11), left: row.integer(12)
+                row: row.integer(0), id: row.text(1), counts: (2...9).map { row.integer($0) },
+                upgraded: row.integer(10), rest: row.state(11) ?? .pending, unreached: row.integer(12),
+                left: row.integer(13)
             )
         }
         let states: [DeliveryState] = [
-            .accepted, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled,
+            .pending, .accepted, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled,
         ]
         for campaign in campaigns {
             var rows: [DeliveryState: Int64] = [:]
@@ -242,8 +243,7 @@ private struct StoreExamination {
             rows[.accepted, default: 0] += packed?.accepted ?? 0
             rows[.filtered, default: 0] += packed?.filtered ?? 0
             upgraded += packed?.upgraded ?? 0
-            rows[.expired, default: 0] += campaign.expired
-            rows[.cancelled, default: 0] += campaign.cancelled
+            rows[campaign.rest, default: 0] += campaign.unreached
             if campaign.left != 0 {
                 note("campaign \(campaign.id): \(campaign.left) devices remain in shards that are done")
             }
@@ -290,9 +290,10 @@ private struct StoreExamination {
         for (kind, column) in kinds {
             try note(
                 each: """
-                    SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS total
-                    FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
-                    GROUP BY c.id HAVING c.\(column) <> total
+                    SELECT c.public_id, n.\(column), coalesce(sum(r.devices), 0) AS total
+                    FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+                        LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
+                    GROUP BY c.id HAVING n.\(column) <> total
                     """, kind
             ) { "campaign \($0.text(0)): \(kind) is \($0.integer(1)), its reasons add up to \($0.integer(2))" }
         }

@@ -31,8 +31,8 @@ extension SQLiteStore {
             let campaigns = try connection.all(
                 """
                 SELECT a.name, a.platform, c.state, count(*),
-                    sum(c.cancelled + iif(\(CampaignTable.isLeftOut("c")), c.retrying + \(CampaignTable.notReached("c")), 0))
-                FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                    sum(n.cancelled + \(CampaignTable.leftOut("c")))
+                FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id JOIN app AS a ON a.id = c.app_id
                 GROUP BY c.app_id, c.state
                 """
             ) {

@@ -92,18 +92,26 @@ private struct Pruning {
                 let size = pace.size
                 let deleted = try batch { [now, cutoff] connection -> (deliveries: Int64, isLast: Bool)? in
                     // Nothing of it goes on: whom it left out is settled, once. Somebody may have opened it again since it was listed.
-                    try connection.run(
+                    let leftDevices = try connection.first(
                         """
-                        UPDATE campaign SET pruned_at = ?1, cancelled = cancelled + retrying + coalesce(left_devices, 0) + (
-                                SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?2 AND done = 0),
-                            retrying = 0, left_devices = NULL, left_last = NULL, planned_at = coalesce(planned_at, ?1)
-                        WHERE id = ?2 AND pruned_at IS NULL AND finished_at < ?3 AND NOT \(Self.mayComeBack)
-                        """, now, campaign, cutoff)
-                    try connection.run(
-                        """
-                        UPDATE shard SET done = 1 WHERE campaign_id = ?1 AND done = 0
-                            AND (SELECT pruned_at FROM campaign WHERE id = ?1) IS NOT NULL
-                        """, campaign)
+                        SELECT coalesce(left_devices, 0) FROM campaign
+                        WHERE id = ? AND pruned_at IS NULL AND finished_at < ? AND NOT \(Self.mayComeBack)
+                        """, campaign, cutoff
+                    ) { $0.integer(0) }
+                    if let leftDevices {
+                        try connection.run(
+                            """
+                            UPDATE campaign SET pruned_at = ?1, left_devices = NULL, left_last = NULL,
+                                planned_at = coalesce(planned_at, ?1) WHERE id = ?2
+                            """, now, campaign)
+                        try connection.run(
+                            """
+                            UPDATE campaign_run SET cancelled = cancelled + retrying + pending + ?1, retrying = 0,
+                                pending = 0, rest = coalesce(rest, 8) WHERE campaign_id = ?2
+                            """, leftDevices, campaign)
+                        // What its last owner still has on its way, where the disk failed for longer than records are kept, is not.
+                        try RunTable.end(CampaignKey(row: campaign), connection)
+                    }
                     let isMarked = try connection.exists(
                         "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign)
                     guard isMarked else { return nil }

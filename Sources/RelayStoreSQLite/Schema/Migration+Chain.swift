@@ -27,6 +27,7 @@ extension Migration {
             "dead tokens that a person accepted",
             "which server wants a pause of a key",
             "what was said against tokens",
+            "a run for each campaign",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -16,16 +16,17 @@ package enum CampaignTable {
     private static let selection: SQL = """
         SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, r.canary,
             c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
-            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE \(notReached("c")) END, c.accepted,
-            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE c.retrying END, c.rejected,
-            c.unregistered, c.expired, c.filtered,
-            c.cancelled + \(leftOut("c")), c.upgraded,
+            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE \(notReached("c")) END, n.accepted,
+            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE n.retrying END, n.rejected,
+            n.unregistered, n.expired, n.filtered,
+            n.cancelled + \(leftOut("c")), c.upgraded,
             r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
             CASE WHEN r.canary IS NULL THEN NULL WHEN r.reach = 0 THEN 'alone' ELSE 'released' END, c.canary_ended_at,
             CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END, r.id, r.reach, r.stages,
             c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
             \(has("campaign_round"))
-        FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
+        FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+            JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
 
     /// Whether a campaign is over without an end of its own having settled who was pending: it may go on.
@@ -33,20 +34,23 @@ package enum CampaignTable {
         "(\(campaign).state IN ('cancelled', 'superseded') AND \(campaign).pruned_at IS NULL)"
     }
 
-    /// How many devices a campaign that is over, and may go on, leaves out.
+    /// How many devices a campaign whose run is `n`, that is over and may go on, leaves out.
     package static func leftOut(_ campaign: SQL) -> SQL {
-        "CASE WHEN \(isLeftOut(campaign)) THEN \(campaign).retrying + \(notReached(campaign)) ELSE 0 END"
+        "CASE WHEN \(isLeftOut(campaign)) THEN n.retrying + \(notReached(campaign)) ELSE 0 END"
     }
 
-    /// How many devices a campaign has not come to.
+    /// How many devices a campaign whose run is `n` has not come to.
     package static func notReached(_ campaign: SQL) -> SQL {
         """
         CASE WHEN \(campaign).left_devices IS NOT NULL THEN \(campaign).left_devices
-             WHEN \(campaign).planned_at IS NOT NULL THEN
-                (SELECT CAST(coalesce(sum(s.remaining), 0) AS BIGINT) FROM shard AS s
-                 WHERE s.campaign_id = \(campaign).id AND s.done = 0)
-             ELSE (SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign)) END
+             WHEN \(campaign).planned_at IS NOT NULL THEN n.pending
+             ELSE \(unplanned(campaign)) END
         """
+    }
+
+    /// How many devices a campaign would come to that is not cut into shards.
+    private static func unplanned(_ campaign: SQL) -> SQL {
+        "(SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign))"
     }
 
     /// Whether a campaign has rows in a table of what few have.
@@ -188,11 +192,15 @@ package enum CampaignTable {
         let row = new.key.row
         let leavesOut = new.state == .cancelled || new.state == .superseded
         if leavesOut, !old.state.isFinal { try RoundTable.giveBackReminders(of: new.key, at: now, connection) }
+        if new.state.isFinal || old.state.isFinal {
+            let ended: DeliveryState? = leavesOut ? .cancelled : new.state == .completed ? .expired : nil
+            try connection.run("UPDATE campaign_run SET ended = ? WHERE campaign_id = ?", ended, row)
+        }
         try connection.run(
             """
             UPDATE campaign SET state = ?2, reason = ?3, paused_at = ?4, paused_by = ?5, cause = ?6, cause_text = ?7,
                 ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12, accepts_dead = ?14,
-                left_devices = CASE WHEN ?13 = 1 AND planned_at IS NULL THEN coalesce(left_devices, \(notReached("campaign"))) END,
+                left_devices = CASE WHEN ?13 = 1 AND planned_at IS NULL THEN coalesce(left_devices, \(unplanned("campaign"))) END,
                 left_last = CASE WHEN ?13 = 1 AND planned_at IS NULL
                     THEN coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)) END
             WHERE id = ?1
@@ -206,8 +214,8 @@ package enum CampaignTable {
 
     /// Counts all that is pending or retrying as `rest`, but for reminders: truly, for nothing of it goes on.
     ///
-    /// The shards keep their cursors, what remained in them and what that was counted as, so that the ledger can tell who was
-    /// left out, so that a batch that was in flight can take its devices out of that count again, and so that the campaign
+    /// The shards keep their cursors and what remained in them, and the run what that was counted as, so that the ledger can tell who
+    /// was left out, so that a batch that was in flight can take its devices out of that count again, and so that the campaign
     /// can be opened again for them.
     package static func settleRest(
         of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: some SQLConnection
@@ -219,7 +227,7 @@ package enum CampaignTable {
             """
             INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
             SELECT c.id, e.number, e.number, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
-                CASE WHEN e.number = 0 THEN \(notReached("c")) ELSE 0 END
+                CASE WHEN e.number = 0 THEN coalesce(c.left_devices, \(unplanned("c"))) ELSE 0 END
             FROM campaign AS c CROSS JOIN (SELECT 0 AS number UNION ALL SELECT 1) AS e
             WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
@@ -227,16 +235,16 @@ package enum CampaignTable {
         let column: SQL = rest == .expired ? "expired" : "cancelled"
         try connection.run(
             """
-            UPDATE campaign SET \(column) = \(column) + retrying
-                    + (SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT) FROM shard WHERE campaign_id = ?1 AND done = 0),
-                retrying = 0, planned_at = coalesce(planned_at, ?2), left_devices = NULL, left_last = NULL
-            WHERE id = ?1
-            """, row, now)
+            UPDATE campaign_run SET \(column) = \(column) + retrying + CASE WHEN rest IS NOT NULL THEN 0 ELSE
+                    (SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT) FROM shard WHERE campaign_id = ?1) END,
+                retrying = 0, pending = 0, rest = coalesce(rest, ?2)
+            WHERE campaign_id = ?1
+            """, row, rest)
         try connection.run(
             """
-            UPDATE shard SET done = 1, rest = ?, lease_owner = NULL, lease_until = NULL
-            WHERE campaign_id = ? AND done = 0
-            """, rest, row)
+            UPDATE campaign SET planned_at = coalesce(planned_at, ?2), left_devices = NULL, left_last = NULL
+            WHERE id = ?1
+            """, row, now)
         try connection.run(
             """
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?

@@ -37,7 +37,9 @@ package enum CanaryTable {
         try connection.run(
             "UPDATE campaign_reason SET devices = devices - ? WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",
             again, row, FilterReason.notInAudience.rawValue)
-        try connection.run("UPDATE campaign SET filtered = filtered - ? WHERE id = ?", again, row)
+        var counts = CampaignCounts()
+        counts.filtered = -Int64(again)
+        try RunTable.add(counts, to: campaign, connection)
     }
 }
 

@@ -54,8 +54,9 @@ package enum RoundTable {
     package static func open(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Open? {
         try connection.first(
             """
-            SELECT r.number, r.kind, r.states, r.at_batches, r.cursor, c.app_id, c.retrying
+            SELECT r.number, r.kind, r.states, r.at_batches, r.cursor, c.app_id, n.retrying
             FROM campaign_round AS r JOIN campaign AS c ON c.id = r.campaign_id
+                JOIN campaign_run AS n ON n.campaign_id = r.campaign_id
             WHERE r.campaign_id = ? AND r.gathered_at IS NULL AND c.state = 'running'
             """, campaign.row
         ) { row in
@@ -121,9 +122,7 @@ package enum RoundTable {
             WHERE campaign_id = ?1 AND environment IN (0, 1) AND state = 3 AND again >= \(SentAgain.reminder.rawValue)
             """, campaign.row, now)
         guard devices > 0 else { return }
-        try connection.run(
-            "UPDATE campaign SET accepted = accepted + ?1, retrying = retrying - ?1 WHERE id = ?2",
-            devices, campaign.row)
+        try RunTable.move(Int64(devices), from: .retrying, to: .accepted, of: campaign, connection)
         try giveBack(Int64(devices), of: campaign, connection)
     }
 

@@ -27,7 +27,8 @@ extension SQLStore {
         try read("adding up earlier answers") { connection in
             let rows = try connection.all(
                 """
-                SELECT c.accepted, c.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                SELECT n.accepted, n.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                    JOIN campaign_run AS n ON n.campaign_id = c.id
                 WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
                 """, app.app, app.platform, campaign.row, count
             ) { (accepted: $0.integer(0), unregistered: $0.integer(1)) }
@@ -54,8 +55,9 @@ extension SQLStore {
         try write("completing a campaign", lock: .campaign(campaign)) { connection in
             let isDone = try connection.exists(
                 """
-                SELECT 1 FROM campaign WHERE id = ?1 AND state = 'running' AND planned_at IS NOT NULL AND retrying = 0
-                    AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND done = 0)
+                SELECT 1 FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+                WHERE c.id = ?1 AND c.state = 'running' AND c.planned_at IS NOT NULL AND n.retrying = 0
+                    AND NOT EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = ?1 AND \(RunTable.isOpen))
                     AND NOT EXISTS (SELECT 1 FROM campaign_round WHERE campaign_id = ?1 AND gathered_at IS NULL)
                 """, campaign.row)
             guard isDone, let record = try CampaignTable.record(campaign, connection) else { return false }

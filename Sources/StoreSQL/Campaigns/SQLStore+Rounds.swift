@@ -25,8 +25,7 @@ extension SQLStore {
             var leftOut: Int64 = 0
             if case .retry(let states) = draft.cause, record.state == .cancelled {
                 if states.contains(.cancelled) {
-                    let settled = try connection.integer("SELECT cancelled FROM campaign WHERE id = ?", campaign.row)
-                    leftOut = record.counts.cancelled - (settled ?? 0)
+                    leftOut = record.counts.cancelled - (try RunTable.counts(of: campaign, connection)).cancelled
                 } else {
                     try CampaignTable.settleRest(of: campaign, as: .cancelled, at: now, connection)
                 }

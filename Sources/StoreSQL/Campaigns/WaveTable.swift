@@ -9,10 +9,13 @@ package enum WaveTable {
             try connection.all(
                 """
                 SELECT w.number, w.part_end, w.devices, w.accepted, w.failed, w.begun_at, w.ended_at, w.held_at,
-                    w.released_at, (SELECT CAST(coalesce(sum(s.remaining), 0) AS BIGINT) FROM shard AS s
-                                    WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0),
-                    EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0)
-                FROM campaign_wave AS w WHERE w.campaign_id = ? ORDER BY w.number
+                    w.released_at, o.devices
+                FROM campaign_wave AS w LEFT JOIN (
+                    SELECT s.wave, CAST(sum(s.remaining) AS BIGINT) AS devices
+                    FROM shard AS s JOIN campaign_run AS n ON n.campaign_id = s.campaign_id
+                    WHERE s.campaign_id = ?1 AND \(RunTable.isOpen) GROUP BY s.wave
+                ) AS o ON o.wave = w.number
+                WHERE w.campaign_id = ?1 ORDER BY w.number
                 """, campaign.row
             ) { row in
                 var wave = CampaignWave(
@@ -20,7 +23,7 @@ package enum WaveTable {
                     pending: row.integer(9), accepted: row.integer(3), failed: row.integer(4),
                     begunAt: row.optionalTime(5), endedAt: row.optionalTime(6), heldAt: row.optionalTime(7),
                     releasedAt: row.optionalTime(8))
-                wave.isOpen = row.integer(10) != 0
+                wave.isOpen = !row.isNull(9)
                 return wave
             })
     }

@@ -120,9 +120,9 @@ package enum DeliveryBatchTable {
         let gone = entries.filter { !present.contains($0.device) }
         guard !gone.isEmpty else { return entries }
         let accepted = Int64(gone.count { $0.outcome == .accepted })
-        try connection.run(
-            "UPDATE campaign SET accepted = accepted - ?1, filtered = filtered - ?2 WHERE id = ?3", accepted,
-            Int64(gone.count) - accepted, campaign.row)
+        var counts = CampaignCounts()
+        (counts.accepted, counts.filtered) = (-accepted, accepted - Int64(gone.count))
+        try RunTable.add(counts, to: campaign, connection)
         for reason in gone.compactMap(\.outcome.reason) {
             try connection.run(
                 "UPDATE campaign_reason SET devices = devices - 1 WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",

@@ -14,6 +14,8 @@ package struct DeliveryList<Connection: SQLConnection> {
     private let isPlanned: Bool
     /// Whether it is over, and may go on: who is pending or retrying is shown as cancelled.
     private let isLeftOut: Bool
+    /// What a device without a row is: pending, or what the end of the campaign made of it.
+    private let unreachedState: DeliveryState
     /// Of one that is over before it was planned: the last device that it left out.
     private let leftLast: Int64?
     /// nil where the campaign has no waves.
@@ -25,14 +27,16 @@ package struct DeliveryList<Connection: SQLConnection> {
         let row = try connection.first(
             """
             SELECT c.app_id, c.public_id, a.name, a.platform, c.created_at, c.finished_at, c.planned_at,
-                \(CampaignTable.isLeftOut("c")), c.left_last, c.requirement_id
-            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.pruned_at IS NULL
+                \(CampaignTable.isLeftOut("c")), c.left_last, c.requirement_id, n.rest
+            FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id JOIN app AS a ON a.id = c.app_id
+            WHERE c.id = ? AND c.pruned_at IS NULL
             """, campaign.row
         ) { row in
             (
                 app: row.integer(0), id: row.text(1), key: AppKey(app: row.text(2), platform: row.platform(3)),
                 createdAt: row.time(4), finishedAt: row.optionalTime(5), isPlanned: !row.isNull(6),
-                isLeftOut: row.integer(7) != 0, leftLast: row.optionalInteger(8), requirement: row.integer(9)
+                isLeftOut: row.integer(7) != 0, leftLast: row.optionalInteger(8), requirement: row.integer(9),
+                rest: row.state(10)
             )
         }
         guard let row else { return nil }
@@ -40,6 +44,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         self.connection = connection
         (app, id, appKey, isPlanned) = (row.app, row.id, row.key, row.isPlanned)
         (isLeftOut, leftLast) = (row.isLeftOut, row.leftLast)
+        unreachedState = row.rest ?? (row.isLeftOut ? .cancelled : .pending)
         restSince = row.finishedAt ?? row.createdAt
         draw = try WaveTable.draw(of: campaign, requirement: row.requirement, connection)
     }
@@ -182,39 +187,27 @@ package struct DeliveryList<Connection: SQLConnection> {
         var last: Int64
         var wave: Int
         var environment: PushEnvironment
-        /// What a device without a row is: pending, or what the end of the campaign made of it.
-        var state: DeliveryState
     }
 
     /// Where devices of the audience without an outcome are, as far as the filter wants them.
     private func rests(_ filter: DeliveryFilter, after: Int64) throws -> [Rest] {
-        switch filter.state {
         // What had no turn has no reason.
-        case nil, .pending, .expired, .cancelled: if filter.reason != nil { return [] }
-        default: return []
-        }
-        var rests: [Rest]
+        guard filter.state ?? unreachedState == unreachedState, filter.reason == nil else { return [] }
         if isPlanned {
-            rests = try connection.all(
+            return try connection.all(
                 """
-                SELECT cursor, last, wave, environment, rest FROM shard
+                SELECT cursor, last, wave, environment FROM shard
                 WHERE campaign_id = ? AND cursor < last AND last > ? ORDER BY number
                 """, campaign.row, after
             ) {
                 Rest(
-                    after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3),
-                    state: $0.state(4) ?? .pending)
-            }
-        } else {
-            let last = try connection.integer("SELECT max(id) FROM device") ?? 0
-            rests = PushEnvironment.allCases.map {
-                Rest(after: 0, last: min(leftLast ?? last, last), wave: 0, environment: $0, state: .pending)
+                    after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3))
             }
         }
-        if isLeftOut {
-            for index in rests.indices where rests[index].state == .pending { rests[index].state = .cancelled }
+        let last = try connection.integer("SELECT max(id) FROM device") ?? 0
+        return PushEnvironment.allCases.map {
+            Rest(after: 0, last: min(leftLast ?? last, last), wave: 0, environment: $0)
         }
-        return rests.filter { (filter.state ?? $0.state) == $0.state }
     }
 
     /// Devices of the audience without an outcome. Of a campaign that is over, one that has moved to the other environment
@@ -234,17 +227,14 @@ package struct DeliveryList<Connection: SQLConnection> {
                 let devices = try connection.all(
                     withoutRow(of: environment), position, min(last, window.upperBound), app, campaign.row, step
                 ) {
-                    unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending)
+                    unreached($0.integer(0), $0.text(1), $0.optionalText(2))
                 }
                 guard let end = devices.last?.device else { break }
                 // Of a campaign that is over: a device's environment may have changed since.
                 let packed = try DeliveryBatchTable.devices(
                     from: position + 1, through: end, of: campaign.row, connection)
                 for device in devices where found.count < limit && !packed.contains(device.device) {
-                    var delivery = device
-                    guard let rest = rest(of: delivery.device, delivery.telephone, in: byWave) else { continue }
-                    delivery.state = rest.state
-                    found.append(delivery)
+                    if isRest(device.device, device.telephone, in: byWave) { found.append(device) }
                 }
                 guard devices.count == step else { break }
                 position = end
@@ -253,13 +243,13 @@ package struct DeliveryList<Connection: SQLConnection> {
         return found
     }
 
-    /// The part that a device without an outcome is of: its user's wave, or the last one, which takes whoever is left.
-    private func rest(of device: Int64, _ telephone: String?, in byWave: [Int: [Rest]]) -> Rest? {
-        func rest(_ wave: Int) -> Rest? {
-            byWave[wave]?.first { $0.after < device && device <= $0.last }
+    /// Whether a device without an outcome is of one of the parts: of its user's wave, or of the last one, which takes whoever is left.
+    private func isRest(_ device: Int64, _ telephone: String?, in byWave: [Int: [Rest]]) -> Bool {
+        func isRest(_ wave: Int) -> Bool {
+            byWave[wave]?.contains { $0.after < device && device <= $0.last } ?? false
         }
-        guard let draw else { return rest(0) }
-        return rest(draw.wave(of: telephone?.utf8)) ?? rest(draw.plan.count - 1)
+        guard let draw else { return isRest(0) }
+        return isRest(draw.wave(of: telephone?.utf8)) || isRest(draw.plan.count - 1)
     }
 
     /// The devices of an environment that a campaign has no row for, by a range of ids, the app and the campaign.
@@ -288,22 +278,18 @@ package struct DeliveryList<Connection: SQLConnection> {
         guard !device.isRemoved, telephone == nil || TelephoneRule.matches(device.telephone, telephone) else {
             return nil
         }
-        var rest = DeliveryState.pending
         if !isPlanned, let leftLast, device.id > leftLast { return nil }
         if isPlanned {
             // Its user's wave, or the last one.
             let wave = draw?.wave(of: device.telephone?.utf8) ?? 0
-            let listed = try connection.first(
+            let isListed = try connection.exists(
                 """
-                SELECT rest FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave IN (?3, ?5)
-                    AND environment = ?4 ORDER BY wave LIMIT 1
-                """, campaign.row, device.id, wave, device.environment, draw.map { $0.plan.count - 1 } ?? 0
-            ) { $0.state(0) ?? .pending }
-            guard let listed else { return nil }
-            rest = listed
+                SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave IN (?3, ?5)
+                    AND environment = ?4
+                """, campaign.row, device.id, wave, device.environment, draw.map { $0.plan.count - 1 } ?? 0)
+            guard isListed else { return nil }
         }
-        if isLeftOut, rest == .pending { rest = .cancelled }
-        return unreached(device.id, device.token, device.telephone, rest)
+        return unreached(device.id, device.token, device.telephone)
     }
 
     private func row(of device: Int64) throws -> Delivery? {
@@ -347,11 +333,9 @@ package struct DeliveryList<Connection: SQLConnection> {
         }
     }
 
-    private func unreached(
-        _ device: Int64, _ token: String, _ telephone: String?, _ rest: DeliveryState
-    ) -> Delivery {
+    private func unreached(_ device: Int64, _ token: String, _ telephone: String?) -> Delivery {
         Delivery(
-            campaign: id, app: appKey, device: device, token: token, telephone: telephone, state: rest, reason: nil,
-            attempts: 0, nextAttemptAt: nil, updatedAt: restSince)
+            campaign: id, app: appKey, device: device, token: token, telephone: telephone, state: unreachedState,
+            reason: nil, attempts: 0, nextAttemptAt: nil, updatedAt: restSince)
     }
 }

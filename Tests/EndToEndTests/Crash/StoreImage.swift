@@ -51,9 +51,9 @@ struct StoreImage {
     func expectCountsToAddUp(_ comment: String) throws {
         let wrong = try lines(
             """
-            SELECT c.public_id, c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled
-            FROM campaign AS c WHERE c.state NOT IN ('cancelled', 'superseded') AND
-                (c.accepted, c.retrying, c.rejected, c.unregistered, c.filtered) IS NOT
+            SELECT c.public_id, n.accepted, n.retrying, n.rejected, n.unregistered, n.expired, n.filtered, n.cancelled
+            FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id WHERE c.state NOT IN ('cancelled', 'superseded') AND
+                (n.accepted, n.retrying, n.rejected, n.unregistered, n.filtered) IS NOT
                 (SELECT count(*) FILTER (WHERE state = 2) + packed.accepted, count(*) FILTER (WHERE state = 3),
                     count(*) FILTER (WHERE state = 4), count(*) FILTER (WHERE state = 5),
                     count(*) FILTER (WHERE state = 7) + packed.filtered

@@ -32,7 +32,7 @@ package final class StoreFolder {
 
     /// What a campaign's record is read from. Whether a device is counted its app's row says, too.
     private static let campaignTables: [(name: String, number: StoreFaults.NumberPlace)] = [
-        ("campaign", .row), ("campaign_reason", .column(0)), ("campaign_wave", .column(0)),
+        ("campaign", .row), ("campaign_run", .row), ("campaign_reason", .column(0)), ("campaign_wave", .column(0)),
         ("campaign_round", .column(0)),
         ("shard", .column(0)), ("delivery", .column(0)), ("app", .any), ("requirement", .any),
         ("requirement_canary", .any), ("requirement_event", .any),

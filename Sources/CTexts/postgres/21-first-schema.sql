@@ -400,8 +400,12 @@ CREATE TABLE campaign_run (
     owner        bigint,
     epoch        bigint NOT NULL DEFAULT 0,  -- one more with each owner
     commits      bigint NOT NULL DEFAULT 0,  -- the number of the last commit: a commit says which it is
-    -- How many devices are in which state. Before planning, pending is what the app has. Of one that is cancelled or superseded,
-    -- who is pending or retrying is shown as cancelled.
+    rest         smallint CHECK (rest IN (6, 8)),   -- what those count as whom the campaign has not come to; NULL: pending
+    -- Since it is over: what those count as who were to be tried again. 6 is written to their rows; 8 is only shown, for the
+    -- campaign may go on. NULL: they are tried again.
+    ended        smallint CHECK (ended IN (6, 8)),
+    -- How many devices are in which state. Pending is the sum of shard.remaining, and 0 before there are shards. Of one
+    -- that is cancelled or superseded, who is pending or retrying is shown as cancelled.
     pending      bigint NOT NULL DEFAULT 0 CHECK (pending >= 0),
     accepted     bigint NOT NULL DEFAULT 0 CHECK (accepted >= 0),
     retrying     bigint NOT NULL DEFAULT 0 CHECK (retrying >= 0),
@@ -429,6 +433,22 @@ CREATE TABLE campaign_tally (         -- what registrations and logins move; `up
     told           bigint NOT NULL DEFAULT 0,  -- devices that were told at login, each once
     PRIMARY KEY (campaign_id, slot)
 ) WITH (fillfactor = 50);
+-- What a table of SQLite has in a column that its one writer moves is read as if it were one here, too: `c.told` is
+-- told(c) (postgresql.org/docs/15/xfunc-sql.html, "SQL Functions on Composite Types").
+CREATE FUNCTION devices(app) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.devices), 0) AS bigint) FROM app_tally AS t WHERE t.app_id = $1.id';
+CREATE FUNCTION upgraded(campaign) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.upgraded), 0) AS bigint) FROM campaign_tally AS t WHERE t.campaign_id = $1.id';
+CREATE FUNCTION upgraded_push(campaign) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.upgraded_push), 0) AS bigint) FROM campaign_tally AS t WHERE t.campaign_id = $1.id';
+CREATE FUNCTION upgraded_login(campaign) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.upgraded_login), 0) AS bigint) FROM campaign_tally AS t WHERE t.campaign_id = $1.id';
+CREATE FUNCTION upgraded_both(campaign) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.upgraded_both), 0) AS bigint) FROM campaign_tally AS t WHERE t.campaign_id = $1.id';
+CREATE FUNCTION upgraded_early(campaign) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.upgraded_early), 0) AS bigint) FROM campaign_tally AS t WHERE t.campaign_id = $1.id';
+CREATE FUNCTION told(campaign) RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT
+    AS 'SELECT CAST(coalesce(sum(t.told), 0) AS bigint) FROM campaign_tally AS t WHERE t.campaign_id = $1.id';
 CREATE TABLE campaign_told (
     campaign_id bigint NOT NULL,
     device_id   bigint NOT NULL,
@@ -477,6 +497,7 @@ CREATE TABLE shard (
     number      bigint NOT NULL CHECK (number >= 0),
     wave        bigint NOT NULL DEFAULT 0,
     environment smallint NOT NULL DEFAULT 0 CHECK (environment IN (0, 1)),
+    packs       smallint NOT NULL DEFAULT 1 CHECK (packs IN (0, 1)),  -- whether plain outcomes go to delivery_batch
     cursor      bigint NOT NULL,      -- every device up to and including this id has its outcome
     last        bigint NOT NULL,      -- the last device id of the shard
     remaining   bigint NOT NULL CHECK (remaining >= 0),  -- devices of the audience without an outcome
@@ -503,10 +524,9 @@ CREATE TABLE delivery (
 ) WITH (fillfactor = 85);
 CREATE INDEX delivery_retry ON delivery (campaign_id, environment, next_attempt_at) WHERE state = 3;
 CREATE INDEX delivery_rare ON delivery (campaign_id, state, device_id) WHERE state > 2 AND state <> 7;
--- Plain outcomes, packed as in SQLite. A part is a wave in an environment: parts overlap, batches of one do not.
+-- Plain outcomes, packed as in SQLite: batches of a campaign do not overlap.
 CREATE TABLE delivery_batch (
     campaign_id bigint NOT NULL,
-    part        smallint NOT NULL CHECK (part >= 0),  -- 2 * wave + environment
     last        bigint NOT NULL,
     first       bigint NOT NULL,
     updated_at  bigint NOT NULL,
@@ -516,7 +536,7 @@ CREATE TABLE delivery_batch (
     telephones  bytea NOT NULL,
     CHECK (first <= last AND accepted + filtered BETWEEN 1 AND last - first + 1),
     CHECK (length(outcomes) >= accepted + filtered AND length(telephones) >= accepted + filtered),
-    PRIMARY KEY (campaign_id, part, last)
+    PRIMARY KEY (campaign_id, last)
 );
 -- Compressing a row of a thousand devices takes longer than all else that is done with it.
 ALTER TABLE delivery_batch ALTER outcomes SET STORAGE EXTERNAL, ALTER telephones SET STORAGE EXTERNAL;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// The table `campaign_run`: who sends a campaign, how far that is recorded, and its counts.
+package enum RunTable {
+    /// A run, as far as a commit goes by it.
+    package struct Run {
+        package let campaign: CampaignKey
+        /// What those count as whom the campaign has not come to; nil: pending.
+        package var rest: DeliveryState?
+        /// Since it is over: what those count as who were to be tried again. Only `.expired` is written to their rows, for the campaign
+        /// may go on otherwise.
+        package var ended: DeliveryState?
+    }
+
+    package enum Found {
+        /// What comes is the lease's next commit.
+        case next(Run)
+        /// The lease's next commit is there already: its answer was lost.
+        case recorded
+        /// The campaign has another owner or none, or the number is taken.
+        case over
+    }
+
+    package static func find(_ lease: RunLease, _ connection: some SQLConnection) throws -> Found {
+        let found = try connection.first(
+            "SELECT commits, rest, ended FROM campaign_run WHERE campaign_id = ? AND owner = ? AND epoch = ?",
+            lease.campaign.row, lease.owner, lease.epoch
+        ) { (commits: $0.integer(0), run: Run(campaign: lease.campaign, rest: $0.state(1), ended: $0.state(2))) }
+        switch found?.commits {
+        case lease.commits: return found.map { .next($0.run) } ?? .over
+        case lease.commits + 1: return .recorded
+        default: return .over
+        }
+    }
+
+    /// Nobody owns it any more, and what its last owner has on its way is not recorded.
+    package static func end(_ campaign: CampaignKey, _ connection: some SQLConnection) throws {
+        try connection.run(
+            "UPDATE campaign_run SET owner = NULL, epoch = epoch + 1 WHERE campaign_id = ?", campaign.row)
+    }
+
+    /// Adds to a campaign's counts.
+    package static func add(
+        _ counts: CampaignCounts, to campaign: CampaignKey, commits: Int64 = 0, _ connection: some SQLConnection
+    ) throws {
+        try connection.run(
+            """
+            UPDATE campaign_run SET commits = commits + ?, pending = pending + ?, accepted = accepted + ?,
+                retrying = retrying + ?, rejected = rejected + ?, unregistered = unregistered + ?, expired = expired + ?,
+                filtered = filtered + ?, cancelled = cancelled + ?
+            WHERE campaign_id = ?
+            """, commits, counts.pending, counts.accepted, counts.retrying, counts.rejected, counts.unregistered,
+            counts.expired, counts.filtered, counts.cancelled, campaign.row)
+    }
+
+    /// Counts devices that were in one state as in another.
+    package static func move(
+        _ devices: Int64, from old: DeliveryState, to new: DeliveryState, of campaign: CampaignKey,
+        _ connection: some SQLConnection
+    ) throws {
+        var counts = CampaignCounts()
+        counts[old] -= devices
+        counts[new] += devices
+        try add(counts, to: campaign, connection)
+    }
+
+    package static func counts(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignCounts {
+        try connection.first(
+            """
+            SELECT pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled
+            FROM campaign_run WHERE campaign_id = ?
+            """, campaign.row
+        ) { CampaignCounts($0, from: 0) } ?? CampaignCounts()
+    }
+
+    /// What those count as whom the campaign has not come to; nil: pending.
+    package static func rest(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> DeliveryState? {
+        try connection.first("SELECT rest FROM campaign_run WHERE campaign_id = ?", campaign.row) { $0.state(0) } ?? nil
+    }
+
+    package static func settle(
+        _ campaign: CampaignKey, as rest: DeliveryState?, _ connection: some SQLConnection
+    ) throws {
+        try connection.run("UPDATE campaign_run SET rest = ? WHERE campaign_id = ?", rest, campaign.row)
+    }
+
+    /// A shard that is left, of the campaign whose run is `n`.
+    package static let isOpen: SQL = "s.cursor < s.last AND n.rest IS NULL"
+}
+
+/// With one node, always: whoever claims is it.
+extension SQLStore {
+    private var node: Int64 { 1 }
+
+    package func claimRun(_ campaign: CampaignKey) throws -> RunLease? {
+        try write("taking over a campaign", lock: .campaign(campaign)) { connection in
+            try connection.first(
+                """
+                UPDATE campaign_run SET owner = ?1, epoch = epoch + 1
+                WHERE campaign_id = ?2 AND 'running' = (SELECT c.state FROM campaign AS c WHERE c.id = ?2)
+                RETURNING epoch, commits
+                """, node, campaign.row
+            ) { RunLease(campaign: campaign, owner: node, epoch: $0.integer(0), commits: $0.integer(1)) }
+        }
+    }
+
+    package func releaseRun(_ lease: RunLease) throws {
+        try write("giving back a campaign", lock: .rows) { connection in
+            _ = try connection.run(
+                """
+                UPDATE campaign_run SET owner = NULL, epoch = epoch + 1
+                WHERE campaign_id = ? AND owner = ? AND epoch = ?
+                """, lease.campaign.row, lease.owner, lease.epoch)
+        }
+    }
+
+    package func openShards(_ campaign: CampaignKey, environment: PushEnvironment) throws -> [ShardRange] {
+        try readOnce("looking for the shards that are left") { connection in
+            try connection.all(
+                """
+                SELECT s.number, s.wave, s.cursor, s.last, s.remaining, s.packs
+                FROM shard AS s JOIN campaign_run AS n ON n.campaign_id = s.campaign_id
+                WHERE s.campaign_id = ?1 AND s.environment = ?2 AND \(RunTable.isOpen) AND n.ended IS NULL
+                    AND s.wave <= (SELECT coalesce(max(w.number), 0) FROM campaign_wave AS w
+                                   WHERE w.campaign_id = ?1 AND w.begun_at IS NOT NULL)
+                ORDER BY s.number
+                """, campaign.row, environment
+            ) {
+                ShardRange(
+                    number: Int($0.integer(0)), wave: Int($0.integer(1)), cursor: $0.integer(2), last: $0.integer(3),
+                    remaining: $0.integer(4), packs: $0.integer(5) != 0)
+            }
+        }
+    }
+
+    package func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment> {
+        try read("looking for what is left of a campaign") { connection in
+            Set(
+                try PushEnvironment.allCases.filter { environment in
+                    try connection.exists(
+                        """
+                        SELECT 1 WHERE EXISTS (
+                                SELECT 1 FROM shard AS s JOIN campaign_run AS n ON n.campaign_id = s.campaign_id
+                                WHERE s.campaign_id = ?1 AND s.environment = ?2 AND \(RunTable.isOpen))
+                            OR EXISTS (SELECT 1 FROM delivery \(connection.dialect.indexed(by: "delivery_retry"))
+                                       WHERE campaign_id = ?1 AND environment = ?2 AND state = 3)
+                        """, campaign.row, environment)
+                })
+        }
+    }
+}
