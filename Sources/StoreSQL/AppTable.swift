@@ -11,7 +11,11 @@ package enum AppTable {
     /// The app's number, given to it now if it has none. Needs the writer.
     package static func idMade(for app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
         if let id = try id(of: app, connection) { return id }
-        return try connection.insert(
-            "INSERT INTO app (name, platform) VALUES (?, ?) RETURNING id", app.app, app.platform)
+        let made = try connection.insert(
+            "INSERT INTO app (name, platform) VALUES (?, ?) ON CONFLICT (name, platform) DO NOTHING RETURNING id",
+            app.app,
+            app.platform)
+        // Another writer may have been faster.
+        return try made != 0 ? made : id(of: app, connection) ?? 0
     }
 }

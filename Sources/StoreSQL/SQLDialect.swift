@@ -15,6 +15,9 @@ package enum SQLDialect: Sendable {
     /// An inner join whose left side is the outer loop (sqlite.org/optoverview.html, on manual control of query plans).
     package var join: SQL { self == .sqlite ? "CROSS JOIN" : "JOIN" }
 
+    /// Behind a query: that nobody else changes its rows until the end of the transaction. SQLite has one writer.
+    package var forUpdate: SQL { self == .sqlite ? "" : "FOR UPDATE" }
+
     /// 32 random hex digits.
     package var randomID: SQL {
         self == .sqlite ? "lower(hex(randomblob(16)))" : "replace(CAST(gen_random_uuid() AS text), '-', '')"

@@ -61,11 +61,7 @@ extension SQLStore {
             }
             try connection.run("UPDATE receiver SET cursor = (SELECT max(id) FROM campaign_event)")
             for receiver in receivers {
-                try NotificationTable.drop(
-                    """
-                    receiver_id = ?2 AND id IN (SELECT id FROM notification WHERE receiver_id = ?2 AND state = 'pending'
-                                                ORDER BY event_id DESC LIMIT ?4 OFFSET ?3)
-                    """, [receiver.id, limit, Int64.max], at: now, connection)
+                try NotificationTable.drop(beyond: limit, of: receiver.id, at: now, connection)
             }
         }
     }
@@ -234,6 +230,17 @@ package enum NotificationTable {
             UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1
             WHERE state = 'pending' AND \(condition)
             """, values: [now] + values)
+    }
+
+    /// Ends the oldest that are pending for a receiver beyond so many.
+    package static func drop(
+        beyond limit: Int, of receiver: Int64, at now: Timestamp, _ connection: some SQLConnection
+    ) throws {
+        try drop(
+            """
+            receiver_id = ?2 AND id IN (SELECT id FROM notification WHERE receiver_id = ?2 AND state = 'pending'
+                                        ORDER BY event_id DESC LIMIT ?4 OFFSET ?3)
+            """, [receiver, limit, Int64.max], at: now, connection)
     }
 
     static func attempts(of row: Int64, _ connection: some SQLConnection) throws -> [NotificationRecord.Attempt] {

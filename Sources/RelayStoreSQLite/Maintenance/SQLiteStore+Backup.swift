@@ -78,14 +78,3 @@ extension SQLiteStore {
         }
     }
 }
-
-/// Leaving the machine to others for a while, on a thread that may wait.
-enum Pause {
-    static func rest(_ time: Duration) {
-        guard time > .zero else { return }
-        var span = timespec()
-        span.tv_sec = Int(time.components.seconds)
-        span.tv_nsec = Int(time.components.attoseconds / 1_000_000_000)
-        unsafe nanosleep(&span, nil)
-    }
-}

@@ -7,17 +7,9 @@ import UpgradeRules
 /// Registers devices one after another within one transaction: at most two statements a device, and one where nothing changes; no
 /// allocation for its texts.
 struct Registrar {
-    /// Who says it.
-    enum Source {
-        /// The app itself: its device is registered now, and alive.
-        case registration
-        /// Somebody's records of what was registered before.
-        case records
-    }
-
     private let connection: SQLiteConnection
     private let now: Timestamp
-    private let source: Source
+    private let source: RegistrationSource
     private let find: Statement
     private let insert: Statement
     private let refresh: Statement
@@ -30,7 +22,7 @@ struct Registrar {
     private var upgrades = UpgradeTally()
     private var seen = SeenTally()
 
-    init(_ connection: SQLiteConnection, at now: Timestamp, from source: Source) throws {
+    init(_ connection: SQLiteConnection, at now: Timestamp, from source: RegistrationSource) throws {
         self.connection = connection
         self.now = now
         self.source = source
@@ -92,7 +84,7 @@ struct Registrar {
             unsafe insert.bind(3, row.telephone, of: bytes)
             unsafe insert.bind(4, row.version, of: bytes)
             insert.bind(5, Int64(row.environment.rawValue))
-            let life = life(of: row, before: nil)
+            let life = DeviceLife(of: row, from: source, before: nil, at: now)
             insert.bind(6, life.registered.milliseconds)
             insert.bind(7, hash)
             insert.bind(8, life.dead?.milliseconds)
@@ -106,17 +98,12 @@ struct Registrar {
         let id = find.integer(0)
         let wasRemoved = !find.isNull(3)
         let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
-        let before = Life(
+        let before = DeviceLife(
             registered: find.time(5), dead: find.optionalTime(6), seen: find.optionalTime(7), wasRemoved: wasRemoved)
-        var life = life(of: row, before: before)
+        var life = DeviceLife(of: row, from: source, before: before, at: now)
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
         if !keepsVersion, source == .records, !wasRemoved {
-            let told = max(before.registered, before.seen ?? before.registered)
-            let said = row.seenAt ?? life.registered
-            // Where no time was said, an older version is: an app is not downgraded without being registered anew.
-            keepsVersion =
-                unsafe said <= told
-                && (row.seenAt != nil && said < told || isOlder(row.version, of: bytes))
+            keepsVersion = unsafe before.outlasts(row, life, isOlder: isOlder(row.version, of: bytes))
             if keepsVersion {
                 counts.versionsKept += 1
                 life.seen = before.seen
@@ -157,34 +144,6 @@ struct Registrar {
         }
         counts.updated += 1
         if wasRemoved { gained[app, default: 0] += 1 }
-    }
-
-    /// When a token was registered, when it died, and when a version was last told without registering.
-    private struct Life: Equatable {
-        var registered: Timestamp
-        var dead: Timestamp?
-        var seen: Timestamp?
-        var wasRemoved = false
-    }
-
-    /// - Parameter before: nil where the token is new.
-    private func life(of row: RegistrationBatch.Row, before: Life?) -> Life {
-        if source == .registration { return Life(registered: now, seen: before?.seen) }
-        let death = row.deadSince.map { min($0, now) }
-        // Who does not say a version was not seen with one.
-        let seen = row.kept.contains(.version) ? nil : row.seenAt.map { min($0, now) }
-        var life: Life
-        if let before, !before.wasRemoved || before.dead != nil {
-            life = Life(
-                registered: max(before.registered, min(row.registeredAt ?? before.registered, now)), dead: before.dead,
-                seen: [before.seen, seen].compactMap(\.self).max())
-        } else {
-            // It was registered before it died, before it was seen, and otherwise now at the latest.
-            life = Life(registered: min(row.registeredAt ?? death ?? row.seenAt ?? now, now), seen: seen)
-        }
-        if let dead = life.dead, life.registered > dead { life.dead = nil }
-        if life.dead == nil, let death, death >= life.registered { life.dead = death }
-        return life
     }
 
     /// Whether records have an older version than the device that `find` is at.

@@ -26,6 +26,19 @@ package enum CanaryTable {
         """
     }
 
+    /// Devices that have rows before the audience is cut into shards, with what decides which shard would have them.
+    package static func devices(
+        of campaign: CampaignKey, _ connection: some SQLConnection
+    ) throws -> [(id: Int64, telephone: String?, environment: PushEnvironment)] {
+        try connection.all(
+            """
+            SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment)
+            FROM delivery AS r \(connection.dialect.join) device AS d ON d.id = r.device_id AND d.\(CampaignTable.isOfItsApp)
+            WHERE r.campaign_id = ?1 AND d.removed_at IS NULL
+            """, campaign.row
+        ) { ($0.integer(0), $0.optionalText(1), $0.environment(2)) }
+    }
+
     /// Those whose user had changed before their push left are among everybody else again, and all of it begins.
     package static func goOn(_ requirement: Int64, _ connection: some SQLConnection) throws {
         guard let campaign = try CampaignTable.key(ofRequirement: requirement, connection) else { return }
@@ -44,6 +57,35 @@ package enum CanaryTable {
 }
 
 extension SQLStore {
+    package func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
+        try write("putting a canary in line", lock: .campaign(campaign)) { connection in
+            var devices = 0
+            // It may have ended, or be paused, since it was read.
+            guard let record = try CampaignTable.record(campaign, connection), record.isCanary,
+                record.state == .running
+            else { return }
+            let telephones = Set((record.telephones ?? []).map { Array($0.utf8) })
+            let index = connection.dialect.indexed(by: "device_telephone")
+            for telephone in telephones.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                devices += try connection.run(
+                    """
+                    INSERT INTO delivery (campaign_id, device_id, state, attempts, next_attempt_at, environment,
+                        updated_at, again)
+                    SELECT ?1, d.id, 3, 0, ?2, d.environment, ?2, ?3
+                    FROM device AS d \(index) JOIN app AS a ON a.id = d.app_id
+                    WHERE d.telephone = ?4 AND d.removed_at IS NULL AND a.name = ?5 AND a.platform = ?6
+                    ON CONFLICT DO NOTHING
+                    """, campaign.row, now, SentAgain.untried, String(decoding: telephone, as: UTF8.self),
+                    record.app.app, record.app.platform)
+            }
+            guard devices > 0 else { return }
+            var counts = CampaignCounts()
+            counts.retrying = Int64(devices)
+            try RunTable.add(counts, to: campaign, connection)
+            try connection.run("UPDATE campaign SET canary_ended_at = NULL WHERE id = ?", campaign.row)
+        }
+    }
+
     package func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("ending a canary", lock: .campaign(campaign)) { connection in
             let ended = try connection.run(

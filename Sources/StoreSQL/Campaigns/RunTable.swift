@@ -23,10 +23,13 @@ package enum RunTable {
         case over
     }
 
+    /// Within a transaction that writes.
     package static func find(_ lease: RunLease, _ connection: some SQLConnection) throws -> Found {
         let found = try connection.first(
-            "SELECT commits, rest, ended FROM campaign_run WHERE campaign_id = ? AND owner = ? AND epoch = ?",
-            lease.campaign.row, lease.owner, lease.epoch
+            """
+            SELECT commits, rest, ended FROM campaign_run WHERE campaign_id = ? AND owner = ? AND epoch = ?
+            \(connection.dialect.forUpdate)
+            """, lease.campaign.row, lease.owner, lease.epoch
         ) { (commits: $0.integer(0), run: Run(campaign: lease.campaign, rest: $0.state(1), ended: $0.state(2))) }
         switch found?.commits {
         case lease.commits: return found.map { .next($0.run) } ?? .over

@@ -80,7 +80,7 @@ package enum DeliveryBatchTable {
             let batch = try connection.first(
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last >= ?
-                ORDER BY last LIMIT 1
+                ORDER BY last LIMIT 1 \(connection.dialect.forUpdate)
                 """, campaign.row, from, row: { DeliveryBatch($0) })
             guard let batch, batch.first <= last else { return }
             try unpack(batch, of: campaign, connection)
@@ -141,7 +141,9 @@ package enum DeliveryBatchTable {
         var erased: Int64 = 0
         var rest = devices[...]
         while let device = rest.first {
-            guard let batch = try batch(around: device, of: campaign.row, connection) else {
+            let found = try connection.first(
+                "\(find) \(connection.dialect.forUpdate)", campaign.row, device, row: { DeliveryBatch($0) })
+            guard let batch = found else {
                 rest.removeFirst()
                 continue
             }
@@ -184,8 +186,10 @@ package enum DeliveryBatchTable {
         _ connection: some SQLConnection
     ) throws -> Int64 {
         let found = try connection.first(
-            "SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last = ?",
-            campaign.row, last, row: { DeliveryBatch($0) })
+            """
+            SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last = ?
+            \(connection.dialect.forUpdate)
+            """, campaign.row, last, row: { DeliveryBatch($0) })
         guard let batch = found else { return 0 }
         try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, last)
         var packer = DeliveryPacker()
