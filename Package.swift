@@ -85,7 +85,9 @@ let package = Package(
                 "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
                 "RelayStore", "StoreDrivers", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
-        room("StoreDrivers", ["Configuration", "RelayStore", "RelayStoreSQLite", "Telemetry"]),
+        room(
+            "StoreDrivers",
+            ["Configuration", "RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "Telemetry"]),
         room(
             "Configuration",
             [
@@ -139,7 +141,11 @@ let package = Package(
                 "UpgradeRules",
             ], touchesC: true),
         room(
-            "RelayStorePostgres", ["CPostgres", "CTexts", "RelayStore", "Telemetry", "Threading", "RelayEngine"],
+            "RelayStorePostgres",
+            [
+                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Telemetry", "Threading", "RelayEngine",
+                "UpgradeRules",
+            ],
             touchesC: true),
         room("StoreSQL", ["RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
@@ -221,7 +227,7 @@ let package = Package(
             "RelayStorePostgresTests",
             [
                 "RelayStorePostgres", "StoreSQL", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
-                "RelayEngine", "UpgradeRules", "FaultInjection", "TestPeers", "StorePeers",
+                "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance", "TestPeers", "StorePeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),

@@ -174,7 +174,8 @@ struct PostgresConnectionTests {
         #expect(try commits.value("SHOW synchronous_commit") == "on")
         #expect(try commits.value("SHOW application_name") == "tests")
         let requests = try database.connect()
-        #expect(try requests.value("SHOW enable_seqscan") == "on")
+        #expect(try requests.value("SHOW enable_hashjoin") == "off")
+        #expect(try database.connect(.control).value("SHOW enable_seqscan") == "on")
         #expect(try requests.value("SHOW statement_timeout") == "30s")
     }
 

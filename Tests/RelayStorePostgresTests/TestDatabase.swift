@@ -33,6 +33,14 @@ struct TestDatabase {
         try Self.pool(conninfo, connections: connections, log: log)
     }
 
+    /// A store in it, which may lose what it was given: the server does not wait for its disk.
+    func store() throws -> PostgresStore {
+        var options = PostgresStore.Options()
+        options.isTrial = true
+        return try PostgresStore(
+            try PostgresSettings(url: conninfo, library: .load()), options: options)
+    }
+
     static func pool(_ conninfo: String, connections: Int = 8, log: Log = .discarding) throws -> PostgresPool {
         PostgresPool(
             try PostgresSettings(url: conninfo, connections: connections, library: .load()), log: log,

@@ -6,7 +6,9 @@ import UpgradeRules
 /// Whatever a text holds, it is stored as a text and comes back as it was.
 extension ConformanceCase {
     static let hostile: [ConformanceCase] = Hostile.texts.map { text in
-        ConformanceCase("a text goes in and out by every door as it is: \(Hostile.name(text))") { subject in
+        ConformanceCase(
+            "a text goes in and out by every door as it is: \(Hostile.name(text))", where: Hostile.ability(text)
+        ) { subject in
             let tables = try subject.figures()
             try subject.holdVersions(text)
             try subject.holdDevices(text)
@@ -27,6 +29,10 @@ private enum Hostile {
         "0x41",
         "1e999", "[\"a\",{}]", "\"\\u0000", String(repeating: "\u{1F600}'", count: 200_000),
     ]
+
+    static func ability(_ text: String) -> ConformanceCase.Ability? {
+        text.utf8.contains(0) ? .nul : text.utf8.count > 1000 ? .longKeys : nil
+    }
 
     static func name(_ text: String) -> String {
         text.utf8.count > 100 ? "\(text.utf8.count) bytes" : text.debugDescription

@@ -165,7 +165,9 @@ extension ConformanceCase {
             let report = try subject.store.prune(before: late, at: late) { _ in true }
             try same([report.webhooks, report.alerts], [500, 1], "webhooks, alerts")
         },
-        ConformanceCase("a snapshot is the store as it was, and what is written meanwhile is not in it") { subject in
+        ConformanceCase(
+            "a snapshot is the store as it was, and what is written meanwhile is not in it", where: .snapshots
+        ) { subject in
             try subject.registerDevices(100)
             let snapshot = try subject.store.snapshot { _ in true }
             var bytes: Int64 = 0

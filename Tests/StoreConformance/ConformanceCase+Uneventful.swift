@@ -144,7 +144,7 @@ extension Subject {
         case 1: nil
         case 3: ""
         case 5: String(repeating: "0123456789", count: 13) + "\(number)"
-        case 7: "電話\u{0}\(number)"
+        case 7: "電話\u{1}\(number)"
         default: "138\(number)"
         }
     }

@@ -11,10 +11,28 @@ package import RelayStore
 package struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The rule, as a sentence without its full stop.
     package let description: String
+    /// What a database must be able to, for the rule to be about it; nil: nothing that not all are.
+    package let ability: Ability?
     private let body: @Sendable (Subject) async throws -> Void
 
-    init(_ description: String, _ body: @escaping @Sendable (Subject) async throws -> Void) {
+    /// What not every database is able to.
+    package enum Ability: Sendable, CaseIterable {
+        /// A text may hold a NUL.
+        case nul
+        /// A text that is looked for may be of any length.
+        case longKeys
+        /// It is copied while it is worked on.
+        case snapshots
+        /// It refuses an outcome of a device that it does not have.
+        case references
+    }
+
+    init(
+        _ description: String, where ability: Ability? = nil,
+        _ body: @escaping @Sendable (Subject) async throws -> Void
+    ) {
         self.description = description
+        self.ability = ability
         self.body = body
     }
 

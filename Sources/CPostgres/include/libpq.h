@@ -74,6 +74,7 @@ enum {
              (PGconn *_Nonnull c, const char *_Nonnull name, int count, const char *_Nullable const *_Nullable values, \
               const int *_Nullable lengths, const int *_Nullable formats, int isBinary), \
              (c, name, count, values, lengths, formats, isBinary)) \
+    FUNCTION(int, PQsendDescribePrepared, (PGconn *_Nonnull c, const char *_Nonnull name), (c, name)) \
     FUNCTION(int, PQflush, (PGconn *_Nonnull c), (c)) \
     FUNCTION(int, PQconsumeInput, (PGconn *_Nonnull c), (c)) \
     FUNCTION(int, PQisBusy, (PGconn *_Nonnull c), (c)) \
@@ -84,6 +85,9 @@ enum {
     FUNCTION(void, PQfreemem, (void *_Nullable memory), (memory)) \
     FUNCTION(int, PQresultStatus, (const PGresult *_Nonnull r), (r)) \
     FUNCTION(char *_Nullable, PQresultErrorField, (const PGresult *_Nonnull r, int field), (r, field)) \
+    FUNCTION(int, PQnparams, (const PGresult *_Nonnull r), (r)) \
+    FUNCTION(unsigned, PQparamtype, (const PGresult *_Nonnull r, int parameter), (r, parameter)) \
+    FUNCTION(unsigned, PQftype, (const PGresult *_Nonnull r, int column), (r, column)) \
     FUNCTION(int, PQntuples, (const PGresult *_Nonnull r), (r)) \
     FUNCTION(char *_Nonnull, PQgetvalue, (const PGresult *_Nonnull r, int row, int column), (r, row, column)) \
     FUNCTION(int, PQgetlength, (const PGresult *_Nonnull r, int row, int column), (r, row, column)) \

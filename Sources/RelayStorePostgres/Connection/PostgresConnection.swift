@@ -2,6 +2,7 @@
 import CPostgres
 import Glibc
 import RelayEngine
+import StoreSQL
 import Synchronization
 import Threading
 
@@ -23,8 +24,10 @@ import Threading
     private let isEncrypted: Bool
     /// What the server knows the statements by, those that this session has prepared, by their numbers.
     private var prepared: [Int: String] = [:]
-    private var preparations = 0
-    private var parameters = PostgresParameters()
+    /// The same of those that are known by their texts alone, with what the server made of them.
+    var described: [SQL: DescribedStatement] = [:]
+    var preparations = 0
+    var parameters = PostgresParameters()
     private let noticed: NoticeList
     /// How many outages its pool had seen when it was made.
     var generation = 0
@@ -157,8 +160,12 @@ import Threading
     /// Runs `body` in a transaction, which is rolled back when anything throws.
     ///
     /// A failure of the COMMIT itself by a lost connection is `isOutcomeUnknown`; all others mean that nothing was done.
-    func transaction<R>(until deadline: MonotonicTime, _ body: (PostgresConnection) throws -> R) throws -> R {
-        try execute("BEGIN", until: deadline)
+    ///
+    /// - Parameter begin: the statement that begins it.
+    func transaction<R>(
+        _ begin: String = "BEGIN", until deadline: MonotonicTime, _ body: (PostgresConnection) throws -> R
+    ) throws -> R {
+        try execute(begin, until: deadline)
         do {
             let result = try body(self)
             try execute("COMMIT", until: deadline)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPostgres
+import RelayStore
+import StoreSQL
 
 /// The values of a statement, in binary: `$1` first. One is kept by each connection, so that its memory is used again.
 struct PostgresParameters: Sendable {
@@ -31,6 +33,37 @@ struct PostgresParameters: Sendable {
         types.append(type.rawValue)
         starts.append(-1)
         lengths.append(0)
+    }
+
+    /// Adds a value as the server wants it.
+    ///
+    /// - Parameter type: the parameter's, as pg_type numbers it; a domain counts as a text.
+    mutating func add(_ value: SQLParameter?, as type: UInt32) throws(PostgresFailure) {
+        types.append(type)
+        guard let value else {
+            starts.append(-1)
+            lengths.append(0)
+            return
+        }
+        starts.append(fields.bytes.count)
+        switch (value, PostgresType(rawValue: type)) {
+        case (.integer(let number), .int8): fields.raw(number)
+        case (.integer(let number), .int4): fields.raw(try Self.narrowed(number) as Int32)
+        case (.integer(let number), .int2): fields.raw(try Self.narrowed(number) as Int16)
+        case (.integer(let number), .bool): fields.bytes.append(number == 0 ? 0 : 1)
+        case (.integer(let number), _): fields.bytes.append(contentsOf: String(number).utf8)
+        case (.text(let text), _): fields.bytes.append(contentsOf: ErasedTelephone.stored(text).utf8)
+        case (.bytes(let bytes), _): fields.bytes.append(contentsOf: bytes)
+        }
+        end()
+    }
+
+    /// As PostgreSQL refuses a number that a column cannot hold.
+    private static func narrowed<Number: FixedWidthInteger>(_ number: Int64) throws(PostgresFailure) -> Number {
+        guard let narrow = Number(exactly: number) else {
+            throw PostgresFailure(.refused("22003"), "a number is out of range")
+        }
+        return narrow
     }
 
     mutating func add(_ value: Int64?) {
@@ -89,6 +122,12 @@ struct PostgresParameters: Sendable {
 
     mutating func add(_ values: some Collection<Int64>) {
         array(.int8, count: values.count) { fields in for value in values { fields.add(value) } }
+    }
+
+    mutating func add(_ values: some Collection<Int64?>) {
+        array(.int8, count: values.count) { fields in
+            for value in values { if let value { fields.add(value) } else { fields.null() } }
+        }
     }
 
     mutating func add(_ values: some Collection<String?>) {

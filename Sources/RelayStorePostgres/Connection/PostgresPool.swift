@@ -29,6 +29,8 @@ package final class PostgresPool: Sendable {
     }
 
     private let dialer: PostgresDialer
+    /// The server and its database.
+    var place: String { dialer.conninfo.place }
     private let lanes: [PostgresRole: Lane]
     private let state = Mutex(State())
     private let log: Log
@@ -60,7 +62,7 @@ package final class PostgresPool: Sendable {
     ///   - deadline: it may take a second more to connect, or to find out that a statement cannot be cancelled.
     /// - Throws: `StoreError` for what the server or the way to it said; whatever else `body` throws, as it is.
     func use<R: Sendable>(
-        _ role: PostgresRole, _ doing: StaticString, isReadOnly: Bool = false, until deadline: MonotonicTime,
+        _ role: PostgresRole, _ doing: String, isReadOnly: Bool = false, until deadline: MonotonicTime,
         _ body: (PostgresConnection) throws -> R
     ) throws -> R {
         var attempt = 0
@@ -72,14 +74,14 @@ package final class PostgresPool: Sendable {
                 let isDue = Repetition.isDue(
                     after: failure, attempt: attempt, isReadOnly: isReadOnly, at: MonotonicClock.now(),
                     deadline: deadline)
-                guard isDue else { throw failure.storeError(doing: doing.description, place: dialer.conninfo.place) }
+                guard isDue else { throw failure.storeError(doing: doing, place: dialer.conninfo.place) }
             }
         }
     }
 
     /// In a transaction that is rolled back when anything throws.
     func write<R: Sendable>(
-        _ role: PostgresRole, _ doing: StaticString, until deadline: MonotonicTime,
+        _ role: PostgresRole, _ doing: String, until deadline: MonotonicTime,
         _ body: (PostgresConnection) throws -> R
     ) throws -> R {
         try use(role, doing, until: deadline) { connection in try connection.transaction(until: deadline, body) }

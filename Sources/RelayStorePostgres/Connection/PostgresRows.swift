@@ -22,6 +22,16 @@ import RelayEngine
     /// How many rows an INSERT, UPDATE or DELETE changed, a SELECT gave, or a COPY took.
     var affected: Int { unsafe Int(String(cString: relay_PQcmdTuples(result))) ?? 0 }
 
+    /// Of the statement that was described.
+    var parameterTypes: [UInt32] {
+        unsafe (0..<relay_PQnparams(result)).map { unsafe relay_PQparamtype(result, $0) }
+    }
+
+    /// Lends a row until `body` returns.
+    func withRow<R>(_ row: Int, _ body: (PostgresRow) throws -> R) rethrows -> R {
+        unsafe try body(PostgresRow(result, row))
+    }
+
     func isNull(_ row: Int, _ column: Int) -> Bool {
         unsafe relay_PQgetisnull(result, Int32(row), Int32(column)) == 1
     }
@@ -34,17 +44,21 @@ import RelayEngine
         return unsafe try body(UnsafeRawBufferPointer(start: relay_PQgetvalue(result, row, column), count: count))
     }
 
-    /// A bigint, an integer or a smallint; 0 for NULL.
+    /// A bigint, an integer, a smallint or a truth value; 0 for NULL.
     @inline(__always)
     func integer(_ row: Int, _ column: Int) -> Int64 {
-        unsafe withBytes(row, column) { bytes in
-            switch bytes.count {
-            case 8: unsafe Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
-            case 4: unsafe Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
-            case 2: unsafe Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
-            case 0: 0
-            default: preconditionFailure("column \(column) is no integer")
-            }
+        unsafe withBytes(row, column) { unsafe Self.integer($0, column) }
+    }
+
+    @inline(__always)
+    static func integer(_ bytes: UnsafeRawBufferPointer, _ column: some BinaryInteger) -> Int64 {
+        switch bytes.count {
+        case 8: unsafe Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+        case 4: unsafe Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+        case 2: unsafe Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+        case 1: unsafe Int64(bytes[0])
+        case 0: 0
+        default: preconditionFailure("column \(column) is no integer")
         }
     }
 

@@ -4,7 +4,8 @@ import RelayStore
 
 /// The fan-out's batches: devices of a shard, and due retries.
 enum BatchReader {
-    /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes.
+    /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes: as rows are
+    /// compared here, no other index can be taken.
     static let production = devices("= 0")
     static let sandbox = devices("= 1")
     /// The same without those that have a row in the ledger of a campaign ($5): its canary's.
@@ -18,9 +19,9 @@ enum BatchReader {
         PostgresStatement(
             composed: """
                 SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at FROM device
-                WHERE app_id = $1 AND id > $2 AND id <= $3 AND removed_at IS NULL
+                WHERE (app_id, id) > ($1, $2) AND (app_id, id) <= ($1, $3) AND removed_at IS NULL
                     AND coalesce(planned_environment, environment) \(condition)
-                ORDER BY id LIMIT $4
+                ORDER BY app_id, id LIMIT $4
                 """, isReadOnly: true)
     }
 
@@ -34,8 +35,17 @@ enum BatchReader {
               WHERE campaign_id = $1 AND environment = $2 AND state = 3 AND next_attempt_at <= $3
                   AND (SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = $1)
               ORDER BY next_attempt_at LIMIT $4) AS r
-            LEFT JOIN device AS d ON d.app_id = (SELECT c.app_id FROM campaign AS c WHERE c.id = $1) AND d.id = r.device_id
+            LEFT JOIN device AS d ON d.id = r.device_id
+                AND d.app_id IS NOT DISTINCT FROM (SELECT c.app_id FROM campaign AS c WHERE c.id = $1)
         ORDER BY r.device_id
+        """, isReadOnly: true)
+
+    /// None of a campaign that is over.
+    static let nextRetry = PostgresStatement(
+        """
+        SELECT min(next_attempt_at) FROM delivery
+        WHERE campaign_id = $1 AND environment = $2 AND state = 3
+            AND (SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = $1)
         """, isReadOnly: true)
 
     /// How many devices one message has where most of them may be of another wave.
@@ -105,6 +115,13 @@ enum BatchReader {
                 attempts: UInt16(clamping: found.integer(row, 7)),
                 again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 8))), to: &rows)
         }
+    }
+
+    /// All that a statement gave.
+    static func rows(of found: borrowing PostgresRows) -> DeviceRows {
+        var rows = DeviceRows()
+        for row in 0..<found.count { append(row, of: found, wave: 0, to: &rows) }
+        return rows
     }
 
     /// Columns: id, token, telephone, version, environment, dead, registered.

@@ -56,4 +56,10 @@ enum PackedToken {
             return unsafe rows.store(UnsafeRawBufferPointer(text))
         }
     }
+
+    static func text(_ packed: UnsafeRawBufferPointer) -> String {
+        var rows = DeviceRows()
+        let slice = unsafe unpack(packed, into: &rows)
+        return slice.isAbsent ? "" : rows.string(slice)
+    }
 }

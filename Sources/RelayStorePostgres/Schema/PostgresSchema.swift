@@ -10,7 +10,7 @@ struct PostgresSchema: Sendable {
     let release: String
     var chain = PostgresMigration.chain
 
-    private var newest: Int { chain.map(\.toVersion).max() ?? 0 }
+    var newest: Int { chain.map(\.toVersion).max() ?? 0 }
 
     /// Which steps were done, which releases have worked on the store, and how much a release must know to do so. Not steps of the
     /// chain: its first step is recorded in them already.

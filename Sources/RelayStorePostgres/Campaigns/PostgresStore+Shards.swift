@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import StoreSQL
+import UpgradeRules
+
+extension PostgresStore {
+    /// Counts in one snapshot, and then writes the shards in one short transaction. A device that registers in between is not of the
+    /// audience; one whose environment changes in between stays with the environment that it was counted in.
+    package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
+        try forgetMoves(before: campaign)
+        let plan = try look(.long, "planning a campaign", isSnapshot: true) { session -> AudiencePlan? in
+            guard let (app, requirement) = try Self.unplanned(campaign, session) else { return nil }
+            let size = max(shardSize, 1)
+            let draw = waves.map { WaveDraw($0, requirement: requirement) }
+            var plan =
+                if let waves, let draw {
+                    try AudiencePlan(of: app, size: size, in: waves, draw: draw, session)
+                } else {
+                    try AudiencePlan(of: app, size: size, session)
+                }
+            // They had their turn before all others.
+            for device in try CanaryTable.devices(of: campaign, session) {
+                plan.leaveOut(device.id, wave: draw?.wave(of: device.telephone?.utf8) ?? 0, device.environment)
+            }
+            return plan
+        }
+        guard let plan else { return }
+        try write(.long, "planning a campaign", lock: .campaign(campaign)) { session in
+            guard try Self.unplanned(campaign, session) != nil else { return }
+            try session.run(Self.insertShards) { values in
+                values.add(campaign.row)
+                values.add(plan.shards.indices.map(Int64.init))
+                values.add(plan.shards.map(\.after))
+                values.add(plan.shards.map(\.last))
+                values.add(plan.shards.map(\.devices))
+                values.add(plan.shards.map { Int64($0.wave) })
+                values.add(plan.shards.map { Int64($0.environment.rawValue) })
+                values.add(plan.shards.map { $0.environment == plan.packed ? Int64(1) : 0 })
+            }
+            if let waves {
+                var devices = [Int64](repeating: 0, count: waves.count)
+                for shard in plan.shards { devices[shard.wave] += shard.devices }
+                try WaveTable.insert(campaign, plan: waves, devices: devices, at: now, session)
+            }
+            try session.run("UPDATE campaign SET planned_at = ? WHERE id = ?", now, campaign.row)
+            var counts = CampaignCounts()
+            counts.pending = plan.shards.reduce(0) { $0 + $1.devices }
+            try RunTable.add(counts, to: campaign, session)
+        }
+    }
+
+    static let insertShards = PostgresStatement(
+        """
+        INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave, environment, packs)
+        SELECT $1, n.number, n.after, n.last, n.devices, n.wave, n.environment::smallint, n.packs::smallint
+        FROM unnest($2, $3, $4, $5, $6, $7, $8) AS n (number, after, last, devices, wave, environment, packs)
+        """)
+
+    /// The campaign's app and requirement, where its audience has not been cut yet.
+    private static func unplanned(
+        _ campaign: CampaignKey, _ session: PostgresSession
+    ) throws -> (app: Int64, requirement: Int64)? {
+        try session.first(
+            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
+        ) { ($0.integer(0), $0.integer(1)) }
+    }
+
+    /// Devices whose environment changed under the campaign before: from now on they are of the new one. Before the count, so
+    /// that whatever changes after this is counted where it was. A thousand at a time, since a corrected import may have
+    /// moved all of them.
+    private func forgetMoves(before campaign: CampaignKey) throws {
+        var after: Int64 = 0
+        while true {
+            let last = try write(.long, "planning a campaign") { session -> Int64? in
+                guard let (app, _) = try Self.unplanned(campaign, session) else { return nil }
+                let moved = try session.all(
+                    """
+                    WITH moved AS (
+                        SELECT id FROM device WHERE app_id = ?1 AND planned_environment IS NOT NULL AND id > ?2
+                        ORDER BY app_id, id LIMIT 1000 FOR UPDATE)
+                    UPDATE device AS d SET planned_environment = NULL FROM moved WHERE d.app_id = ?1 AND d.id = moved.id
+                    RETURNING d.id
+                    """, app, after
+                ) { $0.integer(0) }
+                return moved.max()
+            }
+            guard let last else { return }
+            after = last
+        }
+    }
+}
+
+extension AudiencePlan {
+    /// By the server alone: some 300 ns a device.
+    fileprivate init(of app: Int64, size: Int, _ session: PostgresSession) throws {
+        try self.init(
+            size: size, all: Self.cut(Self.everybody, of: app, .production, size: size, session),
+            sandbox: Self.cut(Self.sandbox, of: app, .sandbox, size: size, session)
+        ) { shard in
+            try session.integer(
+                "SELECT count(*) FROM device AS d WHERE \(Self.sandbox) AND d.id > ? AND d.id <= ?", app, shard.after,
+                shard.last) ?? 0
+        }
+    }
+
+    /// Devices of an app (?1).
+    private static let everybody: SQL = "d.app_id = ?1 AND d.removed_at IS NULL"
+    private static let sandbox: SQL =
+        "d.app_id = ?1 AND coalesce(d.planned_environment, d.environment) = 1 AND d.removed_at IS NULL"
+
+    private static func cut(
+        _ devices: SQL, of app: Int64, _ environment: PushEnvironment, size: Int, _ session: PostgresSession
+    ) throws -> [PlannedShard] {
+        var after: Int64 = 0
+        return try session.all(
+            """
+            SELECT max(n.id), count(*) FROM (
+                SELECT d.id, (row_number() OVER (ORDER BY d.app_id, d.id) - 1) / ?2 AS part FROM device AS d WHERE \(devices)) AS n
+            GROUP BY n.part ORDER BY 1
+            """, app, size
+        ) { row in
+            defer { after = row.integer(0) }
+            return PlannedShard(
+                after: after, last: row.integer(0), devices: row.integer(1), environment: environment)
+        }
+    }
+
+    /// For each device the wave is drawn here.
+    fileprivate init(
+        of app: Int64, size: Int, in waves: WavePlan, draw: WaveDraw, _ session: PostgresSession
+    ) throws {
+        var page: [(device: Int64, wave: Int, environment: PushEnvironment)] = []
+        var (place, after) = (0, Int64(0))
+        try self.init(size: size, in: waves) {
+            if place == page.count {
+                page = try session.all(Self.page, app, after, 20_000) { row in
+                    (row.integer(0), draw.wave(of: row.optionalText(1)?.utf8), row.environment(2))
+                }
+                place = 0
+                guard let last = page.last else { return nil }
+                after = last.device
+            }
+            defer { place += 1 }
+            return page[place]
+        }
+    }
+
+    private static let page: SQL = """
+        SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment) FROM device AS d
+        WHERE d.app_id = ? AND d.id > ? AND d.removed_at IS NULL ORDER BY d.app_id, d.id LIMIT ?
+        """
+}

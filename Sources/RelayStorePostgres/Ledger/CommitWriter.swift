@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import StoreSQL
+
+/// Writes a campaign's batches of outcomes within one transaction, each kind of row by one statement for all of them: what was
+/// uneventful as packed batches, the others as rows, counts once at the end.
+///
+/// The run's row is locked, so that nobody else writes outcomes of the campaign meanwhile.
+struct CommitWriter {
+    private let session: PostgresSession
+    private let run: RunTable.Run
+    private let now: Timestamp
+    /// Devices of users who were erased while a push to them may have been on its way.
+    private let erased: Set<Int64>
+    private var counts = CampaignCounts()
+    private var reasons: [Reason: Int64] = [:]
+    /// Reminders that were not sent after all.
+    private var givenBack: Int64 = 0
+
+    private struct Reason: Hashable {
+        /// Rejected or filtered.
+        var kind: DeliveryState
+        var text: String
+    }
+
+    private struct OldRow {
+        var state: DeliveryState
+        var reason: String?
+        var attempts: Int64
+        var again: SentAgain
+    }
+
+    /// A row as it is written.
+    private struct NewRow {
+        var device: Int64
+        var state: DeliveryState
+        var attempts: Int64
+        var reason: String?
+        /// Of the arena of one of the batches.
+        var telephone: ByteSlice
+        var batch: Int
+        var isErased = false
+        var next: Timestamp?
+        var environment: PushEnvironment
+        var again: SentAgain = []
+    }
+
+    /// What a step writes.
+    private struct Outcomes {
+        var packed: [DeliveryPacker] = []
+        var rows: [NewRow] = []
+        var givenBack: [Int64] = []
+    }
+
+    init(_ session: PostgresSession, _ run: RunTable.Run, of batches: [LedgerCommit], at now: Timestamp) throws {
+        (self.session, self.run, self.now) = (session, run, now)
+        erased = try Self.erased(of: batches, session)
+    }
+
+    // MARK: Tokens
+
+    /// What the answers say of tokens.
+    static func recordTokens(of batches: [LedgerCommit], _ session: PostgresSession) throws {
+        let retirements = batches.flatMap(\.retirements)
+        if !retirements.isEmpty {
+            try session.run(retire) { values in
+                values.add(retirements.map(\.device))
+                values.add(retirements.map(\.deadSince.milliseconds))
+                values.add(retirements.map(\.registeredAt.milliseconds))
+            }
+        }
+        let corrections = batches.flatMap(\.corrections)
+        if !corrections.isEmpty {
+            try session.run(correct) { values in
+                values.add(corrections.map(\.device))
+                values.add(corrections.map { Int64($0.environment.rawValue) })
+                values.add(corrections.map(\.registeredAt.milliseconds))
+            }
+        }
+        for batch in batches {
+            for doubt in batch.doubts { try TokenDoubtTable.put(doubt, of: batch.campaign, session) }
+        }
+    }
+
+    private static func erased(of batches: [LedgerCommit], _ session: PostgresSession) throws -> Set<Int64> {
+        // There are none as a rule.
+        guard try !session.run(anyErased, { _ in }).isEmpty else { return [] }
+        let pushed = batches.flatMap { batch in
+            batch.rows.filter { !$0.telephone.isAbsent }.map { ($0.device, batch.devices.string($0.telephone)) }
+        }
+        let found = try session.run(isErased) { values in
+            values.add(pushed.map(\.0))
+            values.add(pushed.map { Optional($0.1) })
+        }
+        return Set((0..<found.count).map { found.integer($0, 0) })
+    }
+
+    // MARK: Batches
+
+    mutating func record(_ batches: [LedgerCommit]) throws {
+        for batch in batches where batch.campaign != run.campaign {
+            throw PostgresFailure(.refused("23514"), "a batch is of another campaign than its run")
+        }
+        // All at once, unless two may have the same device: then one sees what the other has written.
+        var last = Int64.min
+        let areApart = batches.sorted { $0.first < $1.first }.allSatisfy { batch in
+            defer { last = max(last, batch.last) }
+            return batch.first > last
+        }
+        if areApart { try write(batches) } else { for batch in batches { try write([batch]) } }
+        try moveShards(of: batches)
+        for batch in batches { try WaveTable.add(batch.waves, to: run.campaign, session) }
+    }
+
+    private mutating func write(_ batches: [LedgerCommit]) throws {
+        let older = try oldRows(of: batches)
+        var outcomes = Outcomes()
+        for (place, batch) in batches.enumerated() { try sort(batch, at: place, older, into: &outcomes) }
+        if !outcomes.packed.isEmpty { try insert(outcomes.packed) }
+        if !outcomes.rows.isEmpty { try write(outcomes.rows, of: batches) }
+        if !outcomes.givenBack.isEmpty {
+            try session.run(Self.giveBack) { values in
+                values.add(run.campaign.row)
+                values.add(now.milliseconds)
+                values.add(outcomes.givenBack)
+            }
+        }
+    }
+
+    /// Decides how each outcome of a batch is kept, and counts it.
+    private mutating func sort(
+        _ batch: LedgerCommit, at place: Int, _ older: [Int64: OldRow], into outcomes: inout Outcomes
+    ) throws {
+        // Whoever lists what has no outcome yet looks behind the cursors.
+        let packs =
+            batch.shard?.packs == true
+            && (batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false)
+        var packer = DeliveryPacker()
+        var before = Int64.min
+        for row in batch.rows {
+            guard row.device > before else {
+                throw PostgresFailure(.refused("23514"), "the devices of a batch do not come in ascending order")
+            }
+            before = row.device
+            let old = older.isEmpty ? nil : older[row.device]
+            if let old {
+                count(old.state, old.reason, -1)
+            } else if packs, let outcome = PlainOutcome(of: row) {
+                append(row, outcome, of: batch, to: &packer)
+                if packer.count == DeliveryBatch.limit { take(&packer, into: &outcomes) }
+                continue
+            }
+            if let old, Self.isGivenBack(row, old, isOver: run.ended != nil) {
+                outcomes.givenBack.append(row.device)
+                count(.accepted, nil, 1)
+                givenBack += 1
+                continue
+            }
+            var new = NewRow(
+                device: row.device, state: row.state, attempts: Int64(row.attempts), reason: row.reason,
+                telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
+                next: row.nextAttemptAt, environment: .production)
+            // Sent and failed for now, but its campaign is over: it is not tried again.
+            if row.state == .retrying, run.ended == .expired { (new.state, new.next) = (.expired, nil) }
+            if new.next != nil { new.environment = row.environment }
+            if let old, new.state == .retrying {
+                new.again = old.again.after(isTried: Int64(row.attempts) > old.attempts)
+            }
+            outcomes.rows.append(new)
+            count(new.state, row.reason, 1)
+        }
+        take(&packer, into: &outcomes)
+    }
+
+    private func append(
+        _ row: LedgerRow, _ outcome: PlainOutcome, of batch: LedgerCommit, to packer: inout DeliveryPacker
+    ) {
+        guard erased.isEmpty || !erased.contains(row.device) else {
+            var text = Delivery.erased
+            text.withUTF8 { unsafe packer.append(row.device, outcome, telephone: UnsafeRawBufferPointer($0)) }
+            return
+        }
+        unsafe batch.devices.bytes.withUnsafeBytes { arena in
+            unsafe packer.append(
+                row.device, outcome,
+                telephone: row.telephone.isAbsent
+                    ? nil : UnsafeRawBufferPointer(rebasing: arena[row.telephone.range]))
+        }
+    }
+
+    private mutating func take(_ packer: inout DeliveryPacker, into outcomes: inout Outcomes) {
+        guard packer.count > 0 else { return }
+        counts.accepted += packer.accepted
+        counts.filtered += packer.filtered
+        for outcome in PlainOutcome.allCases {
+            guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
+            reasons[Reason(kind: .filtered, text: reason.rawValue), default: 0] += packer.tally[Int(outcome.rawValue)]
+        }
+        outcomes.packed.append(packer)
+        packer = DeliveryPacker()
+    }
+
+    /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
+    /// push service took before stays taken.
+    private static func isGivenBack(_ row: LedgerRow, _ old: OldRow, isOver: Bool) -> Bool {
+        guard old.again.contains(.reminder) else { return false }
+        switch row.state {
+        case .filtered, .expired, .cancelled: return true
+        case .retrying: return isOver
+        case .pending, .inFlight, .accepted, .rejected, .unregistered: return false
+        }
+    }
+
+    private mutating func count(_ state: DeliveryState, _ reason: String?, _ devices: Int64) {
+        counts[state] += devices
+        if state == .rejected || state == .filtered {
+            reasons[Reason(kind: state, text: reason ?? "unknown"), default: 0] += devices
+        }
+    }
+
+    // MARK: What is recorded already
+
+    /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
+    private static let sparse: Int64 = 8
+
+    private func oldRows(of batches: [LedgerCommit]) throws -> [Int64: OldRow] {
+        let batches = batches.filter { !$0.rows.isEmpty }
+        let packing = batches.filter { $0.shard?.packs == true }
+        // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
+        let dense = batches.filter {
+            $0.shard != nil && ($0.shard?.packs == true || ($0.last - $0.first) / Int64($0.rows.count) <= Self.sparse)
+        }
+        if !packing.isEmpty { try unpack(packing.map { ($0.first, $0.last) }) }
+        let retries = batches.filter { $0.shard == nil }.flatMap { $0.rows.map(\.device) }
+        // Another owner may have recorded it since the retry was read. A batch around it need not have it.
+        if !retries.isEmpty { try unpackDevices(retries) }
+        var older: [Int64: OldRow] = [:]
+        if !dense.isEmpty {
+            try add(to: &older, Self.rowsBetween) { values in
+                values.add(dense.map(\.first))
+                values.add(dense.map(\.last))
+            }
+        }
+        let single =
+            retries
+            + batches.filter { batch in
+                batch.shard.map { !$0.packs } ?? false
+                    && (batch.last - batch.first) / Int64(batch.rows.count) > Self.sparse
+            }.flatMap { $0.rows.map(\.device) }
+        if !single.isEmpty { try add(to: &older, Self.rowsOf) { $0.add(single) } }
+        return older
+    }
+
+    private func add(
+        to older: inout [Int64: OldRow], _ statement: PostgresStatement, _ fill: (inout PostgresParameters) -> Void
+    ) throws {
+        let found = try session.run(statement) { values in
+            values.add(run.campaign.row)
+            fill(&values)
+        }
+        for row in 0..<found.count {
+            older[found.integer(row, 0)] = OldRow(
+                state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 1))) ?? .cancelled,
+                reason: found.optionalText(row, 2), attempts: found.integer(row, 3),
+                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 4))))
+        }
+    }
+
+    private func unpack(_ ranges: [(first: Int64, last: Int64)]) throws {
+        let found = try session.run(Self.overlaps) { values in
+            values.add(run.campaign.row)
+            values.add(ranges.map(\.first))
+            values.add(ranges.map(\.last))
+        }
+        for row in 0..<found.count {
+            try DeliveryBatchTable.unpack(
+                from: found.integer(row, 0), through: found.integer(row, 1), of: run.campaign, session)
+        }
+    }
+
+    private func unpackDevices(_ devices: [Int64]) throws {
+        let found = try session.run(Self.overlaps) { values in
+            values.add(run.campaign.row)
+            values.add(devices)
+            values.add(devices)
+        }
+        for row in 0..<found.count {
+            let device = found.integer(row, 0)
+            guard try DeliveryBatchTable.outcome(of: device, in: run.campaign.row, session) != nil else { continue }
+            try DeliveryBatchTable.unpack(from: device, through: device, of: run.campaign, session)
+        }
+    }
+
+    // MARK: Writing
+
+    private func insert(_ packed: [DeliveryPacker]) throws {
+        try session.run(Self.insertPacked) { values in
+            values.add(run.campaign.row)
+            values.add(now.milliseconds)
+            values.add(packed.map(\.last))
+            values.add(packed.map(\.first))
+            values.add(packed.map(\.accepted))
+            values.add(packed.map(\.filtered))
+            values.add(packed.map { Optional($0.outcomes) })
+            values.add(packed.map { Optional($0.telephones) })
+        }
+    }
+
+    private func write(_ rows: [NewRow], of batches: [LedgerCommit]) throws {
+        try session.run(Self.writeRows) { values in
+            values.add(run.campaign.row)
+            values.add(now.milliseconds)
+            values.add(rows.lazy.map(\.device))
+            values.add(rows.lazy.map { Int64($0.state.rawValue) })
+            values.add(rows.lazy.map(\.attempts))
+            values.add(rows.lazy.map(\.next?.milliseconds))
+            values.add(rows.lazy.map { Int64($0.environment.rawValue) })
+            values.add(rows.lazy.map { Int64($0.again.rawValue) })
+            values.add(rows.lazy.map(\.reason))
+            values.array(.text, count: rows.count) { fields in
+                for row in rows {
+                    if row.telephone.isAbsent {
+                        fields.null()
+                    } else if row.isErased {
+                        fields.add(ErasedTelephone.text)
+                    } else {
+                        fields.add(batches[row.batch].devices.bytes[row.telephone.range])
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves cursors, and what that takes of the shards out of the count of those whom the campaign has not come to.
+    private mutating func moveShards(of batches: [LedgerCommit]) throws {
+        var moves: [Int: (before: ShardRange, after: ShardRange)] = [:]
+        for batch in batches {
+            guard let before = batch.shard, let after = batch.advanced else { continue }
+            counts[run.rest ?? .pending] -= before.remaining - after.remaining
+            guard let earlier = moves[before.number] else {
+                moves[before.number] = (before, after)
+                continue
+            }
+            guard earlier.after.cursor == before.cursor else { throw Self.elsewhere(before, run) }
+            moves[before.number] = (earlier.before, after)
+        }
+        guard !moves.isEmpty else { return }
+        let sorted = moves.values.sorted { $0.before.number < $1.before.number }
+        let moved = try session.run(Self.moveShards) { values in
+            values.add(run.campaign.row)
+            values.add(sorted.map { Int64($0.before.number) })
+            values.add(sorted.map(\.before.cursor))
+            values.add(sorted.map(\.after.cursor))
+            values.add(sorted.map(\.after.remaining))
+        }
+        if moved.affected != sorted.count { throw Self.elsewhere(sorted[0].before, run) }
+    }
+
+    private static func elsewhere(_ shard: ShardRange, _ run: RunTable.Run) -> PostgresFailure {
+        PostgresFailure(
+            .refused("23514"),
+            "shard \(shard.number) of campaign \(run.campaign.row), or one beside it, is not where its batch begins")
+    }
+
+    /// Writes the counts that were gathered.
+    func finish() throws {
+        try RunTable.add(counts, to: run.campaign, commits: 1, session)
+        let reasons = reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
+        for (reason, devices) in reasons where devices != 0 {
+            try session.run(
+                """
+                INSERT INTO campaign_reason AS r (campaign_id, kind, reason, devices) VALUES (?1, ?2, ?3, greatest(CAST(?4 AS bigint), 0))
+                ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = r.devices + ?4
+                """, run.campaign.row, reason.kind.name, reason.text, devices)
+        }
+        try RoundTable.giveBack(givenBack, of: run.campaign, session)
+    }
+}
+
+extension LedgerCommit {
+    /// Of its rows, ascending.
+    fileprivate var first: Int64 { rows.first?.device ?? .max }
+    fileprivate var last: Int64 { rows.last?.device ?? .min }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import StoreSQL
+
+extension PostgresStore {
+    package func readDevices(
+        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
+    ) throws {
+        try look(.reads, "reading a batch of devices", isSnapshot: false) { session in
+            try BatchReader.readDevices(
+                session.connection, app: try AppTable.id(of: app, session), environment: environment, after: after,
+                through: last, limit: limit, of: slice, without: campaign, into: &rows, until: session.deadline)
+        }
+    }
+
+    package func readDueRetries(
+        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int, waves: WaveDraw?,
+        into rows: inout DeviceRows
+    ) throws {
+        try look(.reads, "reading due retries", isSnapshot: false) { session in
+            try BatchReader.readDueRetries(
+                session.connection, campaign, environment: environment, at: now, limit: limit, waves: waves,
+                into: &rows, until: session.deadline)
+        }
+    }
+
+    package func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp? {
+        try look(.reads, "looking for the next retry", isSnapshot: false) { session in
+            let found = try session.run(BatchReader.nextRetry) { values in
+                values.add(campaign.row)
+                values.add(Int64(environment.rawValue))
+            }
+            return found.optionalInteger(0, 0).map { Timestamp(milliseconds: $0) }
+        }
+    }
+
+    package func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool {
+        try write(.commits, "recording outcomes") { session in
+            try CommitWriter.recordTokens(of: batches, session)
+            switch try RunTable.find(lease, session) {
+            case .over: return false
+            case .recorded: return true
+            case .next(let run):
+                var writer = try CommitWriter(session, run, of: batches, at: now)
+                try writer.record(batches)
+                try writer.finish()
+                return true
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+import StoreSQL
+
+extension PostgresStore {
+    package func census() throws -> StoreCensus {
+        try read("counting devices and campaigns") { session in
+            var census = StoreCensus()
+            // The count that the relay keeps: nothing is scanned.
+            for (app, devices) in try session.all(
+                "SELECT a.name, a.platform, a.devices FROM app AS a",
+                row: { (AppKey(app: $0.text(0), platform: $0.platform(1)), $0.integer(2)) })
+            {
+                census.devices[app] = devices
+            }
+            let campaigns = try session.all(
+                """
+                SELECT a.name, a.platform, c.state, count(*),
+                    CAST(sum(n.cancelled + \(CampaignTable.leftOut("c"))) AS bigint)
+                FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id JOIN app AS a ON a.id = c.app_id
+                GROUP BY a.name, a.platform, c.state
+                """
+            ) {
+                (
+                    AppKey(app: $0.text(0), platform: $0.platform(1)), CampaignState(rawValue: $0.text(2)),
+                    $0.integer(3), $0.integer(4)
+                )
+            }
+            for case (let app, let state?, let count, let cancelled) in campaigns {
+                census.campaigns[.init(app: app, state: state)] = count
+                census.cancelled[.init(app: app, state: state)] = cancelled
+            }
+            // Over the index of what is pending, of which a receiver has ten thousand at most.
+            census.receivers = try session.all(
+                """
+                SELECT r.url, count(n.id), min(n.created_at), r.gone_at IS NOT NULL
+                FROM receiver AS r LEFT JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending'
+                GROUP BY r.id ORDER BY r.id
+                """
+            ) {
+                StoreCensus.Receiver(
+                    url: $0.text(0), pending: $0.integer(1), oldest: $0.optionalTime(2), isGone: $0.integer(3) != 0)
+            }
+            return census
+        }
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+import StoreSQL
+
+extension PostgresStore {
+    /// The relay's own rules for its rows. Of pages and indexes the server knows more: `pg_amcheck`.
+    package func check(begins: (String) -> Bool) throws -> [StoreFault] {
+        try look(.long, "checking the store", isSnapshot: true) { session in
+            var examination = StoreExamination(connection: session)
+            for step in StoreExamination<PostgresSession>.ofRows {
+                guard begins(step.name) else { throw StoreError(.failed, context: "the check was given up") }
+                try examination.run(step)
+            }
+            return examination.faults
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+import StoreSQL
+import Synchronization
+
+extension PostgresStore {
+    package func status() throws -> StoreStatus {
+        try read("reading the store's status") { session in
+            let applied = try session.all("SELECT version, applied_at FROM migration ORDER BY version") {
+                (version: Int($0.integer(0)), at: $0.time(1))
+            }
+            let releases = try session.all("SELECT name, schema_version, opened_at FROM release ORDER BY id") {
+                StoreRelease(release: $0.text(0), schemaVersion: Int($0.integer(1)), openedAt: $0.time(2))
+            }
+            // With indexes and what lies beside the rows.
+            let size = try session.integer(
+                """
+                SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint)
+                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = ? AND c.relkind = 'r'
+                """, schema.name)
+            let times = Dictionary(applied.map { ($0.version, $0.at) }, uniquingKeysWith: { $1 })
+            return StoreStatus(
+                path: "\(pool.place), schema \(schema.name)", size: size ?? 0,
+                schemaVersion: applied.last?.version ?? 0, newestSchemaVersion: schema.newest,
+                chain: schema.chain.map {
+                    StoreStep(version: $0.toVersion, name: $0.name, appliedAt: times[$0.toVersion])
+                },
+                firstInstalled: releases.first, current: releases.last)
+        }
+    }
+
+    /// Of the server's disk nobody here can say anything.
+    package func figures() -> StoreFigures { tally.withLock { $0 } }
+
+    /// A row for each app, whose revision rises with all that is decided and asked for. Changes of this relay count, too.
+    package func changeMark() throws -> Int64 {
+        try readOnce("asking for changes by others") { session in
+            try session.integer("SELECT CAST(coalesce(sum(revision), 0) AS bigint) FROM version") ?? 0
+        }
+    }
+
+    package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {
+        throw PostgresDatabase.refusal(schema.name)
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import StoreSQL
+import UpgradeRules
+
+extension PostgresStore {
+    @discardableResult
+    package func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts {
+        try write(.requests, "registering devices") { session in
+            var counts = UpsertCounts()
+            var rest = devices[...]
+            while let app = rest.first?.app {
+                var batch = RegistrationBatch(app: app)
+                for device in rest.prefix(while: { $0.app == app }) { batch.append(device) }
+                var registrar = try BatchRegistrar(session, app, at: now, from: .registration)
+                try registrar.register(batch, 0..<batch.count)
+                counts += try registrar.finish()
+                rest = rest.dropFirst(batch.count)
+            }
+            return counts
+        }
+    }
+
+    /// Devices of one transaction of an import: some tenths of a second. Nobody waits for it but who registers one of these.
+    private static let most = 5000
+
+    @discardableResult
+    package func register(
+        _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts {
+        var counts = UpsertCounts()
+        for start in stride(from: 0, to: batch.count, by: Self.most) {
+            let part = try transaction(keeps: !isDryRun) { session in
+                var registrar = try BatchRegistrar(session, batch.app, at: now, from: .records)
+                try registrar.register(batch, start..<min(start + Self.most, batch.count))
+                return try registrar.finish()
+            }
+            counts += part
+            stored(part)
+        }
+        return counts
+    }
+
+    /// Thrown out of a transaction, so that it is rolled back.
+    private struct DryRun: Error {
+        var counts: UpsertCounts
+    }
+
+    private func transaction(
+        keeps: Bool, _ body: (PostgresSession) throws -> UpsertCounts
+    ) throws -> UpsertCounts {
+        do {
+            return try write(.long, "registering devices") { session in
+                let counts = try body(session)
+                guard keeps else { throw DryRun(counts: counts) }
+                return counts
+            }
+        } catch let end as DryRun {
+            return end.counts
+        }
+    }
+
+    package func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord? {
+        try write(.requests, "changing a device") { session in
+            guard try RegistryTable.device(app, token: device.token, session) != nil else { return nil }
+            var batch = RegistrationBatch(app: app)
+            batch.append(device)
+            var registrar = try BatchRegistrar(session, app, at: now, from: .registration)
+            try registrar.register(batch, 0..<1)
+            _ = try registrar.finish()
+            return try RegistryTable.device(app, token: device.token, session)
+        }
+    }
+
+    package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
+        try readOnce("looking for a device") { try RegistryTable.device(app, token: token, $0) }
+    }
+
+    package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
+        try readOnce("looking for a user's devices") { session in
+            try session.all(
+                RegistryTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: RegistryTable.record)
+        }
+    }
+
+    package func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord] {
+        try read("listing devices") { session in
+            guard let app else {
+                return try session.all(RegistryTable.page, after, max(limit, 0), row: RegistryTable.record)
+            }
+            guard let id = try AppTable.id(of: app, session) else { return [] }
+            return try session.all(RegistryTable.pageOfApp, id, after, max(limit, 0), row: RegistryTable.record)
+        }
+    }
+
+    package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
+        try write(.requests, "removing a device") { session in
+            guard let id = try AppTable.id(of: app, session) else { return false }
+            let device = try session.first(
+                "\(RegistryTable.find) AND d.app_id = ?1 AND d.removed_at IS NULL FOR UPDATE", id,
+                PackedToken.packed(app.platform.stored(token).utf8)
+            ) { ($0.integer(0), $0.optionalText(1), $0.optionalText(2)) }
+            guard let (device, telephone, version) = device else { return false }
+            if let telephone { try RegistryTable.remember(telephone, of: device, id, session) }
+            var tally = RegistryTally()
+            try RegistryTable.remove(device, of: id, version, &tally, session)
+            try tally.store(session)
+            return true
+        }
+    }
+}
+
+/// The table `device`, away from the hot paths.
+enum RegistryTable {
+    private static let columns: SQL = """
+        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at
+
+        """
+    private static let selection: SQL = columns + "FROM device AS d JOIN app AS a ON a.id = d.app_id"
+
+    /// One device by app (?1), platform (?2) and token (?3).
+    static let ofToken: SQL = """
+        \(selection)
+        WHERE d.digest = token_digest((SELECT id FROM app WHERE name = ?1 AND platform = ?2), ?3) AND d.removed_at IS NULL
+        """
+
+    /// Of one app (?1), platform (?2) and user (?3).
+    static let ofUser: SQL = """
+        \(selection)
+        WHERE d.telephone = ?3 AND d.removed_at IS NULL AND a.name = ?1 AND a.platform = ?2
+        ORDER BY d.registered_at DESC, d.id DESC LIMIT ?4
+        """
+
+    /// A page of one user's (?1) devices behind an id (?2), of every app.
+    static let pageOfUser: SQL = """
+        \(selection) WHERE d.telephone = ?1 AND d.removed_at IS NULL AND d.id > ?2 ORDER BY d.id LIMIT ?3
+        """
+
+    /// A page of devices behind an id, of every app.
+    static let page: SQL = "\(selection) WHERE d.id > ? AND d.removed_at IS NULL ORDER BY d.id LIMIT ?"
+
+    static let pageOfApp: SQL = """
+        \(selection) WHERE d.app_id = ?1 AND (d.app_id, d.id) > (?1, ?2) AND d.removed_at IS NULL
+        ORDER BY d.app_id, d.id LIMIT ?3
+        """
+
+    /// A device by app (?1) and token (?2).
+    static let find: SQL = """
+        SELECT d.id, d.telephone, d.version, greatest(d.registered_at, coalesce(d.seen_at, d.registered_at))
+        FROM device AS d WHERE d.digest = token_digest(?1, ?2)
+        """
+
+    static func record(_ row: PostgresRow) -> DeviceRecord {
+        var record = DeviceRecord(
+            id: row.integer(0),
+            registration: DeviceRegistration(
+                app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
+                telephone: row.optionalText(4), version: row.version(5), environment: row.environment(6)),
+            registeredAt: row.time(7), retiredAt: row.optionalTime(8))
+        record.seenAt = row.optionalTime(9)
+        return record
+    }
+
+    /// The device with a token that is there.
+    static func device(_ app: AppKey, token: String, _ session: PostgresSession) throws -> DeviceRecord? {
+        try session.first(
+            ofToken, app.app, app.platform, PackedToken.packed(app.platform.stored(token).utf8), row: record)
+    }
+
+    /// Removes a device with its user; `tally` is to be stored.
+    static func remove(
+        _ id: Int64, of app: Int64, _ version: String?, _ tally: inout RegistryTally, _ session: PostgresSession
+    ) throws {
+        try session.run(
+            "UPDATE device SET telephone = NULL, removed_at = now_ms() WHERE app_id = ? AND id = ?", app, id)
+        tally.gained(-1, app: app)
+        tally.left(version, app: app)
+    }
+
+    /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no
+    /// campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
+    static func remember(_ telephone: String, of device: Int64, _ app: Int64, _ session: PostgresSession) throws {
+        try session.run(
+            """
+            INSERT INTO former_telephone (telephone, app_id, device_id)
+            SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT FROM campaign WHERE app_id = ?2 AND pruned_at IS NULL)
+            ON CONFLICT DO NOTHING
+            """, telephone, app, device)
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+package import StoreSQL
+import UpgradeRules
+
+/// What is known of one user, and that it is forgotten.
+extension PostgresStore {
+    package func devices(telephone: String?, token: String?, after: Int64, limit: Int) throws -> [DeviceRecord] {
+        try read("looking for a user's devices") { session in
+            guard let token else {
+                guard let telephone else { return [] }
+                return try session.all(
+                    RegistryTable.pageOfUser, telephone, after, max(limit, 0), row: RegistryTable.record)
+            }
+            // One in each app at most.
+            let found = try Self.apps(session).compactMap { try RegistryTable.device($0.key, token: token, session) }
+            return found.sorted { $0.id < $1.id }.filter {
+                $0.id > after
+                    && (telephone == nil || TelephoneRule.matches($0.registration.telephone, telephone))
+            }
+            .prefix(max(limit, 0)).map(\.self)
+        }
+    }
+
+    package func devices(token: String, _ session: PostgresSession) throws -> [ListedDevice] {
+        try Self.apps(session).compactMap { app, key in
+            try session.first(
+                "SELECT \(ListedDevice.columns) FROM device WHERE digest = token_digest(?, ?)", app,
+                PackedToken.packed(key.platform.stored(token).utf8)
+            ) { ListedDevice($0) }
+        }.sorted { $0.id < $1.id }
+    }
+
+    static func apps(_ session: PostgresSession) throws -> [(id: Int64, key: AppKey)] {
+        try session.all("SELECT id, name, platform FROM app ORDER BY id") { row in
+            (id: row.integer(0), key: AppKey(app: row.text(1), platform: row.platform(2)))
+        }
+    }
+
+    package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
+        try write(.requests, "erasing a user") { session in
+            var erasure = UserErasure()
+            var tally = RegistryTally()
+            let meant = Set(try Self.apps(session).filter { isMeant($0.key) }.map(\.id))
+            // Whoever registers one of them meanwhile comes before or after.
+            _ = try session.all(
+                "SELECT id FROM device WHERE telephone = ? ORDER BY digest FOR UPDATE", telephone
+            ) { $0.integer(0) }
+            let devices = try ListedDevice.all(ofUser: telephone, session).filter { meant.contains($0.app) }
+            for device in devices {
+                if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {
+                    let version = try session.first("SELECT version FROM device WHERE id = ?", device.id) {
+                        $0.optionalText(0)
+                    }
+                    try RegistryTable.remove(device.id, of: device.app, version ?? nil, &tally, session)
+                    erasure.devices += 1
+                }
+                erasure.former += Int64(
+                    try session.run(
+                        "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", telephone, device.id))
+                // A push that is on its way then must not bring the telephone back (`CommitWriter`).
+                try session.run(
+                    """
+                    INSERT INTO erased_device (device_id, at) VALUES (?, now_ms())
+                    ON CONFLICT (device_id) DO UPDATE SET at = excluded.at
+                    """, device.id)
+            }
+            for (app, devices) in Dictionary(grouping: devices, by: \.app).sorted(by: { $0.key < $1.key }) {
+                erasure.deliveries += try Self.erase(telephone, fromDeliveriesTo: devices.map(\.id), of: app, session)
+            }
+            for app in meant.sorted() {
+                try session.run(
+                    """
+                    DELETE FROM requirement_canary WHERE telephone = ? AND requirement_id IN (
+                        SELECT r.id FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
+                        WHERE a.id = ?)
+                    """, telephone, app)
+            }
+            try tally.store(session)
+            return erasure
+        }
+    }
+
+    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
+    /// stays.
+    private static func erase(
+        _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ session: PostgresSession
+    ) throws -> Int64 {
+        var erased: Int64 = 0
+        let campaigns = try session.all(
+            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL ORDER BY id", app
+        ) { CampaignKey(row: $0.integer(0)) }
+        for campaign in campaigns {
+            for device in devices {
+                erased += Int64(
+                    try session.run(
+                        "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
+                        Delivery.erased, campaign.row, device, telephone))
+            }
+            erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, session)
+        }
+        return erased
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+
+/// `Delivery.erased` as a column holds it: PostgreSQL's texts have no NUL ("the character with code zero is not supported",
+/// postgresql.org/docs, "Character Types").
+enum ErasedTelephone {
+    static let text = "\u{1}erased"
+
+    /// Any other text as it is.
+    static func stored(_ text: String) -> String {
+        text.utf8.first == 0 && text.utf8.elementsEqual(Delivery.erased.utf8) ? self.text : text
+    }
+
+    static func read(_ text: String) -> String {
+        text.utf8.first == 1 && text.utf8.elementsEqual(self.text.utf8) ? Delivery.erased : text
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import RelayStore
+package import StoreSQL
+import Synchronization
+package import Telemetry
+import Threading
+
+/// The relay's store in a schema of a PostgreSQL database: several sessions, each statement of which sees what was committed before
+/// it. Who decides takes the app's lock first (`WriteLock`); counters that all move have a row for each of several sessions.
+///
+/// Calls block and may be made from any thread. The closures that some of them take must not call the store again, and may run
+/// up to three times (`Repetition`).
+package final class PostgresStore: SQLStore {
+    let options: Options
+    let schema: PostgresSchema
+    let pool: PostgresPool
+    /// Of whoever writes. Always at rest: nothing waits without a deadline of its own.
+    package let pulse = Pulse("store writer")
+    /// What metrics report of the calls.
+    let tally = Mutex(StoreFigures())
+    /// Holds the schema for one relay; nil where it was not asked for.
+    private let place: Mutex<PostgresConnection?>
+    /// With what of the server's settings the store may lose what it promises to keep.
+    private let unready: SessionFault?
+
+    /// Connects, makes the schema where there is none, and brings it to the newest version.
+    ///
+    /// - Parameter release: what this release calls itself, for the store's own record of who worked on it.
+    /// - Throws: `StoreError`: `.tooNew` when a newer release has changed the schema, `.unreachable`, `.busy`, or `.failed` with a
+    ///   hint.
+    package init(_ settings: PostgresSettings, release: String = "unknown", options: Options = Options()) throws {
+        self.options = options
+        schema = PostgresSchema(name: settings.schema, release: release)
+        let pool = PostgresPool(settings, log: options.log)
+        self.pool = pool
+        do {
+            let deadline = MonotonicClock.now() + Self.patience(.requests)
+            let faults = try pool.faults(
+                schema: settings.schema, connections: settings.connections + (options.isAlone ? 1 : 0),
+                until: deadline)
+            if let fault = faults.first(where: { $0.consequence == .refuse }) { throw fault.storeError }
+            unready = options.isTrial ? nil : faults.first
+            place = Mutex(options.isAlone ? try Self.place(in: settings) : nil)
+            guard options.grows else { return }
+            try pool.use(.long, "opening the store", until: MonotonicClock.now() + Self.patience(.long)) {
+                [schema] connection in
+                try schema.grow(
+                    connection, at: options.clock(), until: MonotonicClock.now() + Self.patience(.long))
+            }
+        } catch {
+            pool.close()
+            throw error
+        }
+    }
+
+    package func close() {
+        pool.close()
+        // Freed, and closed with that.
+        place.withLock { $0 = nil }
+    }
+
+    /// A session that keeps every other relay out for as long as it lasts. Where the server ends it, another relay may come in; then
+    /// the first one's campaigns are the other's, and what it still records of them does nothing.
+    private static func place(in settings: PostgresSettings) throws -> PostgresConnection {
+        let deadline = MonotonicClock.now() + patience(.control)
+        let dialer = PostgresDialer(
+            conninfo: settings.conninfo, schema: settings.schema, password: settings.password)
+        do throws(PostgresFailure) {
+            let connection = try dialer.dial(.control, until: deadline)
+            let answer = try connection.runOnce("SELECT pg_try_advisory_lock(9, hashtext($1))", until: deadline) {
+                $0.add(settings.schema)
+            }
+            if answer.bool(0, 0) { return connection }
+        } catch {
+            throw error.storeError(doing: "opening the store", place: settings.conninfo.place)
+        }
+        throw StoreError(
+            .busy, context: "another relay works on the schema \(settings.schema) (\(settings.conninfo.place))",
+            hint: "Stop it, or name another schema in store.postgres.schema")
+    }
+
+    package var random: RandomSource { options.random }
+    package var log: Log { options.changes }
+
+    package func checkWritable() throws {
+        if let unready { throw unready.storeError }
+        try write("testing whether the store can be written to", lock: .rows) { session in
+            _ = try session.run("UPDATE probe SET written = written + 1")
+        }
+    }
+
+    // MARK: What every method is made of
+
+    /// How long a call may take; the server's own limit is longer.
+    static func patience(_ role: PostgresRole) -> Duration { role.statementTimeout * 9 / 10 }
+
+    package func read<R: Sendable>(_ doing: String, _ body: (PostgresSession) throws -> R) throws -> R {
+        try look(.requests, doing, isSnapshot: true, body)
+    }
+
+    package func readOnce<R: Sendable>(_ doing: String, _ body: (PostgresSession) throws -> R) throws -> R {
+        try look(.requests, doing, isSnapshot: false, body)
+    }
+
+    package func write<R: Sendable>(
+        _ doing: String, lock: WriteLock, _ body: (PostgresSession) throws -> R
+    ) throws -> R {
+        try write(.requests, doing, lock: lock, body)
+    }
+
+    /// - Parameter isSnapshot: whether all of its statements see one moment.
+    func look<R: Sendable>(
+        _ role: PostgresRole, _ doing: String, isSnapshot: Bool, _ body: (PostgresSession) throws -> R
+    ) throws -> R {
+        let deadline = MonotonicClock.now() + Self.patience(role)
+        return try noting {
+            try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
+                let session = PostgresSession(connection: connection, deadline: deadline, isReadOnly: true)
+                guard isSnapshot else { return try body(session) }
+                return try connection.transaction(
+                    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", until: deadline
+                ) { _ in try body(session) }
+            }
+        }
+    }
+
+    /// One transaction, which has to itself what `lock` says. Each of its statements sees what others have committed until then.
+    func write<R: Sendable>(
+        _ role: PostgresRole, _ doing: String, lock: WriteLock = .rows, _ body: (PostgresSession) throws -> R
+    ) throws -> R {
+        let deadline = MonotonicClock.now() + Self.patience(role)
+        return try noting {
+            let start = MonotonicClock.now()
+            let result = try pool.use(role, doing, until: deadline) { connection in
+                try connection.transaction(until: deadline) { connection in
+                    let session = PostgresSession(connection: connection, deadline: deadline)
+                    try session.take(lock)
+                    return try body(session)
+                }
+            }
+            tally.withLock { $0.commits.add(MonotonicClock.now() - start) }
+            return result
+        }
+    }
+
+    private func noting<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            if let label = error.code.label { tally.withLock { $0.errors[label, default: 0] += 1 } }
+            throw error
+        }
+    }
+}
+
+extension PostgresSession {
+    /// Until the end of the transaction. With the app's lock come the runs of its campaigns: no commit is recorded meanwhile, and each
+    /// statement that follows sees the counts and the shards of one moment.
+    fileprivate func take(_ lock: WriteLock) throws {
+        switch lock {
+        case .rows: break
+        case .app(let app):
+            try run("SELECT lock_app(?, ?)", app.app, app.platform)
+            try run(
+                """
+                SELECT FROM campaign_run AS n JOIN campaign AS c ON c.id = n.campaign_id JOIN app AS a ON a.id = c.app_id
+                WHERE a.name = ? AND a.platform = ? AND (c.finished_at IS NULL OR n.owner IS NOT NULL)
+                ORDER BY n.campaign_id FOR UPDATE OF n
+                """, app.app, app.platform)
+        case .campaign(let campaign):
+            try run(
+                "SELECT lock_app(a.name, a.platform) FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ?",
+                campaign.row)
+            try run("SELECT FROM campaign_run WHERE campaign_id = ? FOR UPDATE", campaign.row)
+        }
+    }
+}
+
+extension PostgresStore {
+    /// What a store is opened with. The defaults are the daemon's.
+    package struct Options: Sendable {
+        /// The time of opening, which the schema's steps are recorded with. Default the system's.
+        package var clock: @Sendable () -> Timestamp = WallClock.now
+        /// Where the public ids of campaigns come from. Default the system's.
+        package var random = RandomSource.system
+        /// Gets a line when the database is gone or back. Default nobody's.
+        package var log = Log.discarding
+        /// Gets a line for each change of what is required. Default nobody's.
+        package var changes = Log.discarding
+        /// Whether no other relay may work on the schema meanwhile. Default false.
+        package var isAlone = false
+        /// Whether the schema is made, or brought to the newest version. Default true.
+        package var grows = true
+        /// Leaves the machine to others between the parts of a long work. Default sleeps.
+        package var rest: @Sendable (Duration) -> Void = Pause.rest
+        /// Whether the store works on a server that may lose what it was given: for tests and demonstrations. Default false.
+        package var isTrial = false
+
+        package init() {}
+    }
+}

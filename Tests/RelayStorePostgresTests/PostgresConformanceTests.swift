@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import StoreConformance
+import StorePeers
+import StoreSQL
+import Testing
+import UpgradeRules
+
+@testable import RelayStorePostgres
+
+@Suite(
+    "The PostgreSQL driver keeps the rules of every driver", .ownThread,
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+struct PostgresConformanceTests {
+    private let app = AppKey(app: "com.example.app", platform: .android)
+    private let now = Timestamp(seconds: 1_700_000_000)
+
+    @Test(arguments: ConformanceCase.all.filter { $0.ability == nil })
+    func holds(_ rule: ConformanceCase) async throws {
+        let store = try TestDatabase().store()
+        defer { store.close() }
+        try await rule.hold(for: store)
+    }
+
+    @Test("What PostgreSQL cannot hold is refused, and nothing of it is written")
+    func refused() throws {
+        let store = try TestDatabase().store()
+        defer { store.close() }
+        func refuses(_ body: () throws -> Void) throws {
+            let error = try #require(throws: StoreError.self) { try body() }
+            #expect(error.code == .conflict)
+        }
+        let good = DeviceRegistration(app: app, token: "1", telephone: "138", version: nil)
+        try refuses {
+            try store.register(
+                [good, DeviceRegistration(app: app, token: "2", telephone: "1\0", version: nil)], at: now)
+        }
+        #expect(try store.devices(of: nil, after: 0, limit: 9).isEmpty)
+        let long = String((0..<20_000).map { _ in "0123456789abcdefghijklmnopqrstuvwxyz".randomElement() ?? "0" })
+        try refuses {
+            try store.register([DeviceRegistration(app: app, token: "3", telephone: long, version: nil)], at: now)
+        }
+        try refuses {
+            try store.setAlert(
+                AlertRecord(
+                    app: app, message: "a\0b", isBlocking: false, endsAt: nil, createdAt: now, createdBy: "t"))
+        }
+        #expect(try store.alerts(at: now).isEmpty)
+        let error = try #require(throws: StoreError.self) { try store.snapshot { _ in true } }
+        #expect(error.hint?.contains("pg_dump") == true)
+    }
+
+    @Test("An outcome of a device that is gone is kept, and the check of the store finds it")
+    func gone() throws {
+        let database = try TestDatabase()
+        let store = try database.store()
+        defer { store.close() }
+        try store.register([DeviceRegistration(app: app, token: "1", telephone: "138", version: nil)], at: now)
+        _ = try store.apply(
+            VersionBump(app: app, required: try Version("2")), actor: "t", source: "t", at: now,
+            draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(60)), waitingReason: nil,
+            receipt: nil
+        ) { _ in StoredAnswer(status: 200, body: []) }
+        let campaign = try #require(try store.openCampaigns().first)
+        try store.planShards(campaign.key, shardSize: 1000, waves: nil, at: now)
+        let lease = try #require(try store.claimRun(campaign.key))
+        let shard = try #require(try store.openShards(campaign.key, environment: .production).first)
+        var devices = DeviceRows()
+        try store.readDevices(
+            app, environment: .production, after: 0, through: shard.last, limit: 9, into: &devices)
+        try database.connect().execute("DELETE FROM device", until: .soon)
+        let device = try #require(devices.rows.first)
+        var row = LedgerRow(device: device.id, state: .accepted, attempts: 1)
+        row.telephone = device.telephone
+        let commit = LedgerCommit(
+            campaign: campaign.key, shard: shard, cursor: shard.last, shardDone: true, rows: [row], devices: devices,
+            retirements: [])
+        #expect(try store.commit([commit], of: lease, at: now))
+        let faults = try store.check { _ in true }
+        #expect(faults.contains { $0.detail.contains("1 that the registry has not") }, "\(faults)")
+    }
+}
