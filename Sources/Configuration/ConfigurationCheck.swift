@@ -54,7 +54,13 @@ package struct ConfigurationCheck: Sendable {
     package func run() -> Report {
         var report = Report()
         // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
-        checkDirectory(of: configuration.store.sqlitePath, "store.sqlite.path", &report)
+        if configuration.store.hasUnusedPath {
+            report.warnings.append(
+                FieldFault("store.sqlite.path", "names a file beside store.postgres; the store is in the database"))
+        }
+        if configuration.store.postgres == nil {
+            checkDirectory(of: configuration.store.sqlitePath, "store.sqlite.path", &report)
+        }
         checkDirectory(of: configuration.listen.controlSocket, "listen.controlSocket", &report)
         checkFiles(&report)
         return report
@@ -68,6 +74,9 @@ package struct ConfigurationCheck: Sendable {
     }
 
     private func checkFiles(_ report: inout Report) {
+        if let password = configuration.store.postgres?.password {
+            _ = read(password, "store.postgres.password", &report)
+        }
         if let tls = configuration.listen.tls {
             do throws(FieldFault) {
                 report.identity = try tls.identity(environment: environment, now: now.seconds)

@@ -72,16 +72,34 @@ extension RelayConfiguration {
 
     private static func readStore(_ reader: ConfigurationReader) -> StoreConfiguration {
         var store = StoreConfiguration()
-        if reader.raw("postgres") != nil {
-            reader.fault("postgres", "not available yet in this release; use sqlite")
-        }
+        if let postgres = reader.optionalObject("postgres") { store.postgres = readPostgres(postgres) }
         if let sqlite = reader.object("sqlite") {
             store.sqlitePath = sqlite.string("path", default: store.sqlitePath, check: absolutePath)
+            store.hasUnusedPath = store.postgres != nil && sqlite.raw("path") != nil
             sqlite.finish()
         }
         store.keep = reader.optionalDuration("keep", in: .seconds(3600)...(.seconds(3650 * 86_400)))
         reader.finish()
         return store
+    }
+
+    private static func readPostgres(_ reader: ConfigurationReader) -> PostgresConfiguration {
+        // What it says is looked at when it is connected to, by libpq: the text may hold a password.
+        var postgres = PostgresConfiguration(url: reader.string("url") ?? "")
+        if reader.raw("url") == nil {
+            reader.fault("url", "missing; where the database is, such as \"postgresql://relay@db1/relay\"")
+        }
+        postgres.password = reader.optionalSecret("password")
+        postgres.schema = reader.string("schema", default: postgres.schema) { name in
+            let isName = name.wholeMatch(of: /[a-z_][a-z0-9_]{0,62}/) != nil && !name.hasPrefix("pg_")
+            return isName
+                ? nil
+                : "is not a schema; lowercase letters, digits and \"_\", 63 at most, not a digit first, and not \"pg_\""
+        }
+        postgres.connections = reader.integer(
+            "connections", default: postgres.connections, in: 5...64, "a number of connections")
+        reader.finish()
+        return postgres
     }
 
     private static func readFanOut(_ reader: ConfigurationReader) -> FanOutConfiguration {

@@ -26,12 +26,39 @@ package struct RelayConfiguration: Sendable, Equatable {
 package struct StoreConfiguration: Sendable, Equatable {
     /// The SQLite file. Default /var/lib/upgrade-relay/relay.db.
     package var sqlitePath = "/var/lib/upgrade-relay/relay.db"
+    /// The database that it is in; nil: the SQLite file.
+    package var postgres: PostgresConfiguration?
+    /// Whether an SQLite file is named beside a database.
+    var hasUnusedPath = false
     /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
     /// nil.
     package var keep: Duration?
 
     /// Where it is, as an operator is told.
-    package var place: String { sqlitePath }
+    package var place: String {
+        postgres.map { "PostgreSQL, schema \($0.schema)" } ?? sqlitePath
+    }
+
+    /// Whether a running daemon's store is another one, or connected to otherwise.
+    package func needsRestart(from running: StoreConfiguration) -> Bool {
+        (postgres, sqlitePath) != (running.postgres, running.sqlitePath)
+    }
+}
+
+/// A database of PostgreSQL.
+package struct PostgresConfiguration: Sendable, Equatable {
+    /// libpq's URL or `key=value` text, without a password. It is not shown: somebody may have written one into it.
+    package var url: String
+    /// nil where the server asks for none, or libpq finds it in its own places.
+    package var password: SecretSource?
+    /// Where the tables are. Default upgrade_relay.
+    package var schema = "upgrade_relay"
+    /// How many sessions there are at most. Default 8.
+    package var connections = 8
+
+    package init(url: String) {
+        self.url = url
+    }
 }
 
 package struct ListenConfiguration: Sendable, Equatable {

@@ -163,7 +163,8 @@ struct Daemon {
 
     private func open(_ store: StoreConfiguration, changes: Log) throws -> OpenStore {
         do {
-            return try StoreDriver.open(store, release: CommandLineTool.version, log: log, changes: changes)
+            return try StoreDriver.open(
+                store, environment: environment, release: CommandLineTool.version, log: log, changes: changes)
         } catch let error as StoreError {
             throw CommandFailure(.failed, error.context, hint: error.hint)
         }
@@ -309,7 +310,7 @@ extension RelayConfiguration {
     /// What is read at the start only and differs, as the file names it.
     fileprivate func needRestart(from running: RelayConfiguration) -> [String] {
         let differences = [
-            ("store.path", store.place != running.store.place),
+            (store.postgres == nil ? "store.path" : "store.postgres", store.needsRestart(from: running.store)),
             ("listen", listen.needsRestart(from: running.listen)), ("fanOut", fanOut != running.fanOut),
             ("enforce.headers", enforce.headers != running.enforce.headers),
         ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 package import RelayStore
+import RelayStorePostgres
 import RelayStoreSQLite
 package import Telemetry
 
@@ -12,13 +13,21 @@ package enum StoreDriver {
     /// Opens the store that the configuration names, for a daemon: no second one may have it.
     ///
     /// - Parameters:
+    ///   - environment: what the configuration's secrets may be in.
     ///   - release: what this release calls itself.
     ///   - log: gets what is to be said of the store as it is opened.
     ///   - changes: gets a line for each change of what is required, from whoever asks for it.
     /// - Throws: `CommandFailure` where its directory cannot be made; `StoreError`.
     package static func open(
-        _ configuration: StoreConfiguration, release: String, log: Log, changes: Log
+        _ configuration: StoreConfiguration, environment: [String: String], release: String, log: Log, changes: Log
     ) throws -> OpenStore {
+        if let postgres = configuration.postgres {
+            let settings = try settings(postgres, environment)
+            var options = PostgresStore.Options()
+            (options.log, options.changes, options.isAlone) = (log, changes, true)
+            let store = try PostgresStore(settings, release: release, options: options)
+            return OpenStore(store: store, pulse: store.pulse, lock: nil)
+        }
         let path = configuration.sqlitePath
         // Telephones are in it.
         try OwnDirectory.make(for: path, mode: 0o700)
@@ -40,8 +49,36 @@ package enum StoreDriver {
     }
 
     /// The store that the configuration names, for commands that find no daemon.
-    package static func closed(_ configuration: StoreConfiguration) -> any ClosedStore {
-        SQLiteFile(configuration.sqlitePath)
+    package static func closed(
+        _ configuration: StoreConfiguration, environment: [String: String]
+    ) throws -> any ClosedStore {
+        guard let postgres = configuration.postgres else { return SQLiteFile(configuration.sqlitePath) }
+        return PostgresDatabase(try settings(postgres, environment), place: configuration.place)
+    }
+
+    /// What is wrong with how the configuration names the database, found out without connecting to it; nil: nothing.
+    package static func fault(_ configuration: StoreConfiguration, environment: [String: String]) -> StoreError? {
+        guard let postgres = configuration.postgres else { return nil }
+        do {
+            _ = try settings(postgres, environment)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func settings(
+        _ postgres: PostgresConfiguration, _ environment: [String: String]
+    ) throws(StoreError) -> PostgresSettings {
+        let password: [UInt8]?
+        do throws(FileProbe.Failure) {
+            password = try postgres.password?.read(environment: environment)
+        } catch {
+            throw StoreError(.failed, context: "store.postgres.password: \(error.problem)", hint: error.hint)
+        }
+        return try PostgresSettings(
+            url: postgres.url, password: password, schema: postgres.schema, connections: postgres.connections,
+            library: try PostgresLibrary.load())
     }
 
     /// A backup.
@@ -53,9 +90,9 @@ package struct OpenStore {
     package let store: any RelayStore
     /// Of whoever writes: beats with every write, and now and then in the middle of a long one.
     package let pulse: Pulse
-    private let lock: StoreLock
+    private let lock: StoreLock?
 
-    fileprivate init(store: any RelayStore, pulse: Pulse, lock: StoreLock) {
+    fileprivate init(store: any RelayStore, pulse: Pulse, lock: StoreLock?) {
         self.store = store
         self.pulse = pulse
         self.lock = lock

@@ -101,7 +101,10 @@ import WireFormat
         #expect(shown.enforce.agents.count == 1)
         shown.enforce.agents = []
         #expect(shown.enforce == plain.enforce)
-        #expect(shown.store == plain.store)
+        // And this one.
+        let postgres = try #require(shown.store.postgres)
+        #expect(postgres.schema == "upgrade_relay" && postgres.connections == 8)
+        #expect(shown.store.keep == plain.store.keep && shown.store.sqlitePath == plain.store.sqlitePath)
         #expect(shown.listen == plain.listen)
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
         let app = try #require(plain.apps.first)

@@ -215,7 +215,18 @@ import WireFormat
             "{ listen: { controlSocket: \"x\" } }",
             #"listen.controlSocket: "x" is not an absolute path; one that begins with /"#
         ),
-        ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
+        (
+            "{ store: { postgres: {} } }",
+            #"store.postgres.url: missing; where the database is, such as "postgresql://relay@db1/relay""#
+        ),
+        (
+            "{ store: { postgres: { url: \"postgresql://db1/relay\", schema: \"pg_x\" } } }",
+            #"store.postgres.schema: "pg_x" is not a schema; lowercase letters, digits and "_", 63 at most, not a digit first, and not "pg_""#
+        ),
+        (
+            "{ store: { postgres: { url: \"postgresql://db1/relay\", password: \"geheim\" } } }",
+            #"store.postgres.password: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#
+        ),
         ("{ stor: {} }", "stor: unknown key; did you mean store?"),
         ("{ zzz: 1 }", "zzz: unknown key; known here: apps, enforce, fanOut, listen, log, notify, store, webhooks"),
         (

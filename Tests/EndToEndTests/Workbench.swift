@@ -100,6 +100,13 @@ final class Workbench {
         try edit { $0.replacing(path("relay.db"), with: folder.appending(path: "relay.db").path) }
     }
 
+    /// Has the store in a database; before `start`.
+    ///
+    /// - Parameter conninfo: libpq's text for it.
+    func keepStore(inPostgres conninfo: String) throws {
+        try reconfigure("sqlite: { path: \"\(path("relay.db"))\" }", "postgres: { url: \"\(conninfo)\" }")
+    }
+
     /// Changes the configuration; a daemon that runs learns of it by SIGHUP.
     func edit(_ change: (String) -> String) throws {
         let file = folder.appending(path: "config.json5")

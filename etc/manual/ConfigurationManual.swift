@@ -112,6 +112,7 @@ enum ConfigurationManual {
     /// A configuration that leads the reader past every key.
     private static let exemplar = """
         {
+          store: { postgres: { url: "postgresql://d/d", password: { file: "/p" } } },
           listen: { tls: { certificate: { file: "/c" }, key: { file: "/k" } } },
           webhooks: { secrets: [{ file: "/s", apps: ["com.example.app"] }] },
           notify: [{ url: "https://example.com", secret: { file: "/s" }, events: ["campaign.completed"] }],

@@ -4,6 +4,7 @@ import Foundation
 import RelayEngine
 import RelayStore
 import Signing
+import StoreDrivers
 package import Terminal
 import UpgradeRules
 import WireFormat
@@ -23,7 +24,11 @@ extension CommandEntry {
             return report(error, isJSON, context.console)
         }
         let check = ConfigurationCheck(configuration: configuration, environment: context.environment).run()
-        let faults = check.faults + check.outOfTerm
+        var faults = check.faults + check.outOfTerm
+        // What its password is in was looked at.
+        if faults.isEmpty, let fault = StoreDriver.fault(configuration.store, environment: context.environment) {
+            faults.append(FieldFault("store.postgres", fault.description))
+        }
         guard faults.isEmpty else {
             return report(ConfigurationError(path: file.path, faults: faults), isJSON, context.console)
         }

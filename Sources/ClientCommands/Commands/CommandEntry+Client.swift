@@ -31,7 +31,8 @@ struct ClientRun: Sendable {
 
     /// The store that the configuration names.
     func store() throws -> any ClosedStore {
-        StoreDriver.closed(try connection.configurationFile(context).load().store)
+        try StoreDriver.closed(
+            try connection.configurationFile(context).load().store, environment: context.environment)
     }
 
     /// Asks the daemon; where none answers at the control socket, turns to the store itself, which the configuration names.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import StorePeers
+import Testing
+
+@testable import PushSimulator
+
+/// The main job with the store in a database.
+@Suite(
+    .serialized, .ownThread,
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+struct PostgresStoreTests {
+    /// As a server must be that keeps what it was given.
+    private static func server() throws -> PostgresServer {
+        try PostgresServer(["fsync = on", "full_page_writes = on", "synchronous_commit = on"])
+    }
+
+    @Test func aSignedWebhookReachesEveryPhoneThatNeedsIt() throws {
+        let server = try Self.server()
+        let fleet = Fleet(count: 2_000, withoutTelephone: 10, current: 7)
+        let dead = Set(fleet.behind.prefix(30).map(\.token))
+        let bench = try Workbench { $0.faults.deadTokens = dead }
+        try bench.keepStore(inPostgres: server.conninfo())
+        #expect(try bench.command("check-config").status == 0)
+        try bench.start()
+        try bench.register(fleet)
+        let answer = try bench.bump("2.0.0", id: "release-2")
+        #expect(answer.status == 202)
+        let campaign = try bench.campaign(of: answer)
+        let end = try bench.follow(campaign) { $0.isFinal }
+        #expect(end.state == "completed")
+        #expect(end.addsUp)
+        #expect(end.counts["audience"] == 2_000)
+        #expect(end.counts["accepted"] == fleet.behind.count - 30)
+        #expect(end.counts["unregistered"] == 30)
+        let record = try bench.record()
+        #expect(Set(record.compactMap { $0["token"] as? String }).count == fleet.behind.count - 30)
+        // The same webhook again: the same answer, and nothing moves.
+        #expect(try bench.campaign(of: try bench.bump("2.0.0", id: "release-2")) == campaign)
+        #expect(try bench.bump("1.5", id: "lower").status == 409)
+        // The dead are known dead now.
+        let second = try bench.follow(try bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
+        #expect(second.filteredBy["knownDead"] == 30)
+        #expect(second.addsUp)
+        #expect(try bench.command("store", "check").output.contains("the store is sound"))
+        let backup = try bench.command("store", "backup", bench.path("backup.db"))
+        #expect(backup.status != 0)
+        #expect(backup.errors.contains("pg_dump"), "\(backup.errors)")
+        bench.kill()
+        let status = try bench.command("store", "status")
+        #expect(status.status == 0, "\(status.errors)")
+        #expect(status.output.contains("PostgreSQL") || status.output.contains("upgrade_relay"), "\(status.output)")
+    }
+
+    @Test func killedInTheMiddleItGoesOn() throws {
+        let server = try Self.server()
+        let fleet = Fleet(count: 5_000)
+        let bench = try Workbench { $0.latency = .milliseconds(20) }
+        try bench.keepStore(inPostgres: server.conninfo())
+        try bench.start()
+        try bench.register(fleet)
+        let campaign = try bench.campaign(of: try bench.bump("2.0.0"))
+        _ = try bench.follow(campaign) { ($0.counts["accepted"] ?? 0) > 0 || $0.isFinal }
+        bench.kill()
+        try bench.start()
+        let end = try bench.follow(campaign) { $0.isFinal }
+        #expect(end.state == "completed")
+        #expect(end.addsUp)
+        let tokens = Set(try bench.record().compactMap { $0["token"] as? String })
+        #expect(tokens.isSuperset(of: fleet.behind.map(\.token)))
+        #expect(try bench.command("store", "check").output.contains("the store is sound"))
+    }
+
+    @Test func aSecondRelayIsKeptOut() throws {
+        let server = try Self.server()
+        let (first, second) = (try Workbench(), try Workbench())
+        for bench in [first, second] { try bench.keepStore(inPostgres: server.conninfo()) }
+        try first.start()
+        try second.launch()
+        let relay = try #require(second.relay)
+        #expect(relay.wait().status != 0)
+        #expect(relay.log.contains("another relay works on the schema upgrade_relay"), "\(relay.log)")
+        first.kill()
+        // The server learns of it by the end of the connection.
+        try second.start()
+    }
+}
