@@ -143,7 +143,7 @@ let package = Package(
         room(
             "RelayStorePostgres",
             [
-                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Telemetry", "Threading", "RelayEngine",
+                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Signing", "Telemetry", "Threading", "RelayEngine",
                 "UpgradeRules",
             ],
             touchesC: true),

@@ -35,6 +35,7 @@ extension CommandTree {
         .storeStatus,
         .storeBackup,
         .storeRestore,
+        .storeMigrate,
         .storeCheck,
         .storePrune,
         .logLevel,

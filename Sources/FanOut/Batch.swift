@@ -247,9 +247,8 @@ final class Batch {
             end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
         }
         for answer in secondTries?.batch.answers ?? [] { end.resends += max(0, Int(answer.sends) - 1) }
-        if case .shard(_, let isLast) = source, let settled {
+        if case .shard = source, let settled {
             end.shard = settled.advanced
-            end.isShardDone = isLast
             end.earliestRetry =
                 rows.lazy.filter { [service] in $0.state == .retrying && $0.environment == service?.key.environment }
                 .compactMap(\.nextAttemptAt).min()

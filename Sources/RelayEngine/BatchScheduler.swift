@@ -91,9 +91,10 @@ package struct BatchScheduler: Sendable {
     }
 
     /// The shard's batch is recorded, and the shard is now `shard`; nil: it came back unsent as a whole and is read again later.
-    package mutating func shardBatchEnded(_ number: Int, now shard: ShardRange?, isDone: Bool) {
+    package mutating func shardBatchEnded(_ number: Int, now shard: ShardRange?) {
         guard let before = out.removeValue(forKey: number) else { return }
-        if shard == nil || !isDone { idle.append(shard ?? before) }
+        let left = shard ?? before
+        if !left.isDone { idle.append(left) }
     }
 
     /// The retry batch is recorded, or there was nothing to read; `next` is what the ledger says is scheduled now.

@@ -319,7 +319,6 @@ package struct ServiceMachine: Sendable {
         package var pushes: Int
         /// The shard as it is now; nil where nothing was recorded, and the batch is read again.
         package var shard: ShardRange?
-        package var isShardDone = false
         /// When the first of its pushes that are to be tried again is due.
         package var earliestRetry: Timestamp?
         /// Of a batch of retries: what the ledger says is scheduled now.
@@ -346,7 +345,7 @@ package struct ServiceMachine: Sendable {
         campaign?.pushesOut -= end.pushes
         switch end.source {
         case .shard(let shard):
-            campaign?.scheduler.shardBatchEnded(shard, now: end.shard, isDone: end.isShardDone)
+            campaign?.scheduler.shardBatchEnded(shard, now: end.shard)
             if let retry = end.earliestRetry { campaign?.scheduler.retryScheduled(at: retry) }
         case .retries:
             campaign?.scheduler.retryBatchEnded(next: end.nextRetry)

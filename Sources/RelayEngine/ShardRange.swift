@@ -28,7 +28,10 @@ package struct ShardRange: Sendable, Hashable {
     package func advanced(to cursor: Int64, devices: Int, isDone: Bool) -> ShardRange {
         var shard = self
         shard.cursor = isDone ? last : min(cursor, last)
-        shard.remaining = isDone ? 0 : max(remaining - Int64(devices), 0)
+        shard.remaining = shard.isDone ? 0 : max(remaining - Int64(devices), 0)
         return shard
     }
+
+    /// Nobody is left in it.
+    package var isDone: Bool { cursor >= last }
 }

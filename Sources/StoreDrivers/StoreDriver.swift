@@ -81,6 +81,38 @@ package enum StoreDriver {
             library: try PostgresLibrary.load())
     }
 
+    /// Moves what an SQLite file has into the database that the configuration names. The file is brought to this release's schema first,
+    /// as a daemon would, and otherwise stays as it is.
+    ///
+    /// - Parameter progress: called now and then with rows that were moved, and all that there are; false gives up.
+    /// - Returns: each table with its rows.
+    /// - Throws: `StoreError`: `.busy` while a daemon works on the file; then, as always, the database has nothing of it.
+    package static func migrate(
+        from path: String, to configuration: StoreConfiguration, environment: [String: String], release: String,
+        progress: (Int64, Int64) -> Bool
+    ) throws -> [(table: String, rows: Int64)] {
+        guard let postgres = configuration.postgres else {
+            throw StoreError(
+                .refused, context: "the configuration keeps the store in SQLite",
+                hint: "Name the database to move it to in store.postgres, in the place of store.sqlite")
+        }
+        // A file that is not there would be made.
+        _ = try SQLiteFile(path).status()
+        let lock = try StoreLock(store: path)
+        defer { withExtendedLifetime(lock) {} }
+        let source = try SQLiteStore(path: path, release: release)
+        if let fault = try source.check(begins: { _ in true }).first {
+            throw StoreError(
+                .failed, context: "\(path) is damaged: \(fault.check): \(fault.detail)",
+                hint: "\"upgrade-relay store check \(path)\" lists every fault; nothing was moved")
+        }
+        let target = try PostgresStore(try settings(postgres, environment), release: release)
+        defer { target.close() }
+        return try source.read("reading the whole store") { connection in
+            try target.take(all: connection, progress: progress)
+        }
+    }
+
     /// A backup.
     package static func closed(_ file: String) -> any ClosedStore { SQLiteFile(file) }
 }

@@ -52,6 +52,7 @@ import Testing
         "store status": [""],
         "store backup": ["NEW"],
         "store restore": ["NEW"],
+        "store migrate": ["--from NEW"],
         "store check": [""],
         "store prune": ["--older-than 30d --yes --quiet"],
         "log level": ["", "debug"],

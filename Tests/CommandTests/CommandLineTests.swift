@@ -35,7 +35,7 @@ import Testing
             "tokens create",
             "tokens list",
             "tokens revoke", "log level", "reload", "store status", "store backup", "store check", "store prune",
-            "store restore",
+            "store restore", "store migrate",
             "notifications",
             "alerts set", "alerts show", "alerts clear",
         ]

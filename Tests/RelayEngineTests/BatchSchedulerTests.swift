@@ -23,7 +23,7 @@ import Testing
         var scheduler = BatchScheduler(nextRetry: nil)
         scheduler.opened([shard(0), shard(1), shard(2)])
         scheduler.left(.shard(0))
-        scheduler.shardBatchEnded(0, now: shard(0, cursor: 9), isDone: false)
+        scheduler.shardBatchEnded(0, now: shard(0, cursor: 9))
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(0, cursor: 9)))
         scheduler.left(.shard(0))
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(1)))
@@ -45,7 +45,7 @@ import Testing
         #expect(scheduler.batchesOut == 2)
         #expect(scheduler.next(at: start, atMost: 2) == .wait(until: nil))
         #expect(scheduler.next(at: start, atMost: 3) == .readShard(shard(3)), "as many as was said last")
-        scheduler.shardBatchEnded(1, now: shard(1, cursor: 1999), isDone: true)
+        scheduler.shardBatchEnded(1, now: shard(1, cursor: 1999))
         #expect(scheduler.next(at: start, atMost: 2) == .readShard(shard(3)))
     }
 
@@ -69,7 +69,7 @@ import Testing
         scheduler.left(.shard(0))
         scheduler.retryScheduled(at: start + .seconds(9))
         scheduler.retryScheduled(at: start + .seconds(5))
-        scheduler.shardBatchEnded(0, now: shard(0, cursor: 999), isDone: true)
+        scheduler.shardBatchEnded(0, now: shard(0, cursor: 999))
         #expect(scheduler.next(at: start, atMost: 4) == .wait(until: start + .seconds(5)))
         #expect(scheduler.areShardsDone && !scheduler.isDone)
         #expect(scheduler.next(at: start + .seconds(5), atMost: 4) == .readRetries)
@@ -83,7 +83,7 @@ import Testing
         var scheduler = BatchScheduler(nextRetry: nil)
         scheduler.opened([shard(0)])
         scheduler.left(.shard(0))
-        scheduler.shardBatchEnded(0, now: nil, isDone: true)
+        scheduler.shardBatchEnded(0, now: nil)
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(shard(0)))
     }
 
@@ -105,7 +105,7 @@ import Testing
         #expect(scheduler.next(at: start, atMost: 4) == .wait(until: nil))
         scheduler.retryScheduled(at: start)
         #expect(scheduler.next(at: start, atMost: 4) == .readRetries)
-        scheduler.shardBatchEnded(0, now: shard(0, cursor: 999), isDone: true)
+        scheduler.shardBatchEnded(0, now: shard(0, cursor: 999))
         scheduler.retryBatchEnded(next: nil)
         #expect(scheduler.next(at: start, atMost: 4) == .readShard(later))
     }

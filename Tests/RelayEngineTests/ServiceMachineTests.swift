@@ -307,7 +307,7 @@ import Testing
     @Test func progressTellsShardsFromRetries() throws {
         let bench = Bench(shards: 1)
         var end = try bench.next()
-        end.isShardDone = true
+        end.shard = ShardRange(number: 0, cursor: 999, last: 999)
         end.earliestRetry = bench.now.wall + .seconds(60)
         bench.answer(end, .taken)
         #expect(bench.action() == .wait(.seconds(60)))

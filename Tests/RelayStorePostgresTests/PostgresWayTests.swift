@@ -42,11 +42,8 @@ struct PostgresWayTests {
         let rows = try connection.execute("SELECT g, repeat('y', 200) FROM generate_series(1, 50000) g", until: .soon)
         #expect(rows.count == 50_000)
         try connection.execute("CREATE TABLE public.things (bytes bytea)", until: .soon)
-        var left = 300
         let written = try connection.copy("COPY public.things FROM STDIN (FORMAT binary)", until: .soon) { rows in
-            rows.row(columns: 1) { $0.add([UInt8](repeating: 1, count: 50_000)) }
-            left -= 1
-            return left > 0
+            for _ in 0..<300 { try rows.row(columns: 1) { $0.add([UInt8](repeating: 1, count: 50_000)) } }
         }
         #expect(written == 300)
         let failure = #expect(throws: PostgresFailure.self) {

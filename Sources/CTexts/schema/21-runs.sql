@@ -53,9 +53,13 @@ CREATE TABLE shard_new (
     PRIMARY KEY (campaign_id, number)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO shard_new (campaign_id, number, wave, environment, packs, cursor, last, remaining)
-    SELECT campaign_id, number, wave, environment, packs, iif(done = 1 AND rest IS NULL, last, cursor), last,
+    SELECT campaign_id, number, wave, environment,
+        -- Of one that ended before it was cut, both were made to pack.
+        iif(environment = 1 AND EXISTS (SELECT 1 FROM shard AS o WHERE o.campaign_id = s.campaign_id AND o.environment = 0
+            AND o.packs = 1), 0, packs),
+        iif(done = 1 AND rest IS NULL, last, cursor), last,
         iif(done = 1 AND (rest IS NULL OR cursor = last), 0, remaining)
-    FROM shard;
+    FROM shard AS s;
 DROP TABLE shard;
 ALTER TABLE shard_new RENAME TO shard;
 ALTER TABLE campaign DROP COLUMN accepted;

@@ -18,6 +18,11 @@ struct BinaryFields: Sendable {
         raw(value)
     }
 
+    mutating func add(_ value: Int16) {
+        raw(Int32(2))
+        raw(value)
+    }
+
     mutating func add(_ value: Int32) {
         raw(Int32(4))
         raw(value)

@@ -4,30 +4,47 @@ import Glibc
 import RelayEngine
 import Threading
 
-/// Rows on their way into a table by COPY, in its binary form (postgresql.org/docs, "COPY", "Binary Format").
-struct CopyRows: Sendable {
+/// Rows on their way into a table by COPY, in its binary form (postgresql.org/docs, "COPY", "Binary Format"): sent a piece of 64 KiB
+/// at a time. For the closure that it is lent to, and no longer.
+final class CopyWriter {
+    private static let piece = 65_536
+
+    private let connection: PostgresConnection
+    fileprivate var patience: PostgresConnection.Patience
     fileprivate var fields = BinaryFields()
 
-    /// Begins a row of so many columns. Each must be added to what this lends.
+    fileprivate init(_ connection: PostgresConnection, _ patience: PostgresConnection.Patience) {
+        self.connection = connection
+        self.patience = patience
+        // Signature, flags, and the length of an extension that there is none of.
+        fields.bytes = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0]
+        fields.raw(Int64(0))
+    }
+
+    /// Writes a row of so many columns. Each must be added to what this lends.
     @inline(__always)
-    mutating func row(columns: Int16, _ write: (inout BinaryFields) throws -> Void) rethrows {
+    func row(columns: Int16, _ write: (inout BinaryFields) throws -> Void) throws {
         fields.raw(columns)
         try write(&fields)
+        if fields.bytes.count >= Self.piece { try send() }
+    }
+
+    fileprivate func send() throws(PostgresFailure) {
+        try connection.put(fields.bytes, &patience)
+        fields.bytes.removeAll(keepingCapacity: true)
     }
 }
 
 extension PostgresConnection {
-    /// Writes rows by `COPY … FROM STDIN (FORMAT binary)`: as many as there are, a piece of 64 KiB at a time.
+    /// Writes rows by `COPY … FROM STDIN (FORMAT binary)`, as many as there are.
     ///
     /// - Parameters:
     ///   - command: the COPY.
-    ///   - next: adds some rows, and says whether there are more. What it throws ends the COPY without a row.
+    ///   - write: writes the rows. What it throws ends the COPY without a row.
     /// - Returns: how many rows were written.
-    func copy(
-        _ command: String, until deadline: MonotonicTime, _ next: (inout CopyRows) throws -> Bool
-    ) throws -> Int {
+    func copy(_ command: String, until deadline: MonotonicTime, _ write: (CopyWriter) throws -> Void) throws -> Int {
         do {
-            return try copyAll(command, until: deadline, next)
+            return try copyAll(command, until: deadline, write)
         } catch let failure as PostgresFailure where failure.isSessionOver {
             close(failure)
             throw failure
@@ -35,38 +52,30 @@ extension PostgresConnection {
     }
 
     private func copyAll(
-        _ command: String, until deadline: MonotonicTime, _ next: (inout CopyRows) throws -> Bool
+        _ command: String, until deadline: MonotonicTime, _ write: (CopyWriter) throws -> Void
     ) throws -> Int {
         let isRisky = !isInTransaction
         try send(isRisky: false) { unsafe relay_PQsendQuery(handle, command) }
         _ = try answer(until: deadline, isRisky: false)
-        var patience = Patience(deadline)
-        var rows = CopyRows()
-        // Signature, flags, and the length of an extension that there is none of.
-        rows.fields.bytes = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0]
-        rows.fields.raw(Int64(0))
+        let writer = CopyWriter(self, Patience(deadline))
         do {
-            while try next(&rows) {
-                if rows.fields.bytes.count >= 65_536 { try put(&rows, &patience) }
-            }
+            try write(writer)
         } catch {
             // Where the connection is gone this finds it out once more, and the cause is what counts.
             var rest = Patience(MonotonicClock.now() + Self.grace)
             _ = try? end(refusal: "the relay gave up", &rest, isRisky: false)
             throw error
         }
-        rows.fields.raw(Int16(-1))
-        try put(&rows, &patience)
-        return try end(refusal: nil, &patience, isRisky: isRisky).affected
+        writer.fields.raw(Int16(-1))
+        try writer.send()
+        return try end(refusal: nil, &writer.patience, isRisky: isRisky).affected
     }
 
-    private func put(_ rows: inout CopyRows, _ patience: inout Patience) throws(PostgresFailure) {
+    fileprivate func put(_ bytes: [UInt8], _ patience: inout Patience) throws(PostgresFailure) {
         // Nothing is waited for as long as the server takes all.
         guard MonotonicClock.now() < patience.deadline else {
             throw PostgresFailure(.refused("57014"), "the rows could not be written in time")
         }
-        let bytes = rows.fields.bytes
-        rows.fields.bytes.removeAll(keepingCapacity: true)
         while true {
             let taken = unsafe bytes.withUnsafeBytes { bytes -> Int32 in
                 guard let base = bytes.baseAddress else { return 1 }

@@ -225,8 +225,8 @@ package enum CampaignTable {
         // for each environment, with the count of both in the first.
         try connection.run(
             """
-            INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
-            SELECT c.id, e.number, e.number, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
+            INSERT INTO shard (campaign_id, number, environment, packs, cursor, last, remaining)
+            SELECT c.id, e.number, e.number, 1 - e.number, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
                 CASE WHEN e.number = 0 THEN coalesce(c.left_devices, \(unplanned("c"))) ELSE 0 END
             FROM campaign AS c CROSS JOIN (SELECT 0 AS number UNION ALL SELECT 1) AS e
             WHERE c.id = ? AND c.planned_at IS NULL

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import StoreConformance
+import StorePeers
+import StoreSQL
+import Testing
+import UpgradeRules
+
+@testable import RelayStorePostgres
+
+@Suite(
+    "A store that is moved to PostgreSQL", .ownThread,
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+struct TransferTests {
+    private static let now = Timestamp(seconds: 1_800_000_000)
+    private let app = AppKey(app: "com.example.app", platform: .android)
+
+    private struct GivenUp: Error {}
+
+    /// The store that a rule leaves behind is the same after the move, by all that can be asked of it: each rule makes states that no
+    /// example would think of.
+    @Test("Whatever a rule of the drivers leaves behind is the same afterwards", arguments: ConformanceCase.all)
+    func same(_ rule: ConformanceCase) async throws {
+        // PostgreSQL has no text with a NUL and no key of a megabyte, and a foreign key in SQLite lets no row of it be without its device.
+        guard rule.ability == nil || rule.ability == .snapshots else { return }
+        let (folder, source) = try Self.source()
+        let second = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+        defer {
+            second.close()
+            source.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+        // One that failed is another test's.
+        try? await rule.hold(for: source, beside: second)
+        guard try source.check(begins: { _ in true }).isEmpty else { return }
+        let database = try TestDatabase()
+        let target = try database.store()
+        defer { target.close() }
+        try Self.move(source, to: target)
+        let (there, here) = (try Self.all(of: source), try Self.all(of: target))
+        #expect(here.count == there.count)
+        for (one, copied) in zip(there, here) { #expect(copied == one) }
+        #expect(try target.check { _ in true }.isEmpty)
+        // New rows have new numbers.
+        try target.register(
+            [DeviceRegistration(app: app, token: "after", telephone: "1", version: nil)], at: Self.now)
+        #expect(try target.device(app, token: "after") != nil)
+    }
+
+    @Test("A schema that holds a store is refused, and stays as it is")
+    func refused() throws {
+        let (folder, source) = try Self.source()
+        defer {
+            source.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+        try source.register([DeviceRegistration(app: app, token: "1", telephone: "138", version: nil)], at: Self.now)
+        let target = try TestDatabase().store()
+        defer { target.close() }
+        try target.register([DeviceRegistration(app: app, token: "2", telephone: "139", version: nil)], at: Self.now)
+        let error = #expect(throws: StoreError.self) { try Self.move(source, to: target) }
+        #expect(error?.code == .refused)
+        #expect(try target.devices(of: nil, after: 0, limit: 9).map(\.registration.token) == ["2"])
+    }
+
+    @Test("Given up or cut off in the middle, nothing was moved, and it begins again")
+    func interrupted() throws {
+        let (folder, source) = try Self.source()
+        defer {
+            source.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+        try source.register(
+            (0..<20_000).map { DeviceRegistration(app: app, token: "token \($0)", telephone: "1", version: nil) },
+            at: Self.now)
+        let database = try TestDatabase()
+        let target = try database.store()
+        defer { target.close() }
+        let error = #expect(throws: StoreError.self) { try Self.move(source, to: target) { done, _ in done == 0 } }
+        #expect(error?.context == "the transfer was given up")
+        #expect(try target.devices(of: nil, after: 0, limit: 9).isEmpty)
+        let cut = #expect(throws: StoreError.self) {
+            try Self.move(source, to: target) { done, _ in
+                guard done > 0 else { return true }
+                _ = try? database.connect().execute(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND query LIKE 'COPY%' AND pid <> pg_backend_pid()
+                    """, until: .soon)
+                return true
+            }
+        }
+        #expect(cut?.code == .unreachable)
+        #expect(try target.devices(of: nil, after: 0, limit: 9).isEmpty)
+        try Self.move(source, to: target)
+        #expect(try target.census().devices == source.census().devices)
+        #expect(try target.check { _ in true }.isEmpty)
+    }
+
+    private static func source() throws -> (URL, SQLiteStore) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "relay-transfer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return (folder, try SQLiteStore(path: folder.appending(path: "relay.db").path))
+    }
+
+    private static func move(
+        _ source: SQLiteStore, to target: PostgresStore, progress: (Int64, Int64) -> Bool = { _, _ in true }
+    ) throws {
+        _ = try source.read("reading the whole store") { try target.take(all: $0, progress: progress) }
+    }
+
+    /// What a store has, as far as people and the relay can ask.
+    private static func all(of store: some SQLStore) throws -> [AnyHashable] {
+        var all: [AnyHashable] = []
+        func add(_ things: [some Hashable]) { all += things.map { AnyHashable($0) } }
+        add(try store.devices(of: nil, after: 0, limit: 10_000))
+        add(try store.versions())
+        for version in try store.versions() {
+            add(try store.history(of: version.app, limit: 1000))
+            add(try store.inForceHistory(of: version.app, limit: 1000))
+            let seen = try store.seenVersions(of: version.app)
+            add([seen])
+        }
+        let campaigns = try store.campaigns(before: nil, limit: 1000)
+        add(campaigns)
+        for campaign in campaigns {
+            add([try store.adoption(of: campaign.key)])
+            add([try store.deliveryPage(of: campaign.key, DeliveryFilter(), after: 0, limit: 10_000)])
+            for environment in [PushEnvironment.production, .sandbox] {
+                add(try store.openShards(campaign.key, environment: environment))
+                add([try store.nextRetry(campaign.key, environment: environment)])
+            }
+        }
+        add(try store.alerts(at: .init(milliseconds: 0)))
+        add(try store.tokens())
+        return all
+    }
+}
