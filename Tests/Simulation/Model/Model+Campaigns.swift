@@ -34,6 +34,7 @@ extension Model {
             // Whoever looked at it has looked at all that was there before it.
             for earlier in announcements.indices
             where announcements[earlier].app == told.app && announcements[earlier].isAsked
+                && !announcements[earlier].isOfFile && !announcements[earlier].isUnclear
                 && announcements[earlier].askedAt <= announcements[place].askedAt
             {
                 announcements[earlier].noticed(at: now)

@@ -261,7 +261,10 @@ extension World {
         bump.isConfirmed = true
         let rose = try apply(bump, app, canary: nil, source: "api")
         // What its policy requires is known for as long as it is asked for: it is taken back with its campaign.
-        if !rose { model.announced[app] = max(model.announced[app], version) }
+        // The same is known of what is required already, as long as that is.
+        if !rose, model.required(app).map({ $0.version < version }) ?? true {
+            model.announced[app] = max(model.announced[app], version)
+        }
         return
             "api announces \(World.text(version: version)) as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
     }
