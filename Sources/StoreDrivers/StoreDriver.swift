@@ -106,7 +106,9 @@ package enum StoreDriver {
                 .failed, context: "\(path) is damaged: \(fault.check): \(fault.detail)",
                 hint: "\"upgrade-relay store check \(path)\" lists every fault; nothing was moved")
         }
-        let target = try PostgresStore(try settings(postgres, environment), release: release)
+        var options = PostgresStore.Options()
+        options.isAlone = true
+        let target = try PostgresStore(try settings(postgres, environment), release: release, options: options)
         defer { target.close() }
         return try source.read("reading the whole store") { connection in
             try target.take(all: connection, progress: progress)

@@ -39,7 +39,8 @@ extension CommandEntry {
         _ tables: [(table: String, rows: Int64)], _ place: String, _ rows: Int64, _ time: Duration
     ) -> String {
         let lines = tables.filter { $0.rows > 0 }.map { ($0.table, Quantity.count($0.rows)) }
-        return "\(DisplayWidth.sanitised(place)): \(Quantity.count(rows)) rows in \(DurationText.elapsed(time)), looked through\n\n"
+        return
+            "\(DisplayWidth.sanitised(place)): \(Quantity.count(rows)) rows in \(DurationText.elapsed(time)), looked through\n\n"
             + TextTable.fields(lines)
     }
 }

@@ -38,7 +38,8 @@ extension PostgresStore {
                 guard try !session.exists(SQL(typed: "SELECT 1 FROM \(table.name)")) else {
                     throw StoreError(
                         .refused, context: "the schema \(schema.name) at \(pool.place) holds a store already",
-                        hint: "Name another one in store.postgres.schema, or drop it: DROP SCHEMA \(schema.name) CASCADE")
+                        hint:
+                            "Name another one in store.postgres.schema, or drop it: DROP SCHEMA \(schema.name) CASCADE")
                 }
             }
             // Made once, of all rows, in a fraction of the time.
@@ -68,7 +69,8 @@ extension PostgresStore {
                 }
                 guard Int64(rows) == expected else {
                     throw StoreError(
-                        .failed, context: "of \(expected) rows of \(table.name) \(rows) were taken: nothing was changed")
+                        .failed, context: "of \(expected) rows of \(table.name) \(rows) were taken: nothing was changed"
+                    )
                 }
             }
             for index in indexes { try connection.execute(index.definition, until: deadline) }
@@ -94,9 +96,10 @@ extension PostgresStore {
         for sequence in sequences {
             try session.run(
                 SQL(
-                    typed:
-                        "SELECT setval(pg_get_serial_sequence('\(sequence.table)', '\(sequence.column)'), coalesce(max(\(sequence.column)), 0) + 1, false) FROM \(sequence.table)"
-                ))
+                    typed: """
+                        SELECT setval(pg_get_serial_sequence('\(sequence.table)', '\(sequence.column)'),
+                            coalesce(max(\(sequence.column)), 0) + 1, false) FROM \(sequence.table)
+                        """))
         }
     }
 
@@ -105,6 +108,7 @@ extension PostgresStore {
         for step in StoreExamination<PostgresSession>.ofRows { try examination.run(step) }
         guard let fault = examination.faults.first else { return }
         throw StoreError(
-            .failed, context: "what was taken is not sound: \(fault.check): \(fault.detail)", hint: "Nothing was changed")
+            .failed, context: "what was taken is not sound: \(fault.check): \(fault.detail)",
+            hint: "Nothing was changed")
     }
 }
