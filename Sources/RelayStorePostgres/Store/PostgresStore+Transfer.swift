@@ -35,7 +35,7 @@ extension PostgresStore {
                 """, until: deadline)
             for table in TransferredTable.all {
                 try connection.execute("ALTER TABLE \(table.name) DISABLE TRIGGER USER", until: deadline)
-                guard try !session.exists(SQL(typed: "SELECT 1 FROM \(table.name)")) else {
+                guard try !session.exists("SELECT 1 FROM \(table.name)") else {
                     throw StoreError(
                         .refused, context: "the schema \(schema.name) at \(pool.place) holds a store already",
                         hint:
@@ -81,7 +81,7 @@ extension PostgresStore {
             try connection.execute("ANALYZE", until: deadline)
             try examine(session)
             _ = progress(done, total)
-            return zip(TransferredTable.all, totals).map { ($0.name, $1) }
+            return zip(TransferredTable.all, totals).map { ($0.name.text, $1) }
         }
     }
 
@@ -94,12 +94,11 @@ extension PostgresStore {
             """
         ) { (table: $0.text(0), column: $0.text(1)) }
         for sequence in sequences {
-            try session.run(
-                SQL(
-                    typed: """
-                        SELECT setval(pg_get_serial_sequence('\(sequence.table)', '\(sequence.column)'),
-                            coalesce(max(\(sequence.column)), 0) + 1, false) FROM \(sequence.table)
-                        """))
+            try session.connection.execute(
+                """
+                SELECT setval(pg_get_serial_sequence('\(sequence.table)', '\(sequence.column)'),
+                    coalesce(max(\(sequence.column)), 0) + 1, false) FROM \(sequence.table)
+                """, until: session.deadline)
         }
     }
 

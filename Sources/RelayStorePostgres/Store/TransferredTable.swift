@@ -4,13 +4,13 @@ import StoreSQL
 
 /// A table as another driver's store has it, and what of it becomes a table here: mostly the same columns.
 struct TransferredTable: Sendable {
-    let name: String
+    let name: SQL
     /// What the rows are read from.
-    var source: String
+    var source: SQL
     /// What a column is there, where it has another name, or none.
-    var expressions: [String: String] = [:]
+    var expressions: [String: SQL] = [:]
 
-    private init(_ name: String, from source: String? = nil, _ expressions: [String: String] = [:]) {
+    private init(_ name: SQL, from source: SQL? = nil, _ expressions: [String: SQL] = [:]) {
         self.name = name
         self.source = source ?? name
         self.expressions = expressions
@@ -41,7 +41,8 @@ struct TransferredTable: Sendable {
     ]
 
     struct Column {
-        let name: String
+        /// As the schema has it.
+        let name: SQL
         let form: Form
 
         enum Form {
@@ -53,7 +54,7 @@ struct TransferredTable: Sendable {
         }
     }
 
-    var count: SQL { SQL(typed: "SELECT count(*) FROM \(source)") }
+    var count: SQL { "SELECT count(*) FROM \(source)" }
 
     /// The columns of the table here, but for those by which sessions keep out of each other's way.
     func columns(_ session: PostgresSession) throws -> [Column] {
@@ -63,11 +64,11 @@ struct TransferredTable: Sendable {
             FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
             WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'slot'
             ORDER BY a.attnum
-            """, name
+            """, name.text
         ) { row in
             let (column, type) = (row.text(0), PostgresType(rawValue: UInt32(row.integer(1))))
             let form: Column.Form =
-                switch (name, column, type) {
+                switch (name.text, column, type) {
                 case ("device", "token", _): .token
                 case ("device", "digest", _): .digest
                 case (_, _, .int2): .int2
@@ -76,17 +77,20 @@ struct TransferredTable: Sendable {
                 case (_, _, .bytea): .bytes
                 default: .text
                 }
-            return Column(name: column, form: form)
+            return Column(name: SQL(typed: column), form: form)
         }
     }
 
     func command(_ columns: [Column]) -> String {
-        "COPY \(name) (\(columns.map(\.name).joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+        "COPY \(name) (\(columns.map(\.name.text).joined(separator: ", "))) FROM STDIN (FORMAT binary)"
     }
 
     func select(_ columns: [Column]) -> SQL {
-        let list = columns.map { expressions[$0.name] ?? $0.name }.joined(separator: ", ")
-        return SQL(typed: "SELECT \(list) FROM \(source)")
+        var list = SQL("")
+        for column in columns {
+            list = list + (list.text.isEmpty ? "" : ", ") + (expressions[column.name.text] ?? column.name)
+        }
+        return "SELECT \(list) FROM \(source)"
     }
 }
 
