@@ -221,13 +221,14 @@ let package = Package(
             [
                 "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "StoreSQL", "RelayStore", "RelayEngine",
                 "UpgradeRules",
-                "StoreConformance", "FaultInjection", "TestPeers",
+                "StoreConformance", "TestStores", "FaultInjection", "TestPeers",
             ], exclude: ["Stores"]),
         tests(
             "RelayStorePostgresTests",
             [
                 "RelayStorePostgres", "StoreSQL", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
-                "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance", "TestPeers", "StorePeers",
+                "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance", "TestStores", "TestPeers",
+                "StorePeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),

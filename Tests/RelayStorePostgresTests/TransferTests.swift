@@ -7,6 +7,7 @@ import RelayStoreSQLite
 import StoreConformance
 import StorePeers
 import StoreSQL
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -104,7 +105,9 @@ struct TransferTests {
     private static func source() throws -> (URL, SQLiteStore) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "relay-transfer-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return (folder, try SQLiteStore(path: folder.appending(path: "relay.db").path))
+        let path = folder.appending(path: "relay.db").path
+        try NewStore.copy(to: path)
+        return (folder, try SQLiteStore(path: path))
     }
 
     private static func move(

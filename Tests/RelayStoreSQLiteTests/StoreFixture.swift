@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import StoreConformance
 import StoreSQL
+import TestStores
 import UpgradeRules
 
 @testable import RelayStoreSQLite
@@ -20,6 +21,7 @@ final class StoreFixture: Sendable {
     init() throws {
         directory = try TemporaryDirectory()
         path = directory.file("relay.db")
+        try NewStore.copy(to: path)
         store = try SQLiteStore(path: path)
     }
 

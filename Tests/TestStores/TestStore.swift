@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 package import RelayEngine
 package import RelayStore
 import RelayStoreSQLite
@@ -18,7 +19,31 @@ extension SQLiteStore: TestStore {}
 ///
 /// - Parameter release: what the release calls itself.
 package func openStore(_ path: String, release: String = "unknown") throws -> any TestStore {
-    try SQLiteStore(path: path, release: release)
+    if release == "unknown" { try NewStore.copy(to: path) }
+    return try SQLiteStore(path: path, release: release)
+}
+
+/// An empty store of this release: made once in a process, for to bring one through all steps of the schema takes longer than most
+/// tests.
+package enum NewStore {
+    private static let file = Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "relay-new-store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "relay.db").path
+        try SQLiteStore(path: path).close()
+        return try Data(contentsOf: URL(filePath: path))
+    }
+
+    /// Where there is nothing yet.
+    package static func copy(to path: String) throws {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        let file = try file.get()
+        guard FileManager.default.createFile(atPath: path, contents: file, attributes: [.posixPermissions: 0o600])
+        else {
+            throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path])
+        }
+    }
 }
 
 /// Opens it for a simulation, which has one thread and a clock of its own.
