@@ -18,4 +18,11 @@ package enum AppTable {
         // Another writer may have been faster.
         return try made != 0 ? made : id(of: app, connection) ?? 0
     }
+
+    /// Every app that anything was ever stored for, ascending by number.
+    package static func all(_ connection: some SQLConnection) throws -> [(id: Int64, key: AppKey)] {
+        try connection.all("SELECT id, name, platform FROM app ORDER BY id") { row in
+            (id: row.integer(0), key: AppKey(app: row.text(1), platform: row.platform(2)))
+        }
+    }
 }

@@ -102,15 +102,15 @@ struct PostgresPlanTests {
 
     private static let rounds = [
         Hot(
-            statement: LineStep.rows, types: "bigint, bigint, bigint, bigint",
+            statement: RoundStatements.rows, types: "bigint, bigint, bigint, bigint",
             has: ["using delivery_rare", "Index Cond: (id = d.device_id)"], hasNot: ["Sort"]),
         Hot(
-            statement: LineStep.accepted, types: "bigint, bigint, bigint",
+            statement: RoundStatements.accepted, types: "bigint, bigint, bigint",
             has: ["delivery_pkey", "Index Cond: (id = d.device_id)"], hasNot: ["Sort"]),
-        Hot(statement: LineStep.devices, types: "bigint[]", has: ["Index Cond: (id = ANY ($1))"]),
-        Hot(statement: LineStep.lock, types: "bigint, bigint[]", has: ["(device_id = ANY ($2)))"]),
+        Hot(statement: RoundStatements.devices, types: "bigint[]", has: ["Index Cond: (id = ANY ($1))"]),
+        Hot(statement: RoundStatements.lock, types: "bigint, bigint[]", has: ["(device_id = ANY ($2)))"]),
         Hot(
-            statement: LineStep.putInLine, types: "bigint, bigint, bigint, bigint[], bigint[]",
+            statement: RoundStatements.putInLine, types: "bigint, bigint, bigint, bigint[], bigint[]",
             has: ["Index Cond: ((campaign_id = $1) AND (device_id = "]),
     ]
 

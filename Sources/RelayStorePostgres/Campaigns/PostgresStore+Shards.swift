@@ -9,44 +9,27 @@ extension PostgresStore {
     /// audience; one whose environment changes in between stays with the environment that it was counted in.
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
         try forgetMoves(before: campaign)
-        let plan = try look(.long, "planning a campaign", isSnapshot: true) { session -> AudiencePlan? in
-            guard let (app, requirement) = try Self.unplanned(campaign, session) else { return nil }
-            let size = max(shardSize, 1)
-            let draw = waves.map { WaveDraw($0, requirement: requirement) }
-            var plan =
-                if let waves, let draw {
-                    try AudiencePlan(of: app, size: size, in: waves, draw: draw, session)
-                } else {
-                    try AudiencePlan(of: app, size: size, session)
-                }
-            // They had their turn before all others.
-            for device in try CanaryTable.devices(of: campaign, session) {
-                plan.leaveOut(device.id, wave: draw?.wave(of: device.telephone?.utf8) ?? 0, device.environment)
+        let plan = try look(.long, "planning a campaign", isSnapshot: true) { session in
+            try CampaignTable.plan(campaign, waves: waves, session) { app, waves in
+                let size = max(shardSize, 1)
+                guard let waves else { return try AudiencePlan(of: app, size: size, session) }
+                return try AudiencePlan(of: app, size: size, in: waves.plan, draw: waves.draw, session)
             }
-            return plan
         }
         guard let plan else { return }
         try write(.long, "planning a campaign", lock: .campaign(campaign)) { session in
-            guard try Self.unplanned(campaign, session) != nil else { return }
-            try session.run(Self.insertShards) { values in
-                values.add(campaign.row)
-                values.add(plan.shards.indices.map(Int64.init))
-                values.add(plan.shards.map(\.after))
-                values.add(plan.shards.map(\.last))
-                values.add(plan.shards.map(\.devices))
-                values.add(plan.shards.map { Int64($0.wave) })
-                values.add(plan.shards.map { Int64($0.environment.rawValue) })
-                values.add(plan.shards.map { $0.environment == plan.packed ? Int64(1) : 0 })
+            try CampaignTable.store(plan, of: campaign, waves: waves, at: now, session) { shards in
+                try session.run(Self.insertShards) { values in
+                    values.add(campaign.row)
+                    values.add(shards.indices.map(Int64.init))
+                    values.add(shards.map(\.after))
+                    values.add(shards.map(\.last))
+                    values.add(shards.map(\.devices))
+                    values.add(shards.map { Int64($0.wave) })
+                    values.add(shards.map { Int64($0.environment.rawValue) })
+                    values.add(shards.map { $0.environment == plan.packed ? Int64(1) : 0 })
+                }
             }
-            if let waves {
-                var devices = [Int64](repeating: 0, count: waves.count)
-                for shard in plan.shards { devices[shard.wave] += shard.devices }
-                try WaveTable.insert(campaign, plan: waves, devices: devices, at: now, session)
-            }
-            try session.run("UPDATE campaign SET planned_at = ? WHERE id = ?", now, campaign.row)
-            var counts = CampaignCounts()
-            counts.pending = plan.shards.reduce(0) { $0 + $1.devices }
-            try RunTable.add(counts, to: campaign, session)
         }
     }
 
@@ -57,15 +40,6 @@ extension PostgresStore {
         FROM unnest($2, $3, $4, $5, $6, $7, $8) AS n (number, after, last, devices, wave, environment, packs)
         """)
 
-    /// The campaign's app and requirement, where its audience has not been cut yet.
-    private static func unplanned(
-        _ campaign: CampaignKey, _ session: PostgresSession
-    ) throws -> (app: Int64, requirement: Int64)? {
-        try session.first(
-            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
-        ) { ($0.integer(0), $0.integer(1)) }
-    }
-
     /// Devices whose environment changed under the campaign before: from now on they are of the new one. Before the count, so
     /// that whatever changes after this is counted where it was. A thousand at a time, since a corrected import may have
     /// moved all of them.
@@ -73,7 +47,7 @@ extension PostgresStore {
         var after: Int64 = 0
         while true {
             let last = try write(.long, "planning a campaign") { session -> Int64? in
-                guard let (app, _) = try Self.unplanned(campaign, session) else { return nil }
+                guard let (app, _) = try CampaignTable.unplanned(campaign, session) else { return nil }
                 let moved = try session.all(
                     """
                     WITH moved AS (

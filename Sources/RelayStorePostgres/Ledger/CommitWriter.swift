@@ -13,23 +13,7 @@ struct CommitWriter {
     private let now: Timestamp
     /// Devices of users who were erased while a push to them may have been on its way.
     private let erased: Set<Int64>
-    private var counts = CampaignCounts()
-    private var reasons: [Reason: Int64] = [:]
-    /// Reminders that were not sent after all.
-    private var givenBack: Int64 = 0
-
-    private struct Reason: Hashable {
-        /// Rejected or filtered.
-        var kind: DeliveryState
-        var text: String
-    }
-
-    private struct OldRow {
-        var state: DeliveryState
-        var reason: String?
-        var attempts: Int64
-        var again: SentAgain
-    }
+    private var tally = OutcomeTally()
 
     /// A row as it is written.
     private struct NewRow {
@@ -130,7 +114,7 @@ struct CommitWriter {
 
     /// Decides how each outcome of a batch is kept, and counts it.
     private mutating func sort(
-        _ batch: LedgerCommit, at place: Int, _ older: [Int64: OldRow], into outcomes: inout Outcomes
+        _ batch: LedgerCommit, at place: Int, _ older: [Int64: RecordedOutcome], into outcomes: inout Outcomes
     ) throws {
         // Whoever lists what has no outcome yet looks behind the cursors.
         let packs =
@@ -145,16 +129,15 @@ struct CommitWriter {
             before = row.device
             let old = older.isEmpty ? nil : older[row.device]
             if let old {
-                count(old.state, old.reason, -1)
+                tally.count(old.state, old.reason, -1)
             } else if packs, let outcome = PlainOutcome(of: row) {
                 append(row, outcome, of: batch, to: &packer)
                 if packer.count == DeliveryBatch.limit { take(&packer, into: &outcomes) }
                 continue
             }
-            if let old, Self.isGivenBack(row, old, isOver: run.ended != nil) {
+            if let old, old.isGivenBack(by: row, isOver: run.ended != nil) {
                 outcomes.givenBack.append(row.device)
-                count(.accepted, nil, 1)
-                givenBack += 1
+                tally.giveBack()
                 continue
             }
             var new = NewRow(
@@ -165,10 +148,10 @@ struct CommitWriter {
             if row.state == .retrying, run.ended == .expired { (new.state, new.next) = (.expired, nil) }
             if new.next != nil { new.environment = row.environment }
             if let old, new.state == .retrying {
-                new.again = old.again.after(isTried: Int64(row.attempts) > old.attempts)
+                new.again = old.again(after: row)
             }
             outcomes.rows.append(new)
-            count(new.state, row.reason, 1)
+            tally.count(new.state, row.reason, 1)
         }
         take(&packer, into: &outcomes)
     }
@@ -191,32 +174,9 @@ struct CommitWriter {
 
     private mutating func take(_ packer: inout DeliveryPacker, into outcomes: inout Outcomes) {
         guard packer.count > 0 else { return }
-        counts.accepted += packer.accepted
-        counts.filtered += packer.filtered
-        for outcome in PlainOutcome.allCases {
-            guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
-            reasons[Reason(kind: .filtered, text: reason.rawValue), default: 0] += packer.tally[Int(outcome.rawValue)]
-        }
+        tally.count(packer)
         outcomes.packed.append(packer)
         packer = DeliveryPacker()
-    }
-
-    /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
-    /// push service took before stays taken.
-    private static func isGivenBack(_ row: LedgerRow, _ old: OldRow, isOver: Bool) -> Bool {
-        guard old.again.contains(.reminder) else { return false }
-        switch row.state {
-        case .filtered, .expired, .cancelled: return true
-        case .retrying: return isOver
-        case .pending, .inFlight, .accepted, .rejected, .unregistered: return false
-        }
-    }
-
-    private mutating func count(_ state: DeliveryState, _ reason: String?, _ devices: Int64) {
-        counts[state] += devices
-        if state == .rejected || state == .filtered {
-            reasons[Reason(kind: state, text: reason ?? "unknown"), default: 0] += devices
-        }
     }
 
     // MARK: What is recorded already
@@ -224,7 +184,7 @@ struct CommitWriter {
     /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
     private static let sparse: Int64 = 8
 
-    private func oldRows(of batches: [LedgerCommit]) throws -> [Int64: OldRow] {
+    private func oldRows(of batches: [LedgerCommit]) throws -> [Int64: RecordedOutcome] {
         let batches = batches.filter { !$0.rows.isEmpty }
         let packing = batches.filter { $0.shard?.packs == true }
         // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
@@ -235,7 +195,7 @@ struct CommitWriter {
         let retries = batches.filter { $0.shard == nil }.flatMap { $0.rows.map(\.device) }
         // Another owner may have recorded it since the retry was read. A batch around it need not have it.
         if !retries.isEmpty { try unpackDevices(retries) }
-        var older: [Int64: OldRow] = [:]
+        var older: [Int64: RecordedOutcome] = [:]
         if !dense.isEmpty {
             try add(to: &older, Self.rowsBetween) { values in
                 values.add(dense.map(\.first))
@@ -253,17 +213,17 @@ struct CommitWriter {
     }
 
     private func add(
-        to older: inout [Int64: OldRow], _ statement: PostgresStatement, _ fill: (inout PostgresParameters) -> Void
+        to older: inout [Int64: RecordedOutcome], _ statement: PostgresStatement,
+        _ fill: (inout PostgresParameters) -> Void
     ) throws {
         let found = try session.run(statement) { values in
             values.add(run.campaign.row)
             fill(&values)
         }
         for row in 0..<found.count {
-            older[found.integer(row, 0)] = OldRow(
-                state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 1))) ?? .cancelled,
-                reason: found.optionalText(row, 2), attempts: found.integer(row, 3),
-                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 4))))
+            older[found.integer(row, 0)] = RecordedOutcome(
+                state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 1))),
+                reason: found.optionalText(row, 2), attempts: found.integer(row, 3), again: found.integer(row, 4))
         }
     }
 
@@ -337,7 +297,7 @@ struct CommitWriter {
         var moves: [Int: (before: ShardRange, after: ShardRange)] = [:]
         for batch in batches {
             guard let before = batch.shard, let after = batch.advanced else { continue }
-            counts[run.rest ?? .pending] -= before.remaining - after.remaining
+            tally.counts[run.rest ?? .pending] -= before.remaining - after.remaining
             guard let earlier = moves[before.number] else {
                 moves[before.number] = (before, after)
                 continue
@@ -364,18 +324,7 @@ struct CommitWriter {
     }
 
     /// Writes the counts that were gathered.
-    func finish() throws {
-        try RunTable.add(counts, to: run.campaign, commits: 1, session)
-        let reasons = reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
-        for (reason, devices) in reasons where devices != 0 {
-            try session.run(
-                """
-                INSERT INTO campaign_reason AS r (campaign_id, kind, reason, devices) VALUES (?1, ?2, ?3, greatest(CAST(?4 AS bigint), 0))
-                ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = r.devices + ?4
-                """, run.campaign.row, reason.kind.name, reason.text, devices)
-        }
-        try RoundTable.giveBack(givenBack, of: run.campaign, session)
-    }
+    func finish() throws { try tally.store(of: run.campaign, session) }
 }
 
 extension LedgerCommit {

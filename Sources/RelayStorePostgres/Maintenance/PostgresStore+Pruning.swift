@@ -61,44 +61,16 @@ private struct StorePruning {
 
     // MARK: What goes
 
-    /// Whether a campaign gave way before its requirement was in force for everybody, and may take its place again: its waves go on then.
-    private static let mayComeBack: SQL = """
-        (c.state = 'superseded' AND EXISTS (
-            SELECT FROM requirement AS r WHERE r.id = c.requirement_id AND r.state <> 'withdrawn'
-                AND (r.state <> 'in_force' OR r.reach < 10000)))
-        """
-
-    /// Campaigns that ended long enough ago, and those that a pruning before this one did not finish. Their shards go last:
-    /// as long as there is one, there may be deliveries.
     private mutating func pruneDeliveries(_ pulse: (PruneReport) -> Bool) throws {
         let campaigns = try look("looking for old campaigns") { [cutoff] session in
-            try session.all(
-                """
-                SELECT c.id FROM campaign AS c WHERE c.finished_at IS NOT NULL
-                    AND (c.finished_at < ? AND c.pruned_at IS NULL AND NOT \(Self.mayComeBack)
-                         OR c.pruned_at IS NOT NULL AND EXISTS (SELECT FROM shard WHERE campaign_id = c.id))
-                ORDER BY c.id
-                """, cutoff
-            ) { CampaignKey(row: $0.integer(0)) }
+            try LedgerPruning.campaigns(endedBefore: cutoff, session)
         }
         campaigns: for campaign in campaigns {
             var isDone = false
             while !isDone {
                 let size = pace.size
-                let deleted = try batch(lock: .campaign(campaign)) {
-                    [now, cutoff] session -> (deliveries: Int64, isLast: Bool)? in
-                    // Nothing of it goes on: whom it left out is settled, once. Somebody may have opened it again since it was listed.
-                    let leftDevices = try session.first(
-                        """
-                        SELECT coalesce(c.left_devices, 0) FROM campaign AS c
-                        WHERE c.id = ? AND c.pruned_at IS NULL AND c.finished_at < ? AND NOT \(Self.mayComeBack)
-                        """, campaign.row, cutoff
-                    ) { $0.integer(0) }
-                    if let leftDevices { try Self.settle(campaign, leftDevices, at: now, session) }
-                    let isMarked = try session.exists(
-                        "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign.row)
-                    guard isMarked else { return nil }
-                    return try LedgerPart(campaign: campaign.row, size: size, session: session).remove()
+                let deleted = try batch(lock: .campaign(campaign)) { [now, cutoff] session in
+                    try LedgerPruning.removePart(of: campaign, size: size, endedBefore: cutoff, at: now, session)
                 }
                 guard let deleted else { continue campaigns }
                 report.deliveries += deleted.deliveries
@@ -107,23 +79,6 @@ private struct StorePruning {
             }
             report.campaigns += 1
         }
-    }
-
-    private static func settle(
-        _ campaign: CampaignKey, _ leftDevices: Int64, at now: Timestamp, _ session: PostgresSession
-    ) throws {
-        try session.run(
-            """
-            UPDATE campaign SET pruned_at = ?1, left_devices = NULL, left_last = NULL,
-                planned_at = coalesce(planned_at, ?1) WHERE id = ?2
-            """, now, campaign.row)
-        try session.run(
-            """
-            UPDATE campaign_run SET cancelled = cancelled + retrying + pending + ?1, retrying = 0, pending = 0,
-                rest = coalesce(rest, 8) WHERE campaign_id = ?2
-            """, leftDevices, campaign.row)
-        // What its last owner still has on its way, where nothing could be recorded for longer than records are kept, is not.
-        try RunTable.end(campaign, session)
     }
 
     /// How long after a campaign's end what was in flight then may still come in.
@@ -212,11 +167,7 @@ private struct StorePruning {
                 """, device, cutoff, youngest
             ) { (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.optionalText(2)) }
             guard let row else { continue }
-            try session.run(
-                """
-                DELETE FROM campaign_told WHERE device_id = ?1
-                    AND campaign_id IN (SELECT id FROM campaign WHERE app_id = ?2 AND pruned_at IS NULL)
-                """, device, row.app)
+            try ToldTable.forget(device, of: row.app, session)
             count += 1
             if row.isRegistered {
                 tally.gained(-1, app: row.app)
@@ -241,42 +192,5 @@ private struct StorePruning {
             try tell(pulse)
             if deleted < size { return }
         }
-    }
-}
-
-/// Takes a part of a campaign's ledger away, within a transaction; its shards with the last part.
-private struct LedgerPart {
-    let campaign: Int64
-    /// Rows at most.
-    let size: Int
-    let session: PostgresSession
-
-    func remove() throws -> (deliveries: Int64, isLast: Bool) {
-        var deliveries = Int64(try rows("delivery", "device_id", size))
-        guard deliveries < size else { return (deliveries, false) }
-        guard try rows("delivery_upgrade", "device_id", size) < size else { return (deliveries, false) }
-        guard try rows("campaign_told", "device_id", size) < size else { return (deliveries, false) }
-        guard try rows("campaign_adoption", "at", size) < size else { return (deliveries, false) }
-        // A batch lies on some pages of its own: it takes as long as some dozens of rows.
-        let batches = max(1, size / 64)
-        let counts = try session.all(
-            """
-            DELETE FROM delivery_batch WHERE campaign_id = ?1 AND last IN
-                (SELECT last FROM delivery_batch WHERE campaign_id = ?1 ORDER BY last LIMIT ?2)
-            RETURNING accepted + filtered
-            """, campaign, batches
-        ) { $0.integer(0) }
-        deliveries += counts.reduce(0, +)
-        guard counts.count < batches else { return (deliveries, false) }
-        try session.run("DELETE FROM shard WHERE campaign_id = ?", campaign)
-        return (deliveries, true)
-    }
-
-    private func rows(_ table: SQL, _ key: SQL, _ limit: Int) throws -> Int {
-        try session.run(
-            """
-            DELETE FROM \(table) WHERE campaign_id = ?1 AND \(key) <= coalesce(
-                (SELECT \(key) FROM \(table) WHERE campaign_id = ?1 ORDER BY \(key) LIMIT 1 OFFSET ?2), ?3)
-            """, campaign, limit - 1, Int64.max)
     }
 }

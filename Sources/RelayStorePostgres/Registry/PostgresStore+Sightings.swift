@@ -12,7 +12,7 @@ extension PostgresStore {
     package func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int {
         // Most logins bring no news, and none must wait for the disk then.
         let (known, news) = try read("looking for devices") { session in
-            var told = ToldMarks()
+            var told = ToldTally()
             var known = 0
             var news: [Sighting] = []
             for (app, all) in Dictionary(grouping: sightings.indices, by: { sightings[$0].app }) {
@@ -28,7 +28,7 @@ extension PostgresStore {
                     // Of a device that is behind, the first login is noted; its later ones write nothing.
                     if let required = sighting.toldAtLogin {
                         let campaign = try told.campaign(of: required, app: id, session)
-                        let isNew = try campaign.map { try !ToldMarks.wasTold(found.integer(row, 1), in: $0, session) }
+                        let isNew = try campaign.map { try !ToldTable.wasTold(found.integer(row, 1), in: $0, session) }
                         if isNew != true { sighting.toldAtLogin = nil }
                     }
                     if sighting.toldAtLogin != nil || found.text(row, 2) != sighting.version.text {
@@ -60,7 +60,7 @@ extension PostgresStore {
 
     private func store(_ sightings: [Sighting], at now: Timestamp) throws {
         try write(.requests, "storing the versions of devices") { session in
-            var (marks, tally, told) = (UpgradeMarks(), RegistryTally(), ToldMarks())
+            var (marks, tally, told) = (UpgradeMarks(), RegistryTally(), ToldTally())
             let byApp = Dictionary(grouping: sightings, by: \.app).sorted {
                 ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
             }

@@ -13,7 +13,7 @@ extension PostgresStore {
                     RegistryTable.pageOfUser, telephone, after, max(limit, 0), row: RegistryTable.record)
             }
             // One in each app at most.
-            let found = try Self.apps(session).compactMap { try RegistryTable.device($0.key, token: token, session) }
+            let found = try AppTable.all(session).compactMap { try RegistryTable.device($0.key, token: token, session) }
             return found.sorted { $0.id < $1.id }.filter {
                 $0.id > after
                     && (telephone == nil || TelephoneRule.matches($0.registration.telephone, telephone))
@@ -23,7 +23,7 @@ extension PostgresStore {
     }
 
     package func devices(token: String, _ session: PostgresSession) throws -> [ListedDevice] {
-        try Self.apps(session).compactMap { app, key in
+        try AppTable.all(session).compactMap { app, key in
             try session.first(
                 "SELECT \(ListedDevice.columns) FROM device WHERE digest = token_digest(?, ?)", app,
                 PackedToken.packed(key.platform.stored(token).utf8)
@@ -31,17 +31,11 @@ extension PostgresStore {
         }.sorted { $0.id < $1.id }
     }
 
-    static func apps(_ session: PostgresSession) throws -> [(id: Int64, key: AppKey)] {
-        try session.all("SELECT id, name, platform FROM app ORDER BY id") { row in
-            (id: row.integer(0), key: AppKey(app: row.text(1), platform: row.platform(2)))
-        }
-    }
-
     package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
         try write(.requests, "erasing a user") { session in
             var erasure = UserErasure()
             var tally = RegistryTally()
-            let meant = Set(try Self.apps(session).filter { isMeant($0.key) }.map(\.id))
+            let meant = Set(try AppTable.all(session).filter { isMeant($0.key) }.map(\.id))
             // Whoever registers one of them meanwhile comes before or after.
             _ = try session.all(
                 "SELECT id FROM device WHERE telephone = ? ORDER BY digest FOR UPDATE", telephone
@@ -66,7 +60,8 @@ extension PostgresStore {
                     """, device.id)
             }
             for (app, devices) in Dictionary(grouping: devices, by: \.app).sorted(by: { $0.key < $1.key }) {
-                erasure.deliveries += try Self.erase(telephone, fromDeliveriesTo: devices.map(\.id), of: app, session)
+                erasure.deliveries += try DeliveryTable.erase(
+                    telephone, fromDeliveriesTo: devices.map(\.id), of: app, session)
             }
             for app in meant.sorted() {
                 try session.run(
@@ -79,26 +74,5 @@ extension PostgresStore {
             try tally.store(session)
             return erasure
         }
-    }
-
-    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
-    /// stays.
-    private static func erase(
-        _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ session: PostgresSession
-    ) throws -> Int64 {
-        var erased: Int64 = 0
-        let campaigns = try session.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL ORDER BY id", app
-        ) { CampaignKey(row: $0.integer(0)) }
-        for campaign in campaigns {
-            for device in devices {
-                erased += Int64(
-                    try session.run(
-                        "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
-                        Delivery.erased, campaign.row, device, telephone))
-            }
-            erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, session)
-        }
-        return erased
     }
 }

@@ -154,44 +154,9 @@ struct CampaignMarks {
     }
 }
 
-/// Devices that were told at login, gathered within one transaction.
-struct ToldMarks {
-    private struct Requirement: Hashable {
-        var app: Int64
-        var key: String
-    }
-
-    private var campaigns: [Requirement: Int64?] = [:]
-    private var told: [Int64: Int64] = [:]
-
-    /// The campaign whose ledger would know of it; nil where there is none, or none any more.
-    mutating func campaign(of required: Version, app: Int64, _ session: PostgresSession) throws -> Int64? {
-        let requirement = Requirement(app: app, key: required.sortKey)
-        if let known = campaigns[requirement] { return known }
-        let campaign = try session.integer(
-            """
-            SELECT c.id FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
-            WHERE c.app_id = ? AND r.version_key = ? AND r.state <> 'withdrawn' AND c.pruned_at IS NULL
-            """, app, requirement.key)
-        campaigns.updateValue(campaign, forKey: requirement)
-        return campaign
-    }
-
-    static func wasTold(_ device: Int64, in campaign: Int64, _ session: PostgresSession) throws -> Bool {
-        try session.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
-    }
-
-    /// Takes note that a device was told; each counts once in each campaign.
-    mutating func told(_ device: Int64, of required: Version, app: Int64, _ session: PostgresSession) throws {
-        guard let campaign = try campaign(of: required, app: app, session) else { return }
-        told[campaign, default: 0] += Int64(
-            try session.run(
-                "INSERT INTO campaign_told (campaign_id, device_id) VALUES (?, ?) ON CONFLICT DO NOTHING", campaign,
-                device))
-    }
-
+extension ToldTally {
     func store(_ session: PostgresSession) throws {
-        for (campaign, devices) in told.sorted(by: { $0.key < $1.key }) where devices > 0 {
+        for (campaign, devices) in gained {
             try session.run(
                 """
                 INSERT INTO campaign_tally AS t (campaign_id, told) VALUES (?, ?)

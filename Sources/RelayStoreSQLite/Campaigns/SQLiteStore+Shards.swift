@@ -9,52 +9,26 @@ extension SQLiteStore {
     /// environment that it was counted in.
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
         try forgetMoves(before: campaign)
-        let plan: AudiencePlan? = try read("planning a campaign") { connection in
-            guard let (app, requirement) = try Self.unplanned(campaign, connection) else { return nil }
-            let size = max(shardSize, 1)
-            let draw = waves.map { WaveDraw($0, requirement: requirement) }
-            var plan =
-                if let waves, let draw {
-                    try AudiencePlan(of: app, size: size, in: waves, draw: draw, connection)
-                } else {
-                    try AudiencePlan(of: app, size: size, connection)
-                }
-            // They had their turn before all others.
-            for device in try CanaryTable.devices(of: campaign, connection) {
-                plan.leaveOut(device.id, wave: draw?.wave(of: device.telephone?.utf8) ?? 0, device.environment)
+        let plan = try read("planning a campaign") { connection in
+            try CampaignTable.plan(campaign, waves: waves, connection) { app, waves in
+                let size = max(shardSize, 1)
+                guard let waves else { return try AudiencePlan(of: app, size: size, connection) }
+                return try AudiencePlan(of: app, size: size, in: waves.plan, draw: waves.draw, connection)
             }
-            return plan
         }
         guard let plan else { return }
         try write("planning a campaign") { connection in
-            guard try Self.unplanned(campaign, connection) != nil else { return }
-            for (number, shard) in plan.shards.enumerated() {
-                try connection.run(
-                    """
-                    INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave, environment, packs)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """, campaign.row, number, shard.after, shard.last, shard.devices, shard.wave, shard.environment,
-                    shard.environment == plan.packed)
+            try CampaignTable.store(plan, of: campaign, waves: waves, at: now, connection) { shards in
+                for (number, shard) in shards.enumerated() {
+                    try connection.run(
+                        """
+                        INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave, environment, packs)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                        """, campaign.row, number, shard.after, shard.last, shard.devices, shard.wave,
+                        shard.environment, shard.environment == plan.packed)
+                }
             }
-            if let waves {
-                var devices = [Int64](repeating: 0, count: waves.count)
-                for shard in plan.shards { devices[shard.wave] += shard.devices }
-                try WaveTable.insert(campaign, plan: waves, devices: devices, at: now, connection)
-            }
-            try connection.run("UPDATE campaign SET planned_at = ? WHERE id = ?", now, campaign.row)
-            var counts = CampaignCounts()
-            counts.pending = plan.shards.reduce(0) { $0 + $1.devices }
-            try RunTable.add(counts, to: campaign, connection)
         }
-    }
-
-    /// The campaign's app and requirement, where its audience has not been cut yet.
-    private static func unplanned(
-        _ campaign: CampaignKey, _ connection: SQLiteConnection
-    ) throws -> (app: Int64, requirement: Int64)? {
-        try connection.first(
-            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
-        ) { ($0.integer(0), $0.integer(1)) }
     }
 
     /// Devices whose environment changed under the campaign before: from now on they are of the new one. Before the count, so
@@ -64,7 +38,7 @@ extension SQLiteStore {
         var after: Int64 = 0
         while true {
             let page = try read("looking for devices that have moved") { connection -> (app: Int64, last: Int64?)? in
-                guard let (app, _) = try Self.unplanned(campaign, connection) else { return nil }
+                guard let (app, _) = try CampaignTable.unplanned(campaign, connection) else { return nil }
                 let last = try connection.first(
                     "SELECT max(id) FROM (SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id LIMIT 1000)", app, after
                 ) { $0.isNull(0) ? nil : $0.integer(0) }
@@ -72,7 +46,7 @@ extension SQLiteStore {
             }
             guard let app = page?.app, let last = page?.last else { return }
             try write("planning a campaign") { connection in
-                guard try Self.unplanned(campaign, connection) != nil else { return }
+                guard try CampaignTable.unplanned(campaign, connection) != nil else { return }
                 try connection.run(
                     """
                     UPDATE device SET planned_environment = NULL

@@ -16,29 +16,8 @@ struct OutcomeRecorder {
     private let insertMany: Statement
     private let replace: Statement
     private let giveBack: Statement
-    private var tally = Tally()
+    private var tally = OutcomeTally()
     private var packer = DeliveryPacker()
-
-    /// What a commit changes in a campaign's counts.
-    private struct Tally {
-        var counts = CampaignCounts()
-        var reasons: [Reason: Int64] = [:]
-        /// Reminders that were not sent after all.
-        var givenBack: Int64 = 0
-    }
-
-    private struct Reason: Hashable {
-        /// Rejected or filtered.
-        var kind: DeliveryState
-        var text: String
-    }
-
-    private struct OldRow {
-        var state: DeliveryState
-        var reason: String?
-        var attempts: Int64
-        var again: SentAgain
-    }
 
     init(
         _ connection: SQLiteConnection, _ run: RunTable.Run, at now: Timestamp, erased: [Int64: MonotonicTime]
@@ -104,18 +83,7 @@ struct OutcomeRecorder {
     }
 
     /// Writes the counts that were gathered.
-    func finish() throws {
-        try RunTable.add(tally.counts, to: run.campaign, commits: 1, connection)
-        let reasons = tally.reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
-        for (reason, devices) in reasons where devices != 0 {
-            try connection.run(
-                """
-                INSERT INTO campaign_reason (campaign_id, kind, reason, devices) VALUES (?, ?, ?, max(?4, 0))
-                ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = devices + ?4
-                """, run.campaign.row, reason.kind.name, reason.text, devices)
-        }
-        try RoundTable.giveBack(tally.givenBack, of: run.campaign, connection)
-    }
+    func finish() throws { try tally.store(of: run.campaign, connection) }
 
     // MARK: Rows
 
@@ -149,31 +117,19 @@ struct OutcomeRecorder {
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
                 guard let old = older[row.device] else { continue }
-                Self.count(old.state, old.reason, -1, &tally)
-                guard !Self.isGivenBack(row, old, run.ended != nil) else {
+                tally.count(old.state, old.reason, -1)
+                guard !old.isGivenBack(by: row, isOver: run.ended != nil) else {
                     giveBack.bind(3, row.device)
                     try giveBack.run()
-                    Self.count(.accepted, nil, 1, &tally)
-                    tally.givenBack += 1
+                    tally.giveBack()
                     continue
                 }
                 let state = unsafe bind(row, from: 3, to: replace, arena)
-                let again = state == .retrying ? old.again.after(isTried: Int64(row.attempts) > old.attempts) : []
+                let again = state == .retrying ? old.again(after: row) : []
                 replace.bind(10, Int64(again.rawValue))
                 try replace.run()
-                Self.count(state, row.reason, 1, &tally)
+                tally.count(state, row.reason, 1)
             }
-        }
-    }
-
-    /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
-    /// push service took before stays taken.
-    private static func isGivenBack(_ row: LedgerRow, _ old: OldRow, _ isOver: Bool) -> Bool {
-        guard old.again.contains(.reminder) else { return false }
-        switch row.state {
-        case .filtered, .expired, .cancelled: return true
-        case .retrying: return isOver
-        case .pending, .inFlight, .accepted, .rejected, .unregistered: return false
         }
     }
 
@@ -207,13 +163,7 @@ struct OutcomeRecorder {
     }
 
     private mutating func insertPacked() throws {
-        tally.counts.accepted += packer.accepted
-        tally.counts.filtered += packer.filtered
-        for outcome in PlainOutcome.allCases {
-            guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
-            tally.reasons[Reason(kind: .filtered, text: reason.rawValue), default: 0] +=
-                packer.tally[Int(outcome.rawValue)]
-        }
+        tally.count(packer)
         try DeliveryBatchTable.insert(&packer, of: run.campaign, at: now, connection)
     }
 
@@ -227,7 +177,7 @@ struct OutcomeRecorder {
             var index: Int32 = 3
             for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
                 let state = unsafe bind(row, from: index, to: statement, arena)
-                Self.count(state, row.reason, 1, &tally)
+                tally.count(state, row.reason, 1)
                 index += 7
             }
             try statement.run()
@@ -263,20 +213,8 @@ struct OutcomeRecorder {
         return state
     }
 
-    @inline(__always)
-    private static func count(_ state: DeliveryState, _ reason: String?, _ devices: Int64, _ tally: inout Tally) {
-        if state == .accepted {
-            tally.counts.accepted += devices
-            return
-        }
-        tally.counts[state] += devices
-        if state == .rejected || state == .filtered {
-            tally.reasons[Reason(kind: state, text: reason ?? "unknown"), default: 0] += devices
-        }
-    }
-
     /// What is recorded already of a batch's devices. One look at the range of a shard's batch tells.
-    private func oldRows(of batch: LedgerCommit) throws -> [Int64: OldRow] {
+    private func oldRows(of batch: LedgerCommit) throws -> [Int64: RecordedOutcome] {
         guard let first = batch.rows.first?.device, let last = batch.rows.last?.device else { return [:] }
         if batch.shard?.packs == true {
             try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
@@ -298,7 +236,7 @@ struct OutcomeRecorder {
     /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
     private static let sparse: Int64 = 8
 
-    private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> OldRow? {
+    private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> RecordedOutcome? {
         let old = try connection.first(
             "SELECT state, reason, attempts, again FROM delivery WHERE campaign_id = ? AND device_id = ?",
             campaign.row, device
@@ -312,11 +250,10 @@ struct OutcomeRecorder {
     }
 
     /// Reads four columns: state, reason, attempts, again.
-    private static func oldRow(_ row: Statement, from column: Int32) -> OldRow {
-        OldRow(
-            state: row.state(column) ?? .cancelled, reason: row.optionalText(column + 1),
-            attempts: row.integer(column + 2),
-            again: SentAgain(rawValue: UInt8(truncatingIfNeeded: row.integer(column + 3))))
+    private static func oldRow(_ row: Statement, from column: Int32) -> RecordedOutcome {
+        RecordedOutcome(
+            state: row.state(column), reason: row.optionalText(column + 1), attempts: row.integer(column + 2),
+            again: row.integer(column + 3))
     }
 
     /// Moves a shard's cursor, and what that takes of it out of the count of those whom the campaign has not come to.

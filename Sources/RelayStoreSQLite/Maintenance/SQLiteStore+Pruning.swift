@@ -67,55 +67,16 @@ private struct Pruning {
 
     // MARK: What goes
 
-    /// Whether a campaign gave way before its requirement was in force for everybody, and may take its place again: its waves go on then.
-    private static let mayComeBack: SQL = """
-        (state = 'superseded' AND EXISTS (
-            SELECT 1 FROM requirement AS r WHERE r.id = requirement_id AND r.state <> 'withdrawn'
-                AND (r.state <> 'in_force' OR r.reach < 10000)))
-        """
-
-    /// Campaigns that ended long enough ago, and those that a pruning before this one did not finish. Their shards go last:
-    /// as long as there is one, there may be deliveries.
     private mutating func pruneDeliveries(_ pulse: (PruneReport) -> Bool) throws {
         let campaigns = try store.readOnce("looking for old campaigns") { [cutoff] connection in
-            try connection.all(
-                """
-                SELECT id FROM campaign AS c WHERE finished_at IS NOT NULL
-                    AND (finished_at < ? AND pruned_at IS NULL AND NOT \(Self.mayComeBack)
-                         OR pruned_at IS NOT NULL AND EXISTS (SELECT 1 FROM shard WHERE campaign_id = c.id))
-                """, cutoff
-            ) { $0.integer(0) }
+            try LedgerPruning.campaigns(endedBefore: cutoff, connection)
         }
         campaigns: for campaign in campaigns {
             var isDone = false
             while !isDone {
                 let size = pace.size
-                let deleted = try batch { [now, cutoff] connection -> (deliveries: Int64, isLast: Bool)? in
-                    // Nothing of it goes on: whom it left out is settled, once. Somebody may have opened it again since it was listed.
-                    let leftDevices = try connection.first(
-                        """
-                        SELECT coalesce(left_devices, 0) FROM campaign
-                        WHERE id = ? AND pruned_at IS NULL AND finished_at < ? AND NOT \(Self.mayComeBack)
-                        """, campaign, cutoff
-                    ) { $0.integer(0) }
-                    if let leftDevices {
-                        try connection.run(
-                            """
-                            UPDATE campaign SET pruned_at = ?1, left_devices = NULL, left_last = NULL,
-                                planned_at = coalesce(planned_at, ?1) WHERE id = ?2
-                            """, now, campaign)
-                        try connection.run(
-                            """
-                            UPDATE campaign_run SET cancelled = cancelled + retrying + pending + ?1, retrying = 0,
-                                pending = 0, rest = coalesce(rest, 8) WHERE campaign_id = ?2
-                            """, leftDevices, campaign)
-                        // What its last owner still has on its way, where the disk failed for longer than records are kept, is not.
-                        try RunTable.end(CampaignKey(row: campaign), connection)
-                    }
-                    let isMarked = try connection.exists(
-                        "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign)
-                    guard isMarked else { return nil }
-                    return try LedgerRemoval(campaign: campaign, size: size, connection: connection).run()
+                let deleted = try batch { [now, cutoff] connection in
+                    try LedgerPruning.removePart(of: campaign, size: size, endedBefore: cutoff, at: now, connection)
                 }
                 guard let deleted else { continue campaigns }
                 report.deliveries += deleted.deliveries
@@ -285,42 +246,5 @@ private struct Pruning {
             if freed == 0 || rest == 0 { break }
         }
         store.checkpoints?.copy()
-    }
-}
-
-/// Takes a part of a campaign's ledger away, within a transaction; its shards with the last part.
-private struct LedgerRemoval {
-    let campaign: Int64
-    /// Rows at most.
-    let size: Int
-    let connection: SQLiteConnection
-
-    func run() throws -> (deliveries: Int64, isLast: Bool) {
-        var deliveries = Int64(try rows("delivery", "device_id", size))
-        guard deliveries < size else { return (deliveries, false) }
-        guard try rows("delivery_upgrade", "device_id", size) < size else { return (deliveries, false) }
-        guard try rows("campaign_told", "device_id", size) < size else { return (deliveries, false) }
-        guard try rows("campaign_adoption", "at", size) < size else { return (deliveries, false) }
-        // A batch lies on some pages of its own: it takes as long as some dozens of rows.
-        let batches = max(1, size / 64)
-        let counts = try connection.all(
-            """
-            DELETE FROM delivery_batch WHERE campaign_id = ?1 AND last IN
-                (SELECT last FROM delivery_batch WHERE campaign_id = ?1 ORDER BY last LIMIT ?2)
-            RETURNING accepted + filtered
-            """, campaign, batches
-        ) { $0.integer(0) }
-        deliveries += counts.reduce(0, +)
-        guard counts.count < batches else { return (deliveries, false) }
-        try connection.run("DELETE FROM shard WHERE campaign_id = ?", campaign)
-        return (deliveries, true)
-    }
-
-    private func rows(_ table: SQL, _ key: SQL, _ limit: Int) throws -> Int {
-        try connection.run(
-            """
-            DELETE FROM \(table) WHERE campaign_id = ?1 AND \(key) <= coalesce(
-                (SELECT \(key) FROM \(table) WHERE campaign_id = ?1 ORDER BY \(key) LIMIT 1 OFFSET ?2), ?3)
-            """, campaign, limit - 1, Int64.max)
     }
 }

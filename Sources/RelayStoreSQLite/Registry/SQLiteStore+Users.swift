@@ -15,7 +15,9 @@ extension SQLiteStore {
                     DeviceTable.pageOfUser, telephone, after, max(limit, 0), row: DeviceTable.record)
             }
             // One in each app at most.
-            let found = try apps(connection).compactMap { try DeviceTable.device($0.key, token: token, connection) }
+            let found = try AppTable.all(connection).compactMap {
+                try DeviceTable.device($0.key, token: token, connection)
+            }
             return found.sorted { $0.id < $1.id }.filter {
                 $0.id > after
                     && (telephone == nil || TelephoneRule.matches($0.registration.telephone, telephone))
@@ -28,7 +30,7 @@ extension SQLiteStore {
         try write("erasing a user") { connection in
             var erasure = UserErasure()
             var seen = SeenTally()
-            let meant = Set(try apps(connection).filter { isMeant($0.key) }.map(\.id))
+            let meant = Set(try AppTable.all(connection).filter { isMeant($0.key) }.map(\.id))
             let devices = try ListedDevice.all(ofUser: telephone, connection).filter { meant.contains($0.app) }
             let now = options.ticks()
             erased.withLock { erased in
@@ -49,7 +51,7 @@ extension SQLiteStore {
                         "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", telephone, device.id))
             }
             for (app, devices) in Dictionary(grouping: devices, by: \.app).sorted(by: { $0.key < $1.key }) {
-                erasure.deliveries += try Self.erase(
+                erasure.deliveries += try DeliveryTable.erase(
                     telephone, fromDeliveriesTo: devices.map(\.id), of: app, connection)
             }
             try connection.run(
@@ -64,38 +66,11 @@ extension SQLiteStore {
     }
 
     package func devices(token: String, _ connection: SQLiteConnection) throws -> [ListedDevice] {
-        try apps(connection).compactMap { app, key in
+        try AppTable.all(connection).compactMap { app, key in
             let token = key.platform.stored(token)
             return try connection.first(
                 "SELECT \(ListedDevice.columns) FROM device \(DeviceTable.isToken)", app, token, DeviceTable.hash(token)
             ) { ListedDevice($0) }
         }.sorted { $0.id < $1.id }
-    }
-
-    private func apps(_ connection: SQLiteConnection) throws -> [(id: Int64, key: AppKey)] {
-        try connection.all("SELECT id, name, platform FROM app") { row in
-            (id: row.integer(0), key: AppKey(app: row.text(1), platform: row.platform(2)))
-        }
-    }
-
-    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
-    /// stays.
-    private static func erase(
-        _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ connection: SQLiteConnection
-    ) throws -> Int64 {
-        var erased: Int64 = 0
-        let campaigns = try connection.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL", app
-        ) { CampaignKey(row: $0.integer(0)) }
-        for campaign in campaigns {
-            for device in devices {
-                erased += Int64(
-                    try connection.run(
-                        "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
-                        Delivery.erased, campaign.row, device, telephone))
-            }
-            erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, connection)
-        }
-        return erased
     }
 }

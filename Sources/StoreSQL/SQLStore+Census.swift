@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
-import StoreSQL
 
-extension PostgresStore {
+extension SQLStore {
     package func census() throws -> StoreCensus {
-        try read("counting devices and campaigns") { session in
+        try read("counting devices and campaigns") { connection in
             var census = StoreCensus()
-            // The count that the relay keeps: nothing is scanned.
-            for (app, devices) in try session.all(
+            // The count that the relay keeps: nothing is scanned. Of PostgreSQL it is a function of the row, which only a
+            // qualified name calls (its manual, "Using Composite Types in Queries").
+            for (app, devices) in try connection.all(
                 "SELECT a.name, a.platform, a.devices FROM app AS a",
                 row: { (AppKey(app: $0.text(0), platform: $0.platform(1)), $0.integer(2)) })
             {
                 census.devices[app] = devices
             }
-            let campaigns = try session.all(
+            let campaigns = try connection.all(
                 """
                 SELECT a.name, a.platform, c.state, count(*),
                     CAST(sum(n.cancelled + \(CampaignTable.leftOut("c"))) AS bigint)
@@ -32,7 +32,7 @@ extension PostgresStore {
                 census.cancelled[.init(app: app, state: state)] = cancelled
             }
             // Over the index of what is pending, of which a receiver has ten thousand at most.
-            census.receivers = try session.all(
+            census.receivers = try connection.all(
                 """
                 SELECT r.url, count(n.id), min(n.created_at), r.gone_at IS NOT NULL
                 FROM receiver AS r LEFT JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending'

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// A campaign's audience is counted in one snapshot, and its shards are written in one short transaction after it: a driver cuts, and
+/// writes the shards.
+extension CampaignTable {
+    /// The campaign's app and requirement, where its audience has not been cut yet.
+    package static func unplanned(
+        _ campaign: CampaignKey, _ connection: some SQLConnection
+    ) throws -> (app: Int64, requirement: Int64)? {
+        try connection.first(
+            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
+        ) { ($0.integer(0), $0.integer(1)) }
+    }
+
+    /// - Parameter cut: counts the app's devices, by the draw where there are waves.
+    /// - Returns: nil where it was cut already.
+    package static func plan(
+        _ campaign: CampaignKey, waves: WavePlan?, _ connection: some SQLConnection,
+        cut: (_ app: Int64, _ waves: (plan: WavePlan, draw: WaveDraw)?) throws -> AudiencePlan
+    ) throws -> AudiencePlan? {
+        guard let (app, requirement) = try unplanned(campaign, connection) else { return nil }
+        let drawn = waves.map { (plan: $0, draw: WaveDraw($0, requirement: requirement)) }
+        var plan = try cut(app, drawn)
+        // They had their turn before all others.
+        for device in try CanaryTable.devices(of: campaign, connection) {
+            plan.leaveOut(
+                device.id, wave: drawn?.draw.wave(of: device.telephone?.utf8) ?? 0, device.environment)
+        }
+        return plan
+    }
+
+    /// Writes what was planned, unless somebody else has meanwhile.
+    package static func store(
+        _ plan: AudiencePlan, of campaign: CampaignKey, waves: WavePlan?, at now: Timestamp,
+        _ connection: some SQLConnection, insert: ([AudiencePlan.PlannedShard]) throws -> Void
+    ) throws {
+        guard try unplanned(campaign, connection) != nil else { return }
+        try insert(plan.shards)
+        if let waves {
+            var devices = [Int64](repeating: 0, count: waves.count)
+            for shard in plan.shards { devices[shard.wave] += shard.devices }
+            try WaveTable.insert(campaign, plan: waves, devices: devices, at: now, connection)
+        }
+        try connection.run("UPDATE campaign SET planned_at = ? WHERE id = ?", now, campaign.row)
+        var counts = CampaignCounts()
+        counts.pending = plan.shards.reduce(0) { $0 + $1.devices }
+        try RunTable.add(counts, to: campaign, connection)
+    }
+}

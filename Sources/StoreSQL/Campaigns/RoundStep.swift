@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// One step of putting devices in line: what was found, and then what is written of it. A driver reads the devices, and moves their rows.
+package struct RoundStep {
+    package let round: RoundTable.Open
+    /// Everybody up to here was looked at.
+    package private(set) var cursor: Int64
+    /// As many as may be are in line.
+    package var isFull = true
+    /// Nobody comes behind the cursor.
+    private var isLast = false
+    /// Who is put in line, and by which service.
+    private var devices: [Int64: PushEnvironment] = [:]
+    /// Whose batch ends here; nil: they have rows.
+    private var batch: Int64?
+
+    package init(_ round: RoundTable.Open, cursor: Int64) {
+        self.round = round
+        self.cursor = cursor
+    }
+
+    // MARK: Finding
+
+    /// Takes devices whose rows have one of the outcomes that are sent again.
+    ///
+    /// - Parameter limit: how many of each outcome were looked for.
+    package mutating func take(_ found: [(device: Int64, environment: PushEnvironment)], limit: Int) {
+        let next = found.sorted { $0.device < $1.device }.prefix(limit)
+        for (device, environment) in next { devices[device] = environment }
+        isLast = found.count < limit
+        if let last = next.last?.device { cursor = last }
+    }
+
+    /// Takes devices whose push was accepted, and that have a row, ascending.
+    ///
+    /// - Parameter limit: how many were looked for.
+    package mutating func take(
+        accepted rows: DeviceRows, limit: Int, wants: (DeviceRow, borrowing DeviceRows) -> Bool
+    ) {
+        take(rows, wants)
+        isLast = rows.count < limit
+        if let last = rows.rows.last?.id { cursor = last }
+    }
+
+    /// Takes devices of a batch; of several, where nobody of the first ones is wanted.
+    ///
+    /// - Parameter read: what is known of some devices, ascending, without those that were removed.
+    package mutating func findPacked(
+        of campaign: CampaignKey, batches: Int, wants: (DeviceRow, borrowing DeviceRows) -> Bool,
+        _ connection: some SQLConnection, read: ([Int64]) throws -> DeviceRows
+    ) throws {
+        for _ in 0..<batches {
+            let next = try connection.first(
+                """
+                SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last > ? AND accepted > 0
+                ORDER BY last LIMIT 1
+                """, campaign.row, cursor, row: { DeliveryBatch($0) })
+            guard let next else {
+                isLast = true
+                return
+            }
+            let accepted = try next.entries().filter { $0.outcome == .accepted }.map(\.device)
+            cursor = next.last
+            take(try read(accepted), wants)
+            guard devices.isEmpty else {
+                batch = next.last
+                return
+            }
+        }
+    }
+
+    private mutating func take(_ rows: DeviceRows, _ wants: (DeviceRow, borrowing DeviceRows) -> Bool) {
+        for row in rows.rows where wants(row, rows) { devices[row.id] = row.environment }
+    }
+
+    // MARK: Writing
+
+    /// Within a transaction.
+    ///
+    /// - Parameter putInLine: makes rows of these devices, ascending, due now that still have one of the round's outcomes, and says
+    ///   what each of them had.
+    package func write(
+        of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection,
+        putInLine: ([(device: Int64, environment: PushEnvironment)], SentAgain) throws -> [(
+            state: DeliveryState, reason: String?
+        )]
+    ) throws -> Gathered {
+        var gathered = Gathered(.more)
+        gathered.environments = Set(devices.values)
+        if let batch {
+            gathered.devices = try DeliveryBatchTable.remind(
+                devices, ofBatchUpTo: batch, of: campaign, at: now, connection)
+            try RunTable.move(gathered.devices, from: .accepted, to: .retrying, of: campaign, connection)
+        } else if !devices.isEmpty {
+            let sorted = devices.sorted { $0.key < $1.key }.map { (device: $0.key, environment: $0.value) }
+            let old = try putInLine(sorted, round.kind == .reminder ? [.untried, .reminder] : .untried)
+            try count(old, of: campaign, connection)
+            gathered.devices = Int64(old.count)
+        }
+        let opensBatches = isLast && round.kind == .reminder && !round.isAtBatches
+        try RoundTable.advance(
+            round, of: campaign, to: opensBatches ? 0 : cursor, atBatches: round.isAtBatches || opensBatches,
+            devices: gathered.devices, connection)
+        guard isLast, !opensBatches else { return gathered }
+        gathered.progress = .done
+        guard round.kind == .retry, let opened = try openShards(of: campaign, connection) else {
+            try RoundTable.end(campaign, at: now, connection)
+            return gathered
+        }
+        try RoundTable.end(campaign, devices: opened, at: now, connection)
+        gathered.opensShards = true
+        gathered.devices += opened
+        return gathered
+    }
+
+    private func count(
+        _ old: [(state: DeliveryState, reason: String?)], of campaign: CampaignKey, _ connection: some SQLConnection
+    ) throws {
+        var counts = CampaignCounts()
+        var reasons: [String: Int64] = [:]
+        for (state, reason) in old {
+            counts[state] -= 1
+            counts.retrying += 1
+            if state == .rejected { reasons[reason ?? "unknown", default: 0] += 1 }
+        }
+        for (reason, devices) in reasons.sorted(by: { $0.key < $1.key }) {
+            try connection.run(
+                """
+                UPDATE campaign_reason SET devices = devices - ?
+                WHERE campaign_id = ? AND kind = 'rejected' AND reason = ?
+                """, devices, campaign.row, reason)
+        }
+        try RunTable.add(counts, to: campaign, connection)
+    }
+
+    /// Those that the campaign had not come to when it ended are pending again. Where it had not even been cut into shards, it
+    /// is as if it began now, with the audience of now.
+    ///
+    /// - Returns: how many; nil where there is no such shard.
+    private func openShards(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {
+        guard let rest = try RunTable.rest(of: campaign, connection), round.states.contains(rest) else { return nil }
+        // As `CampaignTable.settleRest` makes them, and no plan does: two over everyone, all counted in the first.
+        let isUnplanned =
+            try connection.exists(
+                """
+                SELECT 1 FROM shard WHERE campaign_id = ?1 AND number = 1 AND environment = 1 AND cursor = 0 AND remaining = 0
+                    AND 2 = (SELECT count(*) FROM shard WHERE campaign_id = ?1)
+                    AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor > 0)
+                """, campaign.row)
+        let left: (devices: Int64, shards: Int64) =
+            try connection.first(
+                """
+                SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT), count(*) FROM shard
+                WHERE campaign_id = ? AND cursor < last
+                """, campaign.row
+            ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+        var counts = CampaignCounts()
+        counts[rest] -= left.devices
+        if isUnplanned {
+            try connection.run("DELETE FROM shard WHERE campaign_id = ?", campaign.row)
+            try connection.run("UPDATE campaign SET planned_at = NULL WHERE id = ?", campaign.row)
+        } else {
+            counts.pending = left.devices
+        }
+        try RunTable.add(counts, to: campaign, connection)
+        try RunTable.settle(campaign, as: nil, connection)
+        return left.shards > 0 || isUnplanned ? left.devices : nil
+    }
+}

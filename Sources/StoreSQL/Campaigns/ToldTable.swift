@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import RelayStore
+package import UpgradeRules
+
+/// The table `campaign_told`: devices that were told at login.
+package enum ToldTable {
+    package static func wasTold(_ device: Int64, in campaign: Int64, _ connection: some SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
+    }
+
+    /// Forgets a device of the app for good.
+    package static func forget(_ device: Int64, of app: Int64, _ connection: some SQLConnection) throws {
+        try connection.run(
+            """
+            DELETE FROM campaign_told
+            WHERE device_id = ?1 AND campaign_id IN (SELECT id FROM campaign WHERE app_id = ?2 AND pruned_at IS NULL)
+            """, device, app)
+    }
+}
+
+/// Devices that were told at login, gathered within one transaction.
+package struct ToldTally {
+    private struct Requirement: Hashable {
+        var app: Int64
+        var key: String
+    }
+
+    private var campaigns: [Requirement: Int64?] = [:]
+    private var told: [Int64: Int64] = [:]
+
+    package init() {}
+
+    /// The campaign whose ledger would know of it; nil where there is none, or none any more.
+    package mutating func campaign(
+        of required: Version, app: Int64, _ connection: some SQLConnection
+    ) throws -> Int64? {
+        let requirement = Requirement(app: app, key: required.sortKey)
+        if let known = campaigns[requirement] { return known }
+        let campaign = try connection.integer(
+            """
+            SELECT c.id FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
+            WHERE c.app_id = ? AND r.version_key = ? AND r.state <> 'withdrawn' AND c.pruned_at IS NULL
+            """, app, requirement.key)
+        campaigns.updateValue(campaign, forKey: requirement)
+        return campaign
+    }
+
+    /// Takes note that a device was told; each counts once in each campaign.
+    package mutating func told(
+        _ device: Int64, of required: Version, app: Int64, _ connection: some SQLConnection
+    ) throws {
+        guard let campaign = try campaign(of: required, app: app, connection) else { return }
+        told[campaign, default: 0] += Int64(
+            try connection.run(
+                "INSERT INTO campaign_told (campaign_id, device_id) VALUES (?, ?) ON CONFLICT DO NOTHING", campaign,
+                device))
+    }
+
+    /// How many each campaign has gained, ascending by campaign: where a driver counts them is its own.
+    package var gained: [(campaign: Int64, devices: Int64)] {
+        told.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}

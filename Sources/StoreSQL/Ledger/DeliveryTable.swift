@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// The tables `delivery` and `delivery_batch`, of all of an app's campaigns that are not pruned.
+package enum DeliveryTable {
+    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
+    /// stays.
+    ///
+    /// - Returns: how many deliveries had it.
+    package static func erase(
+        _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ connection: some SQLConnection
+    ) throws -> Int64 {
+        var erased: Int64 = 0
+        let campaigns = try connection.all(
+            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL ORDER BY id", app
+        ) { CampaignKey(row: $0.integer(0)) }
+        for campaign in campaigns {
+            for device in devices {
+                erased += Int64(
+                    try connection.run(
+                        "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
+                        Delivery.erased, campaign.row, device, telephone))
+            }
+            erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, connection)
+        }
+        return erased
+    }
+}
