@@ -45,7 +45,7 @@ package final class HTTPService: Sendable {
         do {
             return try ServerTLS(chain: identity.chain, privateKey: identity.privateKey, .http1)
         } catch {
-            throw ServerStartError("listen.tls: \(error)")
+            throw ServerStartError(.badIdentity, "listen.tls: \(error)")
         }
     }
 

@@ -20,7 +20,7 @@ package enum ListenSocket {
         guard status == 0, let first = unsafe found else {
             let reason = unsafe gai_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
             throw ServerStartError(
-                "cannot listen on \(address): \(reason)",
+                .badAddress, "cannot listen on \(address): \(reason)",
                 hint: "Give an address of this machine and a port, such as 127.0.0.1:8480")
         }
         defer { unsafe freeaddrinfo(first) }
@@ -43,13 +43,13 @@ package enum ListenSocket {
         let context = "cannot listen on \(address): \(SystemError.text(code))"
         switch code {
         case EADDRINUSE:
-            return ServerStartError(context, hint: "Another program has the port; \"ss -ltnp\" shows which")
+            return ServerStartError(.inUse, context, hint: "Another program has the port; \"ss -ltnp\" shows which")
         case EADDRNOTAVAIL, EAFNOSUPPORT:
-            return ServerStartError(context, hint: "The address must be one of this machine")
+            return ServerStartError(.badAddress, context, hint: "The address must be one of this machine")
         case EACCES:
-            return ServerStartError(context, hint: "Ports below 1024 need CAP_NET_BIND_SERVICE")
+            return ServerStartError(.notPermitted, context, hint: "Ports below 1024 need CAP_NET_BIND_SERVICE")
         default:
-            return ServerStartError(context)
+            return ServerStartError(.failed, context)
         }
     }
 
@@ -101,7 +101,7 @@ package enum ListenSocket {
             close(descriptor)
             _ = unsafe unlink(path)
             throw ServerStartError(
-                "cannot give the control socket \(path) to group \(group): \(SystemError.text(code))",
+                .notPermitted, "cannot give the control socket \(path) to group \(group): \(SystemError.text(code))",
                 hint: "The relay's own user must be in it (chown(2)): with systemd, SupplementaryGroups=")
         }
         return Control(descriptor: descriptor, path: path, device: status.st_dev, inode: status.st_ino)
@@ -139,7 +139,7 @@ package enum ListenSocket {
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw ServerStartError(
-                "cannot make the control socket \(path): something that is no socket is there",
+                .inUse, "cannot make the control socket \(path): something that is no socket is there",
                 hint: "Move it away, or choose another path for listen.controlSocket")
         }
         let probe = socket(AF_UNIX, flags, 0)
@@ -150,7 +150,7 @@ package enum ListenSocket {
         // EAGAIN: it is alive, and its backlog is full (unix(7)).
         if answered == 0 || code == EAGAIN {
             throw ServerStartError(
-                "cannot make the control socket \(path): another daemon answers on it",
+                .inUse, "cannot make the control socket \(path): another daemon answers on it",
                 hint: "Stop it first, or choose another path for listen.controlSocket")
         }
         guard code == ECONNREFUSED else { throw failure(path, code) }
@@ -167,6 +167,7 @@ package enum ListenSocket {
         // unix(7): with a null byte at the end.
         guard !bytes.isEmpty, bytes.count < room, !bytes.contains(0) else {
             throw ServerStartError(
+                .badAddress,
                 "the control socket's path must have 1 to \(room - 1) bytes; \(path) has \(bytes.count)")
         }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
@@ -179,6 +180,7 @@ package enum ListenSocket {
 
     private static func failure(_ path: String, _ code: Int32) -> ServerStartError {
         ServerStartError(
+            code == ENOENT ? .badAddress : code == EACCES ? .notPermitted : .failed,
             "cannot make the control socket \(path): \(SystemError.text(code))",
             hint: code == ENOENT ? "Make its directory first" : nil)
     }

@@ -51,13 +51,13 @@ package struct CertificateAuthority: Sendable {
         let nameCharacters = Set("abcdefghijklmnopqrstuvwxyz0123456789.-*_".utf8)
         let addressCharacters = Set("0123456789abcdefABCDEF.:".utf8)
         for name in names where name.isEmpty || !name.lowercased().utf8.allSatisfy(nameCharacters.contains) {
-            throw SigningError("\"\(name)\" is not a DNS name", hint: "such as localhost")
+            throw SigningError(.invalid, "\"\(name)\" is not a DNS name", hint: "such as localhost")
         }
         for address in addresses where address.isEmpty || !address.utf8.allSatisfy(addressCharacters.contains) {
-            throw SigningError("\"\(address)\" is not an IP address", hint: "such as 127.0.0.1")
+            throw SigningError(.invalid, "\"\(address)\" is not an IP address", hint: "such as 127.0.0.1")
         }
         guard let first = names.first ?? addresses.first else {
-            throw SigningError("a certificate needs a name or an address", hint: "such as localhost")
+            throw SigningError(.invalid, "a certificate needs a name or an address", hint: "such as localhost")
         }
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
         return try issue(

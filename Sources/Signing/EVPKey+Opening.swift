@@ -34,7 +34,7 @@ extension EVPKey {
         guard let read = unsafe read else {
             let isUnsupported = relay_ERR_take_unsupported() == 1
             guard isAsked else {
-                throw .damaged(SigningError("holds a private key that cannot be read: it is damaged"))
+                throw .damaged(SigningError(.unreadable, "holds a private key that cannot be read: it is damaged"))
             }
             // OpenSSL says "unsupported" of what it cannot make sense of, too: the legacy provider's attempt decides.
             if isUnsupported, password != nil, unsafe library == nil { throw .needsLegacyProvider }

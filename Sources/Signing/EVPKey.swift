@@ -38,7 +38,7 @@ final class EVPKey: @unchecked Sendable {
 
     private func requireP256() throws {
         guard unsafe EVP_PKEY_is_a(key, "EC") == 1 else {
-            throw SigningError("not a P-256 key: it is \(typeName)", hint: Self.hint)
+            throw SigningError(.wrongKind, "not a P-256 key: it is \(typeName)", hint: Self.hint)
         }
         var name = [CChar](repeating: 0, count: 80)
         var length = 0
@@ -46,18 +46,19 @@ final class EVPKey: @unchecked Sendable {
         let group = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard named, group == "prime256v1" else {
             ERR_clear_error()
-            throw SigningError("not a P-256 key: it is on the curve \(named ? group : "of no name")", hint: Self.hint)
+            throw SigningError(
+                .wrongKind, "not a P-256 key: it is on the curve \(named ? group : "of no name")", hint: Self.hint)
         }
     }
 
     private func requireRSA() throws {
         guard unsafe EVP_PKEY_is_a(key, "RSA") == 1 else {
-            throw SigningError("not an RSA key: it is \(typeName)", hint: Self.hintRSA)
+            throw SigningError(.wrongKind, "not an RSA key: it is \(typeName)", hint: Self.hintRSA)
         }
         // "A key of size 2048 bits or larger MUST be used with these algorithms" (RFC 7518, 3.3).
         let bits = unsafe EVP_PKEY_get_bits(key)
         guard bits >= 2048 else {
-            throw SigningError("an RSA key of \(bits) bits is too short", hint: Self.hintRSA)
+            throw SigningError(.wrongKind, "an RSA key of \(bits) bits is too short", hint: Self.hintRSA)
         }
     }
 
@@ -85,7 +86,7 @@ final class EVPKey: @unchecked Sendable {
             if encrypted == 1 {
                 ERR_clear_error()
                 throw SigningError(
-                    "the private key is protected by a password",
+                    .protected, "the private key is protected by a password",
                     hint: "store it without one: openssl pkey -in KEY -out NEW")
             }
             throw Self.unreadable(pem, "private key", header: "-----BEGIN PRIVATE KEY-----")
@@ -106,10 +107,12 @@ final class EVPKey: @unchecked Sendable {
         let kind = what == "private key" ? "PRIVATE KEY-----" : "PUBLIC KEY-----"
         let lines = String(decoding: pem, as: UTF8.self).split(whereSeparator: \.isNewline)
         if lines.contains(where: { $0.hasPrefix("-----BEGIN ") && $0.hasSuffix(kind) }) {
-            return LibraryFailure.taken("the \(what) cannot be read", hint: "it has to begin with \(header)")
+            return LibraryFailure.taken(
+                "the \(what) cannot be read", code: .unreadable, hint: "it has to begin with \(header)")
         }
         ERR_clear_error()
-        return SigningError("no \(what) found: this is not the PEM of one", hint: "it has to begin with \(header)")
+        return SigningError(
+            .unreadable, "no \(what) found: this is not the PEM of one", hint: "it has to begin with \(header)")
     }
 
     /// PKCS#8, unencrypted: "-----BEGIN PRIVATE KEY-----".

@@ -26,7 +26,7 @@ package struct ServerIdentity: Hashable, Sendable {
         do throws(SigningError) {
             guard certificates[0].fits(try EVPKey.anyPrivateKey(pem: privateKey)) else {
                 throw SigningError(
-                    "the private key does not belong to the certificate",
+                    .mismatched, "the private key does not belong to the certificate",
                     hint: "the file has to begin with the server's own certificate, and both must be of one issue")
             }
         } catch {
@@ -42,16 +42,17 @@ package struct ServerIdentity: Hashable, Sendable {
         let blocks = PEMBlock.all(in: pem).filter(\.isCertificate)
         guard !blocks.isEmpty else {
             throw SigningError(
-                "no certificate found: this is not the PEM of one",
+                .unreadable, "no certificate found: this is not the PEM of one",
                 hint: "it has to begin with -----BEGIN CERTIFICATE-----")
         }
         guard blocks.count <= longest else {
-            throw SigningError("more than \(longest) certificates", hint: "the server's own and its chain will do")
+            throw SigningError(
+                .invalid, "more than \(longest) certificates", hint: "the server's own and its chain will do")
         }
         var certificates: [X509Certificate] = []
         for block in blocks {
             guard let next = X509Certificate(block) else {
-                throw SigningError("certificate \(certificates.count + 1) of the file is damaged")
+                throw SigningError(.unreadable, "certificate \(certificates.count + 1) of the file is damaged")
             }
             certificates.append(next)
         }
@@ -64,16 +65,17 @@ package struct ServerIdentity: Hashable, Sendable {
             let which = index == 0 ? "the certificate" : "certificate \(index + 1) of the chain"
             if now < certificate.notBefore {
                 throw SigningError(
+                    .outOfDate,
                     "\(which) does not hold yet: it begins in \((certificate.notBefore - now) / 3600) hours",
                     hint: "is the clock right?")
             }
             if now >= certificate.notAfter {
                 throw SigningError(
-                    "\(which) expired \((now - certificate.notAfter) / 86_400) days ago", hint: "renew it")
+                    .outOfDate, "\(which) expired \((now - certificate.notAfter) / 86_400) days ago", hint: "renew it")
             }
             guard index + 1 < certificates.count, !certificate.isSigned(by: certificates[index + 1]) else { continue }
             throw SigningError(
-                "\(which) is not signed by the one that follows it",
+                .mismatched, "\(which) is not signed by the one that follows it",
                 hint: "the order is: the server's own, then each one's issuer")
         }
     }

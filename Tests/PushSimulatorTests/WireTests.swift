@@ -261,10 +261,12 @@ import Testing
         var configuration = fixture.configuration()
         configuration.port = first.simulator.port
         let error = try #require(throws: ServerStartError.self) { try PushSimulator(configuration) }
+        #expect(error.code == .inUse)
         #expect(error.description.contains("\(configuration.port)"))
         configuration.port = 0
         configuration.address = "localhost"
-        #expect(throws: ServerStartError.self) { try PushSimulator(configuration) }
+        let wrong = #expect(throws: ServerStartError.self) { try PushSimulator(configuration) }
+        #expect(wrong?.code == .badAddress)
     }
 
     @Test func stoppingTwiceIsFine() throws {

@@ -64,6 +64,7 @@ import Testing
         let error = try #require(throws: SigningError.self) {
             try authority.issue(names: names, validity: .days(1, from: now))
         }
+        #expect(error.code == .invalid)
         #expect(error.description.hasSuffix("; such as localhost"))
     }
 }

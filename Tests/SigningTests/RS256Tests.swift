@@ -66,6 +66,7 @@ import WireFormat
     @Test func aKeyOfTheOtherKindIsRefused() throws {
         let ec = try ES256PrivateKey.generate()
         #expect(throws: SigningError.self) { try EVPKey.publicKey(pem: ec.publicKey.pem, .rsa) }
-        #expect(throws: SigningError.self) { try RS256PrivateKey(pem: ec.pem) }
+        let wrong = #expect(throws: SigningError.self) { try RS256PrivateKey(pem: ec.pem) }
+        #expect(wrong?.code == .wrongKind)
     }
 }

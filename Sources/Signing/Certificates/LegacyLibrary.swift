@@ -69,6 +69,6 @@ enum OpeningFailure: Error, Hashable {
 
     /// What is in it cannot be taken over.
     init(_ error: any Error) {
-        self = .damaged(error as? SigningError ?? SigningError("\(error)"))
+        self = .damaged(error as? SigningError ?? SigningError(.failed, "\(error)"))
     }
 }

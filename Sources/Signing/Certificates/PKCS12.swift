@@ -26,6 +26,7 @@ struct PKCS12 {
             ERR_clear_error()
             throw .damaged(
                 SigningError(
+                    .unreadable,
                     "is neither PEM nor a .p12 nor a certificate in DER; a .p12 from Keychain Access will do, or PEM that has "
                         + "-----BEGIN CERTIFICATE-----"))
         }
@@ -50,7 +51,7 @@ struct PKCS12 {
             let last = ERR_peek_last_error()
             if relay_ERR_take_unsupported() == 1, unsafe library == nil { throw .needsLegacyProvider }
             let why = unsafe ERR_reason_error_string(last).map { unsafe ": \(String(cString: $0))" } ?? ""
-            throw .damaged(SigningError("the .p12 cannot be read\(why)"))
+            throw .damaged(SigningError(.unreadable, "the .p12 cannot be read\(why)"))
         }
         ERR_clear_error()
         let key = unsafe parsedKey.map { unsafe EVPKey(adopting: $0) }
@@ -76,7 +77,7 @@ struct PKCS12 {
 
     private static func copy(_ certificate: X509Certificate) throws -> X509Certificate {
         guard let block = PEMBlock.all(in: try certificate.pem()).first, let copy = X509Certificate(block) else {
-            throw SigningError("the certificate cannot be copied")
+            throw SigningError(.failed, "the certificate cannot be copied")
         }
         return copy
     }

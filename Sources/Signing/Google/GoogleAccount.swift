@@ -30,19 +30,21 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `SigningError`, which completes "the file …: ".
     package init(keyFile bytes: [UInt8]) throws(SigningError) {
         let file = try Self.json(bytes)
-        if let wrong = Self.mistaken(file) { throw SigningError(wrong) }
+        if let wrong = Self.mistaken(file) { throw SigningError(.wrongKind, wrong) }
         email = try Self.text("client_email", in: file)
         projectID = file["project_id"]?.string
         keyID = file["private_key_id"]?.string
         tokenURL = file["token_uri"]?.string ?? Self.tokenEndpoint
         guard tokenURL.hasPrefix("https://"), tokenURL.utf8.count > 8, tokenURL.utf8.count <= 2048,
             tokenURL.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !tokenURL.contains("@")
-        else { throw SigningError("its token_uri is no https address; Google's is \"\(Self.tokenEndpoint)\"") }
+        else {
+            throw SigningError(.invalid, "its token_uri is no https address; Google's is \"\(Self.tokenEndpoint)\"")
+        }
         let pem = try Self.text("private_key", in: file)
         do {
             key = try RS256PrivateKey(pem: Array(pem.utf8))
         } catch {
-            throw SigningError("its private_key: \(error)")
+            throw SigningError(.unreadable, "its private_key: \(error)")
         }
     }
 
@@ -98,20 +100,21 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
     private static func json(_ bytes: [UInt8]) throws(SigningError) -> JSONValue {
         // A PKCS #12 file begins with a DER sequence.
         if bytes.first == 0x30 {
-            throw SigningError("it is a .p12 file, not the JSON one; make a key of the type JSON")
+            throw SigningError(.wrongKind, "it is a .p12 file, not the JSON one; make a key of the type JSON")
         }
         if bytes.starts(with: "-----BEGIN".utf8) {
             throw SigningError(
+                .wrongKind,
                 "it is a PEM file; Google's JSON file is needed whole, because it names the account too")
         }
         let value: JSONValue
         do throws(JSONSyntaxError) {
             value = try JSONReader.read(bytes)
         } catch {
-            throw SigningError("it is not the JSON file of a service account: \(error)")
+            throw SigningError(.unreadable, "it is not the JSON file of a service account: \(error)")
         }
         guard value.object != nil else {
-            throw SigningError("it is not the JSON file of a service account: an object is needed")
+            throw SigningError(.unreadable, "it is not the JSON file of a service account: an object is needed")
         }
         return value
     }
@@ -134,7 +137,7 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
 
     private static func text(_ name: String, in file: JSONValue) throws(SigningError) -> String {
         guard let text = file[name]?.string, !text.isEmpty else {
-            throw SigningError("it has no \"\(name)\"; download the key anew")
+            throw SigningError(.invalid, "it has no \"\(name)\"; download the key anew")
         }
         return text
     }

@@ -20,13 +20,14 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     package init(_ secret: [UInt8]) throws(SigningError) {
         var bytes = secret
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw SigningError("a webhook secret is needed; it was empty") }
+        guard !bytes.isEmpty else { throw SigningError(.invalid, "a webhook secret is needed; it was empty") }
         textKey = bytes
         let prefix = Array("whsec_".utf8)
         if bytes.starts(with: prefix) {
             guard let key = Base64.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)), !key.isEmpty
             else {
                 throw SigningError(
+                    .invalid,
                     "what follows whsec_ must be standard base64, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
             }
             standardKey = key
