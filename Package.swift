@@ -77,7 +77,7 @@ let package = Package(
             "Demo",
             [
                 "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
-                "RelayEngine", "PushSimulator",
+                "RelayEngine", "PushSimulator", "PrivatePostgres",
             ], touchesC: true),
         room(
             "ClientCommands",
@@ -87,7 +87,7 @@ let package = Package(
             ], touchesC: true),
         room(
             "StoreDrivers",
-            ["Configuration", "RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "Telemetry"]),
+            ["Configuration", "RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "Telemetry", "Threading"]),
         room(
             "Configuration",
             [
@@ -159,6 +159,7 @@ let package = Package(
             [
                 "HTTPServer", "CNGHTTP2", "CLinux", "Signing", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
+        room("PrivatePostgres"),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(
             name: "COpenAPI", exclude: ["openapi.json"],
@@ -193,7 +194,7 @@ let package = Package(
             name: "relay-bench",
             dependencies: [
                 "PushProviders", "HTTP2", "CurlTransport", "Signing", "Terminal", "RelayEngine", "UpgradeRules",
-                "PushSimulator", "SimulatorTools", "CLinux", "CAllocationCount",
+                "PushSimulator", "SimulatorTools", "PrivatePostgres", "CLinux", "CAllocationCount",
             ],
             path: "Tests/Benchmarks", swiftSettings: strictWithC),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
@@ -228,7 +229,7 @@ let package = Package(
             [
                 "RelayStorePostgres", "StoreSQL", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
                 "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance", "TestStores", "TestPeers",
-                "StorePeers",
+                "StorePeers", "PrivatePostgres",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
@@ -243,7 +244,7 @@ let package = Package(
             name: "TestStores", dependencies: ["RelayStore", "RelayStoreSQLite", "RelayEngine"],
             path: "Tests/TestStores", swiftSettings: strict),
         .target(
-            name: "StorePeers", dependencies: ["TestPeers", "Threading", "Signing", "WireFormat"],
+            name: "StorePeers", dependencies: ["PrivatePostgres", "TestPeers", "Threading", "Signing", "WireFormat"],
             path: "Tests/StorePeers", swiftSettings: strict),
         tests(
             "HTTP2Tests",
@@ -327,7 +328,7 @@ let package = Package(
                 "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "StoreSQL", "Threading",
                 "WireFormat",
                 "RelayEngine", "PushSimulator", "SimulatorTools", "SeedApps", "TestPeers", "StorePeers",
-                "FaultInjection", "HookReceiver",
+                "PrivatePostgres", "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets
 )

@@ -6,12 +6,13 @@ extension CommandEntry {
     package static let demo = CommandEntry("demo") { arguments, context in
         let devices = try arguments.integer("devices", in: 1...10_000_000, default: 10_000)
         let platform = arguments.value("platform").flatMap(DemoPlatform.init)
+        let store = arguments.value("store").flatMap(DemoStore.init) ?? .sqlite
         let (keeps, isJSON) = (arguments.flag("keep"), arguments.flag("json"))
         let ground = try DemoGround(environment: context.environment)
         defer { if !keeps { ground.remove() } }
         let stage = DemoStage(
-            ground: ground, platforms: platform.map { [$0] } ?? DemoPlatform.allCases, devices: devices,
-            console: context.console, isJSON: isJSON)
+            ground: ground, store: store, keeps: keeps, platforms: platform.map { [$0] } ?? DemoPlatform.allCases,
+            devices: devices, console: context.console, isJSON: isJSON)
         let result = try await untilInterrupted { try await stage.play() }
         guard let result else { throw CommandFailure(.failed, "interrupted") }
         if isJSON {

@@ -46,7 +46,8 @@ struct DemoGround: Sendable {
     }
 
     /// Writes keys, secret, authorities and configuration.
-    func furnish(_ simulators: [(platform: DemoPlatform, simulator: PushSimulator)]) throws {
+    /// - Parameter store: the configuration's `store`.
+    func furnish(_ simulators: [(platform: DemoPlatform, simulator: PushSimulator)], store: JSONValue) throws {
         try PrivateFile.write(Array("whsec_\(Base64.encode(webhookKey))\n".utf8), to: secretPath)
         let app = JSONValue.object(
             try simulators.map { platform, simulator in
@@ -56,7 +57,7 @@ struct DemoGround: Sendable {
                 return JSONMember(name: platform.rawValue, value: settings)
             })
         let configuration: JSONValue = [
-            "store": ["sqlite": ["path": .string(databasePath)]],
+            "store": store,
             "listen": ["address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket)],
             "webhooks": ["secrets": .array([["file": .string(secretPath)]])],
             "apps": [DemoPopulation.app: app, DemoPopulation.otherApp: app],

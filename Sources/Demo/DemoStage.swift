@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientCommands
 import Foundation
+import PrivatePostgres
 import PushSimulator
 import RelayEngine
 import Signing
@@ -10,6 +11,9 @@ import WireFormat
 /// The demo's story, act by act: one platform's campaign after the other's.
 struct DemoStage: Sendable {
     let ground: DemoGround
+    let store: DemoStore
+    /// Whether what the store has is there afterwards.
+    let keeps: Bool
     let platforms: [DemoPlatform]
     /// Of all platforms together.
     let devices: Int
@@ -38,10 +42,12 @@ struct DemoStage: Sendable {
             let count = devices / platforms.count + (place < devices % platforms.count ? 1 : 0)
             sides.append(try start(DemoPopulation(platform, count: count)))
         }
-        try ground.furnish(sides.map { ($0.platform, $0.simulator) })
+        let store = try store.open(on: ground)
+        defer { end(store.server) }
+        try ground.furnish(sides.map { ($0.platform, $0.simulator) }, store: store.settings)
         let daemon = try DaemonProcess(configuration: ground.configurationPath, log: ground.logPath)
         do {
-            let result = try await play(sides, daemon)
+            let result = try await play(sides, daemon, store)
             let endedInOrder = await daemon.stop()
             if !endedInOrder { tell("The daemon did not end in order when it was told to.") }
             return Result(isRight: result.isRight && endedInOrder, json: result.json)
@@ -51,6 +57,13 @@ struct DemoStage: Sendable {
             if !log.isEmpty, !(error is CancellationError) { console.writeError("the daemon's log ends:\n\(log)\n") }
             throw error
         }
+    }
+
+    private func end(_ server: PostgresServer?) {
+        guard let server else { return }
+        guard keeps else { return server.end() }
+        server.endKeepingData()
+        tell("PostgreSQL's data: \(server.folder)/data")
     }
 
     // MARK: Acts
@@ -73,11 +86,12 @@ struct DemoStage: Sendable {
         return Side(population: population, simulator: simulator)
     }
 
-    private func play(_ sides: [Side], _ daemon: DaemonProcess) async throws -> Result {
+    private func play(_ sides: [Side], _ daemon: DaemonProcess, _ store: DemoStore.Open) async throws -> Result {
         let control = RelayClient(CurlAPITransport(socket: ground.controlSocket))
         try await waitUntilReady(control, daemon)
         let url = "http://\(ground.apiAddress)"
-        tell("Daemon on \(url), everything it keeps in \(ground.directory).")
+        let place = store.server.map { "its store in PostgreSQL at \($0.folder), all else" } ?? "everything it keeps"
+        tell("Daemon on \(url), \(place) in \(ground.directory).")
         let token = try await makeToken(control)
         let api = RelayClient(CurlAPITransport(url: url, token: token))
         for side in sides { try await register(side.population, api) }
@@ -89,7 +103,7 @@ struct DemoStage: Sendable {
         let isRight = results.allSatisfy(\.result.isRight)
         tell(isRight ? "Every figure adds up." : "Some figures do not add up.")
         let json: JSONValue = [
-            "ok": .bool(isRight), "devices": .integer(devices),
+            "ok": .bool(isRight), "devices": .integer(devices), "store": .string(self.store.rawValue),
             "platforms": .object(results.map { JSONMember(name: $0.name, value: $0.result.json) }),
         ]
         return Result(isRight: isRight, json: json)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Terminal
 import Testing
 import WireFormat
 
@@ -29,6 +30,16 @@ import WireFormat
         case .android:
             #expect(tokens.allSatisfy { $0.wholeMatch(of: /[A-Za-z0-9_-]{22}:APA91b[A-Za-z0-9_-]{128}/) != nil })
         }
+    }
+
+    @Test func `Without PostgreSQL the demo says how to get it`() throws {
+        let ground = try DemoGround(environment: [:])
+        defer { ground.remove() }
+        let failure = try #require(throws: CommandFailure.self) {
+            _ = try DemoStore.postgres.open(on: ground, binaries: nil)
+        }
+        #expect(failure.message.contains("not installed"))
+        #expect(failure.hint == "apt-get install postgresql")
     }
 
     @Test(arguments: DemoPlatform.allCases) func `One figure that is off by one is found`(platform: DemoPlatform) throws

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
+import PrivatePostgres
+import StorePeers
 import Testing
 import WireFormat
 
@@ -31,6 +33,36 @@ import WireFormat
             json["platforms"]?.find(["android", "simulator", "tokenRequests"])?.integer == 1, "one access token serves")
     }
 
+    @Test(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+    func theStoreMayBeInADatabaseOfItsOwn() throws {
+        let (result, json) = try demo("--store", "postgres")
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(json["ok"] == .bool(true))
+        #expect(json["store"]?.string == "postgres")
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+    func theDatabaseGoesWithTheDemo() throws {
+        let words = ["demo", "--devices", "100", "--platform", "ios", "--store", "postgres"]
+        let result = try CommandResult.of(words)
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        let folder = try #require(result.output.firstMatch(of: /its store in PostgreSQL at (\/tmp\/[^,]+),/)).output.1
+        #expect(!FileManager.default.fileExists(atPath: String(folder)))
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+    func aDatabaseThatIsKeptStartsAgain() throws {
+        let words = ["demo", "--devices", "100", "--platform", "ios", "--store", "postgres", "--keep"]
+        let result = try CommandResult.of(words)
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        let data = try #require(result.output.firstMatch(of: /PostgreSQL's data: (.+)\/data\n/)).output.1
+        let kept = try #require(result.output.firstMatch(of: /Kept: (.+)\n/)).output.1
+        defer { for folder in [data, kept] { try? FileManager.default.removeItem(atPath: String(folder)) } }
+        #expect(FileManager.default.fileExists(atPath: "\(data)/data/PG_VERSION"))
+        // It was stopped in order.
+        #expect(!FileManager.default.fileExists(atPath: "\(data)/data/postmaster.pid"))
+    }
+
     /// FAULTS 4, "dumps NSCocoaErrorDomain": it could not be seen again; this holds it.
     @Test func aFolderThatVanishedDoesNotMatter() throws {
         let script = "d=$(mktemp -d) && cd $d && rmdir $d && exec \"$0\" demo --devices 100 --platform ios --json"
@@ -50,5 +82,11 @@ import WireFormat
         let result = try CommandResult.of(["demo", "--platform", "symbian"])
         #expect(result.status == 2)
         #expect(result.errors.contains("ios, android"))
+    }
+
+    @Test func anotherStoreIsWrongUsage() throws {
+        let result = try CommandResult.of(["demo", "--store", "oracle"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("sqlite, postgres"))
     }
 }

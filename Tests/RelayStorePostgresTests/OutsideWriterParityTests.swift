@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FaultInjection
 import OwnThread
+import PrivatePostgres
 import StorePeers
 import Testing
 

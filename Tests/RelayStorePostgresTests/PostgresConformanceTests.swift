@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OwnThread
+import PrivatePostgres
 import RelayEngine
 import RelayStore
 import StoreConformance

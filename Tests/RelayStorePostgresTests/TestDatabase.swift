@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import PrivatePostgres
 import RelayEngine
 import StorePeers
 import Synchronization

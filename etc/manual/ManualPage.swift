@@ -59,7 +59,7 @@ enum ManualPage {
             "NOTIFY_SOCKET, LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES, WATCHDOG_USEC, WATCHDOG_PID, JOURNAL_STREAM",
             "how *serve* and systemd talk to each other; set by systemd"
         ),
-        ("TMPDIR", "where *demo* keeps what it makes"),
+        ("TMPDIR", "where *demo* keeps what it makes; a server of PostgreSQL has its data in /tmp"),
     ]
 
     private static func exitStatus(_ codes: [ExitCode]) -> [String] {

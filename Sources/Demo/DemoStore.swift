@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import PrivatePostgres
+import Terminal
+import WireFormat
+
+/// Where the demo's daemon keeps what must not be lost.
+enum DemoStore: String, Sendable {
+    case sqlite, postgres
+
+    /// A store that runs, as the configuration names it.
+    struct Open: Sendable {
+        /// The configuration's `store`.
+        let settings: JSONValue
+        /// nil: a file of the ground's.
+        let server: PostgresServer?
+    }
+
+    /// Starts the server, where it needs one: a private one, with PostgreSQL's own settings.
+    ///
+    /// - Parameter binaries: where the server's programs are; nil: there are none.
+    func open(
+        on ground: DemoGround, binaries: String? = PostgresServer.binaries
+    ) throws(CommandFailure) -> Open {
+        switch self {
+        case .sqlite: return Open(settings: ["sqlite": ["path": .string(ground.databasePath)]], server: nil)
+        case .postgres:
+            do {
+                let server = try PostgresServer(settings: [], binaries: binaries)
+                return Open(settings: ["postgres": ["url": .string(server.conninfo())]], server: server)
+            } catch let failure as PostgresServer.Failure {
+                throw CommandFailure(.failed, failure.context, hint: failure.hint)
+            } catch {
+                throw CommandFailure(.failed, "PostgreSQL's server cannot be started: \(error)")
+            }
+        }
+    }
+}

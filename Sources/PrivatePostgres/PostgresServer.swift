@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A real server of PostgreSQL with a private cluster, in a folder of its own below /tmp, on a socket there.
+///
+/// It belongs to a shell that waits for its input to end: so it stops, and its folder goes, however this process ends.
+/// PostgreSQL refuses to run as root: then it runs as `postgres`, whom Debian's package makes.
+package final class PostgresServer: Sendable {
+    /// Why there is no server.
+    package struct Failure: Error, CustomStringConvertible {
+        package var context: String
+        /// What to do about it.
+        package var hint: String?
+
+        package var description: String { hint.map { "\(context) (\($0))" } ?? context }
+    }
+
+    /// What its data are at first.
+    package enum Origin {
+        case new
+        /// A copy of the other one's, whom it follows as its standby.
+        case standby(of: PostgresServer)
+    }
+
+    /// Where the newest that is installed has its programs; nil where there is none.
+    package static let binaries: String? = {
+        let root = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        return versions.compactMap { Int($0) }.sorted().map { "\(root)/\($0)/bin" }.last {
+            FileManager.default.isExecutableFile(atPath: "\($0)/initdb")
+        }
+    }()
+
+    package static var isInstalled: Bool { binaries != nil }
+
+    /// Its owner, who may do anything.
+    package static let superuser = "relay"
+
+    /// Where its socket is, and its data.
+    package let folder: String
+    /// On loopback, where it was given one; else part of its socket's name alone (unix_socket_directories).
+    package let port: UInt16
+    private let shell: Lifeline
+
+    /// Returns when it takes connections.
+    ///
+    /// - Parameters:
+    ///   - port: where it listens on 127.0.0.1 as well; nil: on its socket alone.
+    ///   - settings: lines of postgresql.conf; without any it is as durable as PostgreSQL is by itself.
+    ///   - binaries: nil: there are none.
+    /// - Throws: `Failure`.
+    package init(
+        port: UInt16? = nil, from origin: Origin = .new, settings: [String],
+        binaries: String? = PostgresServer.binaries
+    ) throws {
+        guard let binaries else {
+            throw Failure(context: "PostgreSQL's server is not installed", hint: "apt-get install postgresql")
+        }
+        self.port = port ?? 5432
+        let lines = ["listen_addresses = '\(port == nil ? "" : "127.0.0.1")'", "port = \(self.port)"] + settings
+        let user = Self.superuser
+        let script = """
+            set -e
+            umask 077
+            folder=$(mktemp -d /tmp/upgrade-relay-postgres-XXXXXX)
+            end() {
+                # What else was started here.
+                for other in *.pid; do [ ! -e "$other" ] || kill "$(cat "$other")"; done
+                [ ! -e data/postmaster.pid ] || "$1/pg_ctl" -D data -s -m immediate stop >&2
+                rm -rf "$folder"
+            }
+            trap 'end "$1"' EXIT
+            # Whoever reads is gone: then an echo fails, and that is the end.
+            trap '' PIPE
+            cd "$folder"
+            \(Self.command(origin)) > new.log 2>&1 || { cat new.log >&2; exit 1; }
+            printf '%s\\n' "$2" "unix_socket_directories = '$folder'" >> data/postgresql.conf
+            { echo 'local all \(user) trust'; echo 'host all \(user) 127.0.0.1/32 trust';
+              echo 'local replication \(user) trust';
+              echo 'host all all 127.0.0.1/32 scram-sha-256'; echo 'local all all scram-sha-256'; } > data/pg_hba.conf
+            "$1/pg_ctl" -D data -w -t 60 -l log -s start >&2 || { cat log >&2; exit 1; }
+            echo "$folder"
+            # Each line is a command, run as this user in this folder; the answer is its exit code.
+            while read -r line; do eval "$line" >> commands.log 2>&1 < /dev/null && echo 0 || echo $?; done
+            """
+        shell = try Lifeline(
+            as: geteuid() == 0 ? "postgres" : nil,
+            ["/bin/sh", "-c", script, "sh", binaries, lines.joined(separator: "\n")])
+        folder = try shell.line()
+        guard folder.hasPrefix("/tmp/") else {
+            throw Failure(
+                context: "PostgreSQL's server did not start", hint: "What it said is above; as root it runs as postgres"
+            )
+        }
+    }
+
+    private static func command(_ origin: Origin) -> String {
+        switch origin {
+        case .new:
+            "\"$1/initdb\" --no-sync --auth=trust --encoding=UTF8 --locale=C --username=\(superuser) -D data"
+        case .standby(let primary):
+            "\"$1/pg_basebackup\" -h \(primary.folder) -p \(primary.port) -U \(superuser) -D data -R -X stream -c fast "
+                + "--no-sync"
+        }
+    }
+
+    /// libpq's text for it: by its socket.
+    package func conninfo(database: String = "postgres", user: String = superuser) -> String {
+        "host=\(folder) port=\(port) user=\(user) dbname=\(database)"
+    }
+
+    /// Runs a line of the shell as the server's user, in its folder; `$1` is where its programs are.
+    package func run(_ line: String) throws {
+        let code = try shell.ask(line)
+        guard code == "0" else {
+            throw Failure(context: "\(line): exit code \(code)", hint: "See \(folder)/commands.log")
+        }
+    }
+
+    /// `pg_ctl`, whose words come after the data's place.
+    package func control(_ words: String) throws { try run("\"$1/pg_ctl\" -D data -s \(words)") }
+
+    /// Stops it, and removes its folder; a second time nothing. Its end does the same.
+    package func end() { shell.end() }
+
+    /// Stops it, and leaves its folder with its data.
+    package func endKeepingData() {
+        // With the trap the folder would go.
+        if (try? run("trap - EXIT")) != nil { try? control("stop -w -m fast") }
+        end()
+    }
+}
