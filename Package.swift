@@ -208,12 +208,13 @@ let package = Package(
             dependencies: [
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
                 "PushProviders", "HTTP2", "Signing", "RelayStore", "TestStores", "Telemetry", "Threading",
-                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "CSQLite",
+                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "StorePeers", "RelayStorePostgres",
+                "CSQLite",
             ],
             path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strictWithC),
         .executableTarget(
-            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
-        tests("SimulationTests", ["Simulation"]),
+            name: "simulate", dependencies: ["Simulation", "StorePeers"], path: "Tests/Simulate", swiftSettings: strict),
+        tests("SimulationTests", ["Simulation", "StorePeers"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules"]),
@@ -241,7 +242,8 @@ let package = Package(
             dependencies: ["CurlTransport", "Threading", "Signing", "WireFormat", "CNGHTTP2", "COpenSSL", "CLinux"],
             path: "Tests/TestPeers", swiftSettings: strict),
         .target(
-            name: "TestStores", dependencies: ["RelayStore", "RelayStoreSQLite", "RelayEngine"],
+            name: "TestStores",
+            dependencies: ["RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "RelayEngine"],
             path: "Tests/TestStores", swiftSettings: strict),
         .target(
             name: "StorePeers", dependencies: ["PrivatePostgres", "TestPeers", "Threading", "Signing", "WireFormat"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Simulation
+import StorePeers
 
 // make simulate: many seeds, or one again. See Tests/Simulation/README.md.
 
@@ -14,6 +15,8 @@ struct Arguments {
     var shrinks = true
     var known: String?
     var folder: String?
+    /// In PostgreSQL, on a private server; else in SQLite.
+    var isInPostgres = false
     /// How many different rules may be broken before the run ends.
     var most = 10
 
@@ -35,9 +38,15 @@ struct Arguments {
             case "--script": scripts += [words.popFirst()].compactMap(\.self)
             case "--trace": isTraceWanted = true
             case "--no-shrink": shrinks = false
+            case "--store":
+                switch words.popFirst() {
+                case "sqlite": isInPostgres = false
+                case "postgres": isInPostgres = true
+                default: fail("--store is sqlite or postgres")
+                }
             default:
                 fail(
-                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink"
+                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink, --store"
                 )
             }
         }
@@ -52,7 +61,9 @@ func fail(_ text: String) -> Never {
 /// Returns whether a promise broke. What it made, such as the folder of the stores, is gone when it returns.
 func run(_ arguments: Arguments) throws -> Bool {
     let known = try arguments.known.map { try KeptScript.all(in: $0) } ?? []
-    let simulation = try Simulation(known: Set(known.map(\.rule)))
+    let storage: any SimulatedStorage =
+        arguments.isInPostgres ? try PostgresStorage(on: PostgresServer.shared.get()) : try SQLiteStorage()
+    let simulation = Simulation(known: Set(known.map(\.rule)), storage: storage)
     let report = Report(simulation, shrinks: arguments.shrinks, folder: arguments.folder)
     for path in arguments.scripts {
         let text = try String(contentsOfFile: path, encoding: .utf8)

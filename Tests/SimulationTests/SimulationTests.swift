@@ -8,7 +8,7 @@ import Testing
 /// The real relay in its simulated world: what was ever found, and what nobody has thought of. Tests/Simulation/README.md says how
 /// to read what fails here.
 @Suite struct SimulationTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Simulation")
 
     private static func scripts(_ name: String) throws -> [KeptScript] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-package import RelayEngine
+internal import RelayEngine
 package import RelayStore
+package import RelayStorePostgres
 import RelayStoreSQLite
 
 /// The store that a test works on. Only the driver's own tests know which driver it is.
@@ -14,6 +15,7 @@ package protocol TestStore: RelayStore {
 }
 
 extension SQLiteStore: TestStore {}
+extension PostgresStore: TestStore {}
 
 /// Opens the store at a path, and makes it where there is none.
 ///
@@ -44,20 +46,4 @@ package enum NewStore {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path])
         }
     }
-}
-
-/// Opens it for a simulation, which has one thread and a clock of its own.
-///
-/// - Parameters:
-///   - ticks: read inside transactions.
-///   - onEnter: called before each transaction and each look.
-package func openSimulatedStore(
-    _ path: String, release: String, clock: @escaping @Sendable () -> Timestamp,
-    ticks: @escaping @Sendable () -> MonotonicTime, random: RandomSource, onEnter: @escaping @Sendable () -> Void
-) throws -> any TestStore {
-    var options = SQLiteStore.Options()
-    (options.readers, options.copiesLogAside, options.watchesFiles) = (0, false, false)
-    (options.clock, options.ticks, options.rest) = (clock, ticks, { _ in })
-    (options.random, options.onEnter) = (random, onEnter)
-    return try SQLiteStore(path: path, release: release, options: options)
 }

@@ -89,6 +89,7 @@ enum {
     FUNCTION(unsigned, PQparamtype, (const PGresult *_Nonnull r, int parameter), (r, parameter)) \
     FUNCTION(unsigned, PQftype, (const PGresult *_Nonnull r, int column), (r, column)) \
     FUNCTION(int, PQntuples, (const PGresult *_Nonnull r), (r)) \
+    FUNCTION(int, PQnfields, (const PGresult *_Nonnull r), (r)) \
     FUNCTION(char *_Nonnull, PQgetvalue, (const PGresult *_Nonnull r, int row, int column), (r, row, column)) \
     FUNCTION(int, PQgetlength, (const PGresult *_Nonnull r, int row, int column), (r, row, column)) \
     FUNCTION(int, PQgetisnull, (const PGresult *_Nonnull r, int row, int column), (r, row, column)) \

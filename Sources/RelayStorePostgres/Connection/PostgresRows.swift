@@ -19,6 +19,8 @@ import RelayEngine
 
     var isEmpty: Bool { count == 0 }
 
+    var columnCount: Int { unsafe Int(relay_PQnfields(result)) }
+
     /// How many rows an INSERT, UPDATE or DELETE changed, a SELECT gave, or a COPY took.
     var affected: Int { unsafe Int(String(cString: relay_PQcmdTuples(result))) ?? 0 }
 

@@ -43,9 +43,9 @@ private struct StorePruning {
     private mutating func batch<R: Sendable>(
         lock: WriteLock = .rows, _ body: (PostgresSession) throws -> R
     ) throws -> R {
-        let start = MonotonicClock.now()
+        let start = store.options.ticks()
         let result = try store.write(.long, "pruning the store", lock: lock, body)
-        let pause = pace.finished(in: MonotonicClock.now() - start)
+        let pause = pace.finished(in: store.options.ticks() - start)
         report.longestPause = max(report.longestPause, pace.longest)
         store.options.rest(pause)
         return result

@@ -113,6 +113,7 @@ package final class PostgresStore: SQLStore {
     func look<R: Sendable>(
         _ role: PostgresRole, _ doing: String, isSnapshot: Bool, _ body: (PostgresSession) throws -> R
     ) throws -> R {
+        options.onEnter?()
         let deadline = MonotonicClock.now() + Self.patience(role)
         return try noting {
             try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
@@ -129,6 +130,7 @@ package final class PostgresStore: SQLStore {
     func write<R: Sendable>(
         _ role: PostgresRole, _ doing: String, lock: WriteLock = .rows, _ body: (PostgresSession) throws -> R
     ) throws -> R {
+        options.onEnter?()
         let deadline = MonotonicClock.now() + Self.patience(role)
         return try noting {
             let start = MonotonicClock.now()
@@ -182,6 +184,8 @@ extension PostgresStore {
     package struct Options: Sendable {
         /// The time of opening, which the schema's steps are recorded with. Default the system's.
         package var clock: @Sendable () -> Timestamp = WallClock.now
+        /// How long a part of a long work took, which decides how much the next part takes on. Default the system's.
+        package var ticks: @Sendable () -> MonotonicTime = MonotonicClock.now
         /// Where the public ids of campaigns come from. Default the system's.
         package var random = RandomSource.system
         /// Gets a line when the database is gone or back. Default nobody's.
@@ -196,6 +200,9 @@ extension PostgresStore {
         package var rest: @Sendable (Duration) -> Void = Pause.rest
         /// Whether the store works on a server that may lose what it was given: for tests and demonstrations. Default false.
         package var isTrial = false
+        /// Called before each transaction and each look: where others may have their turn in a simulation, which has one thread. Not by
+        /// `close()`. Default nil: nothing is called.
+        package var onEnter: (@Sendable () -> Void)?
 
         package init() {}
     }

@@ -87,7 +87,7 @@ package final class Report {
             let text = "# rule: \(violation.rule)\n# fault: \(violation.text)\n" + small.text
             try text.write(toFile: "\(folder)/\(violation.rule).script", atomically: true, encoding: .utf8)
         }
-        say("  again: make simulate SEED=\(seed)")
+        say("  again: make simulate SEED=\(seed) SIMULATE=\"--store \(simulation.storage.name)\"")
     }
 
     /// What the seeds came to, and what they never did.

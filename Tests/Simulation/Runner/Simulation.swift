@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs histories. One for each thread: the folder of its store is its own.
+/// Runs histories. One for each thread: its storage is its own.
 package final class Simulation {
-    private let folder: StoreFolder
+    let storage: any SimulatedStorage
     /// Rules that are known to be broken: a run goes on behind them, else the first shallow fault would hide the deep ones.
     package var known: Set<String>
 
@@ -22,14 +22,20 @@ package final class Simulation {
         package var reached: [String: Int]
     }
 
-    /// - Parameter keepsConnections: whether SQLite keeps its connections from one life of a relay to the next, which changes no history.
-    package init(known: Set<String> = [], keepsConnections: Bool = true) throws {
-        folder = try StoreFolder(keepsConnections: keepsConnections)
+    package init(known: Set<String> = [], storage: any SimulatedStorage) {
+        self.storage = storage
         self.known = known
     }
 
+    /// In SQLite.
+    ///
+    /// - Parameter keepsConnections: whether SQLite keeps its connections from one life of a relay to the next, which changes no history.
+    package convenience init(known: Set<String> = [], keepsConnections: Bool = true) throws {
+        self.init(known: known, storage: try SQLiteStorage(keepsConnections: keepsConnections))
+    }
+
     package func run(_ script: Script, isStoryWanted: Bool = false) throws -> Outcome {
-        let world = try World(script, in: folder, isStoryWanted: isStoryWanted)
+        let world = try World(script, in: storage, isStoryWanted: isStoryWanted)
         let known = known
         let violation = world.run { !known.contains($0.rule) }
         world.end()
@@ -40,7 +46,7 @@ package final class Simulation {
 
     /// Whether the script breaks the rule, whatever else it breaks before.
     package func breaks(_ script: Script, _ rule: String) throws -> Violation? {
-        let world = try World(script, in: folder)
+        let world = try World(script, in: storage)
         defer { world.end() }
         return world.run { $0.rule == rule }
     }

@@ -47,15 +47,15 @@ final class Relay: @unchecked Sendable {
     }
 
     /// - Throws: what keeps a daemon from its start.
-    init(_ world: World, path: String, settings: Settings) throws {
+    init(_ world: World, settings: Settings) throws {
         self.world = world
         let wall: @Sendable () -> Timestamp = { world.clockRead().wall }
         let ticks: @Sendable () -> MonotonicTime = { world.clockRead().tick }
         let log = Log(minimum: .info) { world.logged($0, $1, $2) }
         // Ticks are read inside transactions, where nobody else may have a turn.
-        let store = try openSimulatedStore(
-            path, release: "simulation", clock: wall, ticks: { world.tick }, random: world.random,
-            onEnter: { world.yieldPoint() })
+        let store = try world.storage.open(
+            SimulatedSetting(
+                clock: wall, ticks: { world.tick }, random: world.random, onEnter: { world.yieldPoint() }))
         let (configuration, plan) = try settings.read()
         let mailbox = try Mailbox<FanOut.Event>()
         let tokenSources = TokenSources(

@@ -12,7 +12,7 @@ extension World {
     func campaigns(limit: Int = 60) -> [CampaignRecord] {
         guard let relay else { return [] }
         if let listed, listed.change == change, listed.limit >= limit { return Array(listed.campaigns.prefix(limit)) }
-        let changed = folder.faults.changes()
+        let changed = storage.changes()
         undisturbed {
             do {
                 var list = listed ?? CampaignList(limit: 0)

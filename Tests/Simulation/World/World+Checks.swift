@@ -133,7 +133,7 @@ extension World {
     // MARK: Campaigns
 
     /// Another whenever anything was written, by whomever.
-    var change: Int { folder.faults.writes }
+    var change: Int { storage.writes }
 
     /// Tells the model of each campaign that is another than when it was seen last.
     ///

@@ -34,7 +34,7 @@ extension World {
         note("all trouble ends")
         inTheMiddleIsOver()
         if isDoomed { die(downFor: .zero) }
-        folder.faults.disarm()
+        storage.disarm()
         isDiskFailing = false
         clock.error = .zero
         for place in services.keys { _ = set(.good, at: place) }
@@ -230,14 +230,8 @@ extension World {
         for user in model.erased.keys.sorted()
         where !rowsWereDeleted && !model.devices.values.contains(where: { $0.last?.user == user }) {
             // Not by the list of a user's deliveries, which looks no further than devices that are known to be the user's.
-            let telephone = Phone.telephone(user)
-            let rows =
-                (try? relay.store.inspect(
-                    """
-                    SELECT campaign_id FROM delivery WHERE telephone = '\(telephone)'
-                    UNION ALL SELECT campaign_id FROM delivery_batch
-                    WHERE instr(telephones, CAST('\(telephone)' AS BLOB)) > 0
-                    """)) ?? []
+            let query = storage.ledgerQuery(telephone: Phone.telephone(user))
+            let rows = (try? relay.store.inspect(query)) ?? []
             if !rows.isEmpty {
                 model.broke("registry.erased", "user \(user) was erased and is in \(rows.count) rows of the ledger")
             }

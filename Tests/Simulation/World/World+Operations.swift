@@ -32,7 +32,7 @@ extension World {
 
     /// Without what is another in each process.
     func plain(_ error: any Error) -> String {
-        "\(error)".replacing(folder.path, with: "the store")
+        storage.plain("\(error)")
     }
 
     /// - Returns: what was done, for the story; nil: nothing.

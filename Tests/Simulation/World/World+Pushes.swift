@@ -36,7 +36,7 @@ extension World {
     ///
     /// - Parameter isUnrecorded: whether there are outcomes that are not in the store yet.
     func turned(isUnrecorded: Bool) {
-        let waits = isUnrecorded && isDiskFailing && folder.faults.failures > 0
+        let waits = isUnrecorded && isDiskFailing && storage.failures > 0
         unrecordedSince = waits ? unrecordedSince ?? tick : nil
         // With what waited for the disk the store takes the pause that it could not take then.
         for (place, pause) in pushes.pauses where pause.batch == nil && !pause.isKept {

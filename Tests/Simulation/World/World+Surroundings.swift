@@ -150,6 +150,7 @@ extension World {
             }
             return "the store is pruned of what is older than \(keep)"
         case .backUp:
+            guard storage.makesBackups else { return nil }
             let copy = try relay.store.snapshot { _ in true }
             guard try copy.read(atMost: 16) == Array("SQLite format 3\0".utf8) else {
                 model.broke("store.check", "the backup is no SQLite file")
@@ -188,7 +189,7 @@ extension World {
             // Between two writes: the first of them is there, the second is not.
             isDoomed = true
             isDiskFailing = false
-            folder.faults.arm(.write, first: 1 + first % 40)
+            storage.arm(.write, first: 1 + first % 40)
             return "the process is to die at its \(1 + first % 40). write from now"
         case .kill:
             let downFor = [Duration.zero, .zero, .seconds(30), .seconds(1200), .seconds(5 * 3600)][first % 5]
@@ -209,8 +210,10 @@ extension World {
                 !campaign.isOver
                     && (campaign.wavesBegun < campaign.waves || model.announcement(of: campaign.id)?.isStaged == true)
             }
+            // Whose row another program deletes has its turn in the batch that it was read with, and none in a later one.
             let isComparable =
-                !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved && !(isHeldUp && isStaged)
+                !rowsWereDeleted && !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved
+                && !(isHeldUp && isStaged)
             let before = answers()
             die(downFor: downFor)
             if downFor == .zero, isComparable { compare(before) }
@@ -223,11 +226,11 @@ extension World {
             // A disk that failed already works again for the calls before this one: what waited is recorded, and others leave.
             unrecordedSince = nil
             isDiskFailing = true
-            folder.faults.arm(kind, first: 1 + second % 10)
+            storage.arm(kind, first: 1 + second % 10)
             return "the disk fails from the \(1 + second % 10). call on: \(kind)"
         case .diskWorks:
             guard !isDoomed else { return nil }
-            folder.faults.disarm()
+            storage.disarm()
             isDiskFailing = false
             return "the disk works"
         case .clockBack, .clockForward:

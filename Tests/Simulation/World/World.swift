@@ -13,9 +13,9 @@ import Telemetry
 /// Unchecked: a world lives on one thread, and so does all that it hands itself to.
 final class World: @unchecked Sendable {
     let script: Script
-    let folder: StoreFolder
-    /// SQLite's own idea of now goes with it.
-    var clock = VirtualClock() { didSet { StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds) } }
+    let storage: any SimulatedStorage
+    /// The storage's own idea of now goes with it.
+    var clock = VirtualClock() { didSet { storage.set(time: clock.now.wall) } }
     var settings: Settings {
         didSet {
             learnTrouble()
@@ -25,7 +25,7 @@ final class World: @unchecked Sendable {
     var model = Model()
     var relay: Relay?
     /// Another program, which has the store open all the time.
-    private(set) var otherProgram: OtherProgram?
+    private(set) var otherProgram: (any OtherProgram)?
     var journal: Journal
 
     // What is so, whether the relay knows it or not.
@@ -106,15 +106,15 @@ final class World: @unchecked Sendable {
     /// Whether the process is to die at its next write.
     var isDoomed = false
 
-    init(_ script: Script, in folder: StoreFolder, isStoryWanted: Bool = false) throws {
+    init(_ script: Script, in storage: any SimulatedStorage, isStoryWanted: Bool = false) throws {
         self.script = script
-        self.folder = folder
+        self.storage = storage
         settings = Settings(script.setup)
         journal = Journal(isStoryWanted: isStoryWanted)
         dice = SeededGenerator(seed: UInt64(script.setup["chance"]))
-        try folder.clear()
-        otherProgram = try OtherProgram(path: folder.path)
-        StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
+        try storage.clear()
+        otherProgram = try storage.otherProgram()
+        storage.set(time: clock.now.wall)
         for app in 0..<2 {
             for isSandbox in [false, true] {
                 services[PushPlace(app: app, isSandbox: isSandbox)] = PushServiceTruth(
@@ -196,7 +196,7 @@ final class World: @unchecked Sendable {
     }
 
     /// The process is about to die: its last write has failed, and nothing leaves it any more.
-    var isDying: Bool { isDoomed && folder.faults.failures > 0 }
+    var isDying: Bool { isDoomed && storage.failures > 0 }
 
     // MARK: The run
 
@@ -304,9 +304,9 @@ final class World: @unchecked Sendable {
         journal.reach("turn: start")
         quietSince = tick
         (seenChange, notifiedChange, listed, explained) = (nil, nil, nil, [:])
-        StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
+        storage.set(time: clock.now.wall)
         do {
-            relay = try Relay(self, path: folder.path, settings: settings)
+            relay = try Relay(self, settings: settings)
         } catch {
             model.broke("store.check", "the relay does not start: \(error)")
         }
@@ -317,7 +317,7 @@ final class World: @unchecked Sendable {
     /// The process dies: what was written survives, everything else is gone.
     func die(downFor time: Duration) {
         // Closing in order would tidy the log up, which nobody does who is killed.
-        if folder.faults.failures == 0 || !isDoomed { folder.faults.arm(.write, first: 1) }
+        if storage.failures == 0 || !isDoomed { storage.arm(.write, first: 1) }
         endRelay()
         isDoomed = false
         pushes.processDied()
@@ -336,14 +336,14 @@ final class World: @unchecked Sendable {
         endRelay()
         otherProgram = nil
         // The thread may be somebody else's next.
-        StoreFaults.setTime(milliseconds: 0)
+        storage.set(time: nil)
     }
 
     /// Nothing of the relay is left in memory; another program lives on.
     private func endRelay() {
         relay?.store.close()
         relay = nil
-        folder.faults.disarm()
+        storage.disarm()
         isDiskFailing = false
         unstoredLogins = []
     }

@@ -3,9 +3,8 @@ import CSQLite
 import RelayStore
 import UpgradeRules
 
-/// Another program that writes to the store, as README allows: a connection of its own, and what it writes compiled once, for the
-/// triggers behind it take SQLite longer to compile than to run.
-@safe final class OtherProgram {
+/// A connection of its own, and what it writes compiled once, for the triggers behind it take SQLite longer to compile than to run.
+@safe final class SQLiteProgram: OtherProgram {
     private let connection: OpaquePointer
     private var statements: [String: OpaquePointer] = unsafe [:]
 
@@ -31,7 +30,7 @@ import UpgradeRules
         unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
     }
 
-    func require(_ version: String, of app: AppKey) throws {
+    package func require(_ version: String, of app: AppKey) throws {
         try run(
             """
             INSERT INTO version (app, platform, required) VALUES (?, ?, ?)
@@ -41,7 +40,7 @@ import UpgradeRules
     }
 
     /// As SQLite's own shell does it, where nobody has turned the foreign keys on.
-    func deleteDevice(_ id: Int64) throws {
+    package func deleteDevice(_ id: Int64) throws {
         try run("DELETE FROM device WHERE id = CAST(? AS INTEGER)", "\(id)")
     }
 

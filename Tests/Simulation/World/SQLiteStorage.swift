@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import FaultInjection
+package import FaultInjection
 import Foundation
+package import RelayEngine
 import RelayStore
-import TestStores
+package import TestStores
 
-/// Where a simulated relay keeps its store: a file in memory where the system has that, behind a file system that fails when told
-/// to. One for each thread that simulates; it is used again for world after world.
-package final class StoreFolder {
+/// A file in memory where the system has that, behind a file system that fails when told to.
+package final class SQLiteStorage: SimulatedStorage {
     private let folder: URL
-    let faults: StoreFaults
+    private let faults: StoreFaults
     /// Whether SQLite keeps what it has made of the schema and the statements from one life of a relay to the next.
     private let keepsConnections: Bool
     /// A store in which nothing is yet: making one takes longer than a short history.
     private let template: Data
 
-    var path: String { folder.appending(path: "relay.db").path }
+    private var path: String { folder.appending(path: "relay.db").path }
 
     package init(keepsConnections: Bool = true) throws {
         self.keepsConnections = keepsConnections
@@ -44,8 +44,10 @@ package final class StoreFolder {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// An empty store.
-    func clear() throws {
+    package let name = "sqlite"
+    package let makesBackups = true
+
+    package func clear() throws {
         faults.disarm()
         let log = folder.appending(path: "relay.db-wal")
         try? FileManager.default.removeItem(at: folder.appending(path: "relay.db.snapshot"))
@@ -59,4 +61,26 @@ package final class StoreFolder {
         try template.write(to: URL(filePath: path))
         if keepsConnections { faults.keepConnections(true) }
     }
+    package func open(_ setting: SimulatedSetting) throws -> any TestStore {
+        try openSimulatedStore(path, release: "simulation", setting)
+    }
+
+    package func otherProgram() throws -> any OtherProgram { try SQLiteProgram(path: path) }
+
+    package func set(time: Timestamp?) { StoreFaults.setTime(milliseconds: time?.milliseconds ?? 0) }
+
+    package func arm(_ kind: StoreFaults.Kind, first: Int) { faults.arm(kind, first: first) }
+    package func disarm() { faults.disarm() }
+    package var failures: Int { faults.failures }
+    package var writes: Int { faults.writes }
+    package func changes() -> [Int64]? { faults.changes() }
+
+    package func ledgerQuery(telephone: String) -> String {
+        """
+        SELECT campaign_id FROM delivery WHERE telephone = '\(telephone)'
+        UNION ALL SELECT campaign_id FROM delivery_batch WHERE instr(telephones, CAST('\(telephone)' AS BLOB)) > 0
+        """
+    }
+
+    package func plain(_ text: String) -> String { text.replacing(path, with: "the store") }
 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FaultInjection
+package import RelayEngine
+import RelayStore
+import RelayStorePostgres
+package import StorePeers
+import Synchronization
+package import TestStores
+import UpgradeRules
+
+/// A database of a private server. Triggers of the simulation's own, in a schema of its own, count what is tried to be written and
+/// refuse it when told to; the schema's clock is the simulation's. Settings and counts are sequences: no transaction takes them back.
+///
+/// A commit whose answer is lost is not here: what fails, fails before it.
+///
+/// Unchecked: one thread uses it, the world's.
+package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
+    private static let count = Atomic(0)
+
+    private let settings: PostgresSettings
+    /// Sessions beside the relay's, which no fault befalls.
+    private let admin: PostgresStore
+    private var time: (wanted: Timestamp?, set: Timestamp?) = (nil, nil)
+
+    package init(on server: PostgresServer) throws {
+        let name = "simulation_\(Self.count.wrappingAdd(1, ordering: .relaxed).newValue)"
+        try server.run("\"$1/createdb\" -h \(server.folder) -p \(server.port) -U \(PostgresServer.superuser) \(name)")
+        settings = try PostgresSettings(url: server.conninfo(database: name), library: .load())
+        var options = PostgresStore.Options()
+        options.isTrial = true
+        admin = try PostgresStore(settings, release: "simulation", options: options)
+        try admin.administer(Self.installation)
+    }
+
+    deinit { admin.close() }
+
+    package let name = "postgres"
+    package let makesBackups = false
+
+    package func clear() throws {
+        disarm()
+        try admin.administer("SELECT simulated.clear()")
+    }
+
+    package func open(_ setting: SimulatedSetting) throws -> any TestStore {
+        tellTime()
+        return try openSimulatedStore(settings, release: "simulation", setting.entering { [self] in tellTime() })
+    }
+
+    package func otherProgram() throws -> any OtherProgram { PostgresProgram(storage: self) }
+
+    fileprivate func write(_ statement: String) throws {
+        tellTime()
+        try admin.administer(statement)
+    }
+
+    package func set(time: Timestamp?) { self.time.wanted = time }
+
+    /// The clock moves far more often than anybody asks for the time.
+    private func tellTime() {
+        guard time.wanted != time.set else { return }
+        ask("SELECT setval('simulated.now', \(time.wanted?.milliseconds ?? 0))")
+        time.set = time.wanted
+    }
+
+    @discardableResult
+    private func ask(_ query: String) -> Int {
+        do {
+            return try Int(admin.inspect(query).first?.first ?? "") ?? 0
+        } catch {
+            fatalError("the simulation's own session: \(error)")
+        }
+    }
+
+    // MARK: What goes wrong
+
+    package func arm(_ kind: StoreFaults.Kind, first: Int) {
+        // What PostgreSQL says of a full disk, of locks that others hold, and of a disk that does not write.
+        let code =
+            switch kind {
+            case .full: 1
+            case .readOnly, .busy: 2
+            default: 3
+            }
+        ask(
+            """
+            SELECT setval('simulated.failure', 1), setval('simulated.kind', \(code)),
+                setval('simulated.first', last_value + \(first)) FROM simulated.write
+            """)
+    }
+
+    package func disarm() { ask("SELECT setval('simulated.first', 0), setval('simulated.failure', 1)") }
+
+    package var failures: Int { ask("SELECT last_value - 1 FROM simulated.failure") }
+
+    package var writes: Int { ask("SELECT last_value FROM simulated.write") }
+
+    package func changes() -> [Int64]? { nil }
+
+    package func ledgerQuery(telephone: String) -> String {
+        """
+        SELECT campaign_id FROM delivery WHERE telephone = '\(telephone)'
+        UNION ALL SELECT campaign_id FROM delivery_batch WHERE position(convert_to('\(telephone)', 'UTF8') IN telephones) > 0
+        """
+    }
+
+    package func plain(_ text: String) -> String { text.replacing(settings.conninfo.place, with: "the store") }
+
+    private static let installation = """
+        CREATE SCHEMA simulated;
+        CREATE SEQUENCE simulated.now MINVALUE 0;
+        CREATE SEQUENCE simulated.write;
+        CREATE SEQUENCE simulated.failure;
+        CREATE SEQUENCE simulated.kind;
+        CREATE SEQUENCE simulated.first MINVALUE 0;
+        CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
+            'SELECT CASE last_value WHEN 0 THEN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint ELSE last_value END
+             FROM simulated.now';
+        CREATE FUNCTION simulated.note() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE
+            number bigint := nextval('simulated.write');
+            armed bigint := (SELECT last_value FROM simulated.first);
+        BEGIN
+            IF armed > 0 AND number >= armed THEN
+                PERFORM nextval('simulated.failure');
+                RAISE EXCEPTION 'the simulated disk fails' USING ERRCODE =
+                    (SELECT CASE last_value WHEN 1 THEN '53100' WHEN 2 THEN '55P03' ELSE '58030' END FROM simulated.kind);
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TABLE simulated.place AS
+            SELECT c.oid::regclass AS name, row_number() OVER () AS number, false AS begins
+            FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'upgrade_relay' AND c.relkind IN ('r', 'p') AND NOT c.relispartition;
+        DO $$
+        DECLARE entry record; is_filled boolean;
+        BEGIN
+            FOR entry IN SELECT * FROM simulated.place LOOP
+                EXECUTE format('SELECT EXISTS (SELECT FROM %s)', entry.name) INTO is_filled;
+                IF is_filled THEN
+                    UPDATE simulated.place SET begins = true WHERE number = entry.number;
+                    EXECUTE format('CREATE TABLE simulated.beginning_%s AS TABLE %s', entry.number, entry.name);
+                END IF;
+                EXECUTE format('CREATE TRIGGER simulated BEFORE INSERT OR UPDATE OR DELETE ON %s '
+                    'FOR EACH STATEMENT EXECUTE FUNCTION simulated.note()', entry.name);
+            END LOOP;
+        END $$;
+        CREATE FUNCTION simulated.clear() RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE entry record;
+        BEGIN
+            SET LOCAL session_replication_role = replica;
+            EXECUTE (SELECT 'TRUNCATE ' || string_agg(name::text, ', ') || ' RESTART IDENTITY' FROM simulated.place);
+            FOR entry IN SELECT * FROM simulated.place WHERE begins LOOP
+                EXECUTE format('INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE simulated.beginning_%s', entry.name, entry.number);
+            END LOOP;
+        END $$
+        """
+}
+
+/// Another program's statements, in a session of its own.
+private final class PostgresProgram: OtherProgram {
+    private let storage: PostgresStorage
+
+    init(storage: PostgresStorage) { self.storage = storage }
+
+    func require(_ version: String, of app: AppKey) throws {
+        try storage.write(
+            """
+            INSERT INTO version (app, platform, required) VALUES ('\(app.app)', '\(app.platform.rawValue)', '\(version)')
+            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required,
+                telephones = CASE WHEN excluded.required = version.required THEN version.telephones END
+            """)
+    }
+
+    func deleteDevice(_ id: Int64) throws { try storage.write("DELETE FROM device WHERE id = \(id)") }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FaultInjection
+package import RelayEngine
+package import RelayStore
+package import TestStores
+
+/// Where a simulated relay keeps its store, and what goes wrong with that. One for each thread that simulates; it is used again for
+/// world after world.
+package protocol SimulatedStorage: AnyObject {
+    /// As `--store` names it.
+    var name: String { get }
+
+    /// Whether the relay makes backups of it.
+    var makesBackups: Bool { get }
+
+    /// An empty store, on a disk that works.
+    func clear() throws
+
+    /// As a relay that starts does.
+    func open(_ setting: SimulatedSetting) throws -> any TestStore
+
+    /// Another program, which has the store open, too.
+    func otherProgram() throws -> any OtherProgram
+
+    /// What the storage's own idea of now is from here on; nil: the system's.
+    func set(time: Timestamp?)
+
+    // MARK: What goes wrong
+
+    /// Of the writes from now on those from the `first` on (1 is the next) fail.
+    func arm(_ kind: StoreFaults.Kind, first: Int)
+    func disarm()
+
+    /// How many have failed since `arm`.
+    var failures: Int { get }
+
+    // MARK: What was written
+
+    /// How often anything was written, whatever came of it: where that is as before, so is the store.
+    var writes: Int { get }
+
+    /// The numbers of the campaigns of which anything was written since the last call; nil: any may be.
+    func changes() -> [Int64]?
+
+    /// A query for what the ledger has of a user, a row for each.
+    func ledgerQuery(telephone: String) -> String
+
+    /// Without what is another in each process.
+    func plain(_ text: String) -> String
+}
+
+/// Another program that writes to the store, as README allows.
+package protocol OtherProgram: AnyObject {
+    func require(_ version: String, of app: AppKey) throws
+    func deleteDevice(_ id: Int64) throws
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import StorePeers
+import Testing
+
+@testable import Simulation
+
+/// The same worlds with the store in PostgreSQL.
+@Suite(.ownThread, .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+struct PostgresSimulationTests {
+    private static func simulation() throws -> Simulation {
+        Simulation(storage: try PostgresStorage(on: PostgresServer.shared.get()))
+    }
+
+    /// Each fault that was mended, on the other store.
+    @Test func whatWasMendedHolds() throws {
+        let simulation = try Self.simulation()
+        for kept in try KeptScript.all(in: SimulationTests.folder.appending(path: "Kept").path) {
+            let violation = try simulation.breaks(kept.script, kept.rule)
+            #expect(violation == nil, "\(kept.name) (\(kept.fault)) is back: \(violation?.text ?? "")")
+        }
+    }
+
+    @Test func seedsHold() throws {
+        let base = UInt64(Date().timeIntervalSince1970)
+        let simulation = try Self.simulation()
+        for seed in Array(1...8) + Array(base...(base + 3)) {
+            var drawing = Drawing(seed: seed)
+            let violation = try simulation.run(drawing.script(length: 30)).violation
+            #expect(
+                violation == nil,
+                """
+                \(violation.map { "\($0)" } ?? "")
+                make simulate SEED=\(seed) SIMULATE="--store postgres --length 30" tells it as a story
+                """)
+        }
+    }
+
+    /// All that people, phones, push services and receivers see is the same, line by line.
+    @Test func aHistoryIsTheSameOnBothStores() throws {
+        let (one, other) = (try Simulation(), try Self.simulation())
+        for seed: UInt64 in 31...40 {
+            var drawing = Drawing(seed: seed)
+            var script = drawing.script(length: 40)
+            // A disk fails at another place of each, only SQLite makes backups, and only PostgreSQL keeps outcomes of a device whose row is
+            // gone.
+            let unlike: [OperationKind] = [.diskFails, .diskWorks, .crash, .backUp, .deleteRows]
+            script.operations.removeAll { unlike.contains($0.kind) }
+            let (lines, otherLines) = (try Self.lines(script, on: one), try Self.lines(script, on: other))
+            let difference = zip(lines, otherLines).enumerated().first { $1.0 != $1.1 }
+            #expect(
+                lines == otherLines, "seed \(seed), line \(difference.map { "\($0): \($1.0) | \($1.1)" } ?? "")")
+        }
+    }
+
+    /// Without the numbers of devices, which PostgreSQL leaves out now and then.
+    private static func lines(_ script: Script, on simulation: Simulation) throws -> [String] {
+        try simulation.run(script, isStoryWanted: true).lines.map {
+            $0.replacing(/push ([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f-]+/) { "push \($0.output.1)" }
+        }
+    }
+}
