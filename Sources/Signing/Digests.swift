@@ -13,6 +13,35 @@ package enum SHA256 {
     }
 }
 
+/// SHA-256 of many messages, one after the other, with what OpenSSL needs for it made once: looking for the algorithm takes longer than a
+/// short message (crypto(7), "Performance").
+@safe package final class RepeatedSHA256 {
+    private let context: OpaquePointer
+    private let method: OpaquePointer
+    private var digest = [UInt8](repeating: 0, count: 32)
+
+    package init() {
+        guard let context = unsafe EVP_MD_CTX_new(), let method = unsafe EVP_MD_fetch(nil, "SHA256", nil) else {
+            fatalError("OpenSSL offers no SHA-256: its configuration is broken")
+        }
+        unsafe (self.context, self.method) = (context, method)
+    }
+
+    deinit {
+        unsafe EVP_MD_CTX_free(context)
+        unsafe EVP_MD_free(method)
+    }
+
+    /// The first 16 bytes of the digest, behind what `destination` has.
+    package func append16(of bytes: [UInt8], to destination: inout [UInt8]) {
+        let worked =
+            unsafe EVP_DigestInit_ex2(context, method, nil) == 1
+            && EVP_DigestUpdate(context, bytes, bytes.count) == 1 && EVP_DigestFinal_ex(context, &digest, nil) == 1
+        guard worked else { fatalError("OpenSSL offers no SHA-256: its configuration is broken") }
+        destination.append(contentsOf: digest[..<16])
+    }
+}
+
 /// HMAC with SHA-256 (RFC 2104, RFC 4231).
 package enum HMACSHA256 {
     /// 32 bytes. Any length of key, zero included.

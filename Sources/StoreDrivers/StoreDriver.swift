@@ -101,17 +101,15 @@ package enum StoreDriver {
         let lock = try StoreLock(store: path)
         defer { withExtendedLifetime(lock) {} }
         let source = try SQLiteStore(path: path, release: release)
-        if let fault = try source.check(begins: { _ in true }).first {
-            throw StoreError(
-                .failed, context: "\(path) is damaged: \(fault.check): \(fault.detail)",
-                hint: "\"upgrade-relay store check \(path)\" lists every fault; nothing was moved")
-        }
         var options = PostgresStore.Options()
         options.isAlone = true
         let target = try PostgresStore(try settings(postgres, environment), release: release, options: options)
         defer { target.close() }
-        return try source.read("reading the whole store") { connection in
-            try target.take(all: connection, progress: progress)
+        return try SourceCheck.run(on: source, at: path) { check in
+            try source.read("reading the whole store") { connection in
+                try target.take(
+                    all: connection, progress: { check.damage == nil && progress($0, $1) }, verify: check.verify)
+            }
         }
     }
 

@@ -62,6 +62,8 @@ package protocol SQLRow {
     /// nil for NULL.
     func optionalText(_ column: Int32) -> String?
     func blob(_ column: Int32) -> [UInt8]
+    /// Appends the bytes of a text or a blob, as the database has them; of NULL none.
+    func append(_ column: Int32, to bytes: inout [UInt8])
 }
 
 extension SQLRow {

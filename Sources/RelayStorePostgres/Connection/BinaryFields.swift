@@ -50,6 +50,15 @@ struct BinaryFields: Sendable {
         unsafe bytes.append(contentsOf: value)
     }
 
+    /// Adds a value that `write` appends.
+    @inline(__always)
+    mutating func add(_ write: (inout [UInt8]) -> Void) {
+        let place = bytes.count
+        raw(Int32(0))
+        write(&bytes)
+        patch(Int32(bytes.count - place - 4), at: place)
+    }
+
     /// Writes a number over the four bytes at `place`.
     mutating func patch(_ number: Int32, at place: Int) {
         for offset in 0..<4 { bytes[place + offset] = UInt8(truncatingIfNeeded: number >> (24 - 8 * Int32(offset))) }

@@ -9,28 +9,48 @@ enum PackedToken {
     private static let text: UInt8 = 1
 
     static func packed(_ token: some Collection<UInt8>) -> [UInt8] {
-        guard token.count % 2 == 0, token.allSatisfy({ digit($0) != nil }) else { return [text] + token }
-        var packed = [hex]
-        packed.reserveCapacity(1 + token.count / 2)
-        var high: UInt8?
-        for byte in token {
-            guard let value = digit(byte) else { continue }
-            if let half = high {
-                packed.append(half << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
+        var packed: [UInt8] = []
+        packed.reserveCapacity(1 + token.count)
+        append(token, to: &packed)
         return packed
     }
 
-    /// Lowercase alone, so that a token comes back as it was.
-    private static func digit(_ byte: UInt8) -> UInt8? {
+    /// Packs it behind what is there already.
+    @inline(__always)
+    static func append(_ token: some Collection<UInt8>, to packed: inout [UInt8]) {
+        let start = packed.count
+        packed.append(hex)
+        // The first digit of a byte, until its second one comes.
+        var high = none
+        for byte in token {
+            let digit = digit(byte)
+            guard digit != none else { return replace(from: start, by: token, in: &packed) }
+            if high == none {
+                high = digit
+            } else {
+                packed.append(high << 4 | digit)
+                high = none
+            }
+        }
+        if high != none { replace(from: start, by: token, in: &packed) }
+    }
+
+    /// It is no hex: as it is.
+    private static func replace(from start: Int, by token: some Collection<UInt8>, in packed: inout [UInt8]) {
+        packed.removeSubrange(start...)
+        packed.append(text)
+        packed.append(contentsOf: token)
+    }
+
+    private static let none: UInt8 = 0xFF
+
+    /// Lowercase alone, so that a token comes back as it was; `none` where it is no digit.
+    @inline(__always)
+    private static func digit(_ byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
+        default: none
         }
     }
 

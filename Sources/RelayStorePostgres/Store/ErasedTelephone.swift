@@ -11,6 +11,14 @@ enum ErasedTelephone {
         text.utf8.first == 0 && text.utf8.elementsEqual(Delivery.erased.utf8) ? self.text : text
     }
 
+    /// The same of bytes that begin at `place` and end with the array.
+    @inline(__always)
+    static func store(from place: Int, in bytes: inout [UInt8]) {
+        guard place < bytes.count, bytes[place] == 0 else { return }
+        guard bytes[place...].elementsEqual(Delivery.erased.utf8) else { return }
+        bytes.replaceSubrange(place..., with: text.utf8)
+    }
+
     static func read(_ text: String) -> String {
         text.utf8.first == 1 && text.utf8.elementsEqual(self.text.utf8) ? Delivery.erased : text
     }

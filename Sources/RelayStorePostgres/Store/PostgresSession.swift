@@ -73,6 +73,10 @@ extension SQL {
 
     package func blob(_ column: Int32) -> [UInt8] { unsafe withBytes(column) { unsafe [UInt8]($0) } }
 
+    package func append(_ column: Int32, to bytes: inout [UInt8]) {
+        unsafe withBytes(column) { unsafe bytes.append(contentsOf: $0) }
+    }
+
     @inline(__always)
     private func withBytes<R>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let count = unsafe Int(relay_PQgetlength(result, row, column))

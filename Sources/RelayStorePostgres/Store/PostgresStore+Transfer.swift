@@ -14,12 +14,13 @@ extension PostgresStore {
     /// is as empty as before. What it has taken is looked through before it is committed.
     ///
     /// - Parameters:
-    ///   - source: a snapshot of a sound store of this release's schema version.
+    ///   - source: a snapshot of a store of this release's schema version.
     ///   - progress: called now and then with rows that were taken, and all that there are; false gives up.
+    ///   - verify: called before it is committed: throws where the source is not sound.
     /// - Returns: each table with its rows.
     /// - Throws: `StoreError`: `.refused` where the schema holds a store already.
     package func take(
-        all source: some SQLConnection, progress: (Int64, Int64) -> Bool
+        all source: some SQLConnection, progress: (Int64, Int64) -> Bool, verify: () throws -> Void = {}
     ) throws -> [(table: String, rows: Int64)] {
         let totals = try TransferredTable.all.map { try source.integer($0.count) ?? 0 }
         let total = totals.reduce(0, +)
@@ -43,25 +44,19 @@ extension PostgresStore {
                 }
             }
             // Made once, of all rows, in a fraction of the time.
-            let indexes = try session.all(
-                """
-                SELECT c.relname, pg_get_indexdef(i.indexrelid) FROM pg_index AS i
-                JOIN pg_class AS c ON c.oid = i.indexrelid
-                WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary
-                    AND NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid)
-                """
-            ) { (name: $0.text(0), definition: $0.text(1)) }
-            for index in indexes { try connection.execute("DROP INDEX \(index.name)", until: deadline) }
+            let indexes = try session.all(Self.indexes) { (drop: $0.text(0), make: $0.text(1)) }
+            for index in indexes { try connection.execute(index.drop, until: deadline) }
+            // Rows of a table that this transaction has emptied are written as ones that all see: nobody has to write them again
+            // (postgresql.org/docs, "COPY", FREEZE).
+            let names = TransferredTable.all.map(\.name.text).joined(separator: ", ")
+            try connection.execute("TRUNCATE \(names)", until: deadline)
             var done: Int64 = 0
             for (table, expected) in zip(TransferredTable.all, totals) {
                 let columns = try table.columns(session)
+                var transferred = TransferredRows(columns)
                 let rows = try connection.copy(table.command(columns), until: deadline) { writer in
                     try source.rows(table.select(columns), values: [], atMost: .max) { row in
-                        try writer.row(columns: Int16(columns.count)) { fields in
-                            for (place, column) in columns.enumerated() {
-                                column.write(row, Int32(place), into: &fields)
-                            }
-                        }
+                        try writer.row(columns: Int16(columns.count)) { transferred.write(row, to: &$0) }
                         done += 1
                         guard done % Int64(Self.stride) == 0, !progress(done, total) else { return }
                         throw StoreError(.failed, context: "the transfer was given up", hint: "Nothing was changed")
@@ -73,17 +68,37 @@ extension PostgresStore {
                     )
                 }
             }
-            for index in indexes { try connection.execute(index.definition, until: deadline) }
+            for index in indexes { try connection.execute(index.make, until: deadline) }
             try goOnCounting(session)
             for table in TransferredTable.all {
                 try connection.execute("ALTER TABLE \(table.name) ENABLE TRIGGER USER", until: deadline)
             }
-            try connection.execute("ANALYZE", until: deadline)
+            // All rows of each table are asked for.
+            try connection.execute(
+                """
+                ANALYZE \(names);
+                SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_bitmapscan = on
+                """, until: deadline)
             try examine(session)
+            try verify()
             _ = progress(done, total)
             return zip(TransferredTable.all, totals).map { ($0.name.text, $1) }
         }
     }
+
+    /// How each index is dropped, and made again: also primary keys, where no foreign key refers to them.
+    private static let indexes: SQL = """
+        SELECT format('DROP INDEX %I', c.relname), pg_get_indexdef(i.indexrelid) FROM pg_index AS i
+        JOIN pg_class AS c ON c.oid = i.indexrelid
+        WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary
+            AND NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid)
+        UNION ALL
+        SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, k.conname),
+            format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, k.conname, pg_get_constraintdef(k.oid))
+        FROM pg_constraint AS k JOIN pg_class AS t ON t.oid = k.conrelid
+        WHERE k.connamespace = current_schema()::regnamespace AND k.contype = 'p'
+            AND NOT EXISTS (SELECT FROM pg_constraint AS f WHERE f.contype = 'f' AND f.confrelid = k.conrelid)
+        """
 
     /// The next row of each table has the number after the highest.
     private func goOnCounting(_ session: PostgresSession) throws {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Signing
 import StoreSQL
 
 /// A table as another driver's store has it, and what of it becomes a table here: mostly the same columns.
@@ -47,10 +46,10 @@ struct TransferredTable: Sendable {
 
         enum Form {
             case int2, int4, int8, text, bytes
-            /// A text there, packed here.
-            case token
-            /// Of the app in the column before it and of the token.
+            /// Of the app in the column before it and of the token, a text there.
             case digest
+            /// The same token, packed: comes after the digest.
+            case token
         }
     }
 
@@ -82,7 +81,7 @@ struct TransferredTable: Sendable {
     }
 
     func command(_ columns: [Column]) -> String {
-        "COPY \(name) (\(columns.map(\.name.text).joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+        "COPY \(name) (\(columns.map(\.name.text).joined(separator: ", "))) FROM STDIN (FORMAT binary, FREEZE)"
     }
 
     func select(_ columns: [Column]) -> SQL {
@@ -94,23 +93,40 @@ struct TransferredTable: Sendable {
     }
 }
 
-extension TransferredTable.Column {
-    /// - Parameter place: of the column in the row.
-    @inline(__always)
-    func write(_ row: some SQLRow, _ place: Int32, into fields: inout BinaryFields) {
-        guard !row.isNull(place) else { return fields.null() }
-        switch form {
-        case .int2: fields.add(Int16(truncatingIfNeeded: row.integer(place)))
-        case .int4: fields.add(Int32(truncatingIfNeeded: row.integer(place)))
-        case .int8: fields.add(row.integer(place))
-        case .bytes: fields.add(row.blob(place))
-        case .text: fields.add(ErasedTelephone.stored(row.text(place)))
-        case .token: fields.add(PackedToken.packed(row.text(place).utf8))
-        case .digest:
-            // As the schema's token_digest.
-            let app = row.integer(place - 1)
-            let bytes = (0..<8).map { UInt8(truncatingIfNeeded: app >> (56 - 8 * $0)) }
-            fields.add(SHA256.digest(bytes + PackedToken.packed(row.text(place).utf8)).prefix(16))
+/// Writes rows of a table as COPY takes them.
+struct TransferredRows {
+    private let columns: [TransferredTable.Column]
+    private var digests = TokenDigests()
+    private var token: [UInt8] = []
+
+    init(_ columns: [TransferredTable.Column]) { self.columns = columns }
+
+    mutating func write(_ row: some SQLRow, to fields: inout BinaryFields) {
+        for (index, column) in columns.enumerated() {
+            let place = Int32(truncatingIfNeeded: index)
+            guard !row.isNull(place) else {
+                fields.null()
+                continue
+            }
+            switch column.form {
+            case .int2: fields.add(Int16(truncatingIfNeeded: row.integer(place)))
+            case .int4: fields.add(Int32(truncatingIfNeeded: row.integer(place)))
+            case .int8: fields.add(row.integer(place))
+            case .bytes: fields.add { row.append(place, to: &$0) }
+            case .text:
+                fields.add { bytes in
+                    let start = bytes.count
+                    row.append(place, to: &bytes)
+                    ErasedTelephone.store(from: start, in: &bytes)
+                }
+            case .digest:
+                // The app is in the column before it, and what stands for it is the token.
+                token.removeAll(keepingCapacity: true)
+                row.append(place, to: &token)
+                digests.replace(row.integer(place - 1), unpacked: token)
+                fields.add(digests[0])
+            case .token: fields.add(digests.token)
+            }
         }
     }
 }

@@ -140,6 +140,12 @@ import StoreSQL
         return unsafe [UInt8](UnsafeRawBufferPointer(start: address, count: count))
     }
 
+    package func append(_ column: Int32, to bytes: inout [UInt8]) {
+        guard let address = unsafe sqlite3_column_blob(handle, column) else { return }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: address, count: count))
+    }
+
     /// Lends the column's bytes, nil for NULL, until `body` returns.
     @inline(__always)
     func withText<R>(_ column: Int32, _ body: (UnsafeRawBufferPointer?) -> R) -> R {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Signing
+
+/// What devices are found by, of many tokens: as the schema's token_digest, which takes the server several times as long.
+struct TokenDigests {
+    private static let size = 16
+    private static let appBytes = 8
+
+    private let sha256 = RepeatedSHA256()
+    private var bytes: [UInt8] = []
+    /// The app and the packed token that came last.
+    private var message: [UInt8] = []
+
+    /// - Parameter token: packed.
+    mutating func append(_ app: Int64, _ token: some Collection<UInt8>) {
+        begin(app)
+        message.append(contentsOf: token)
+        sha256.append16(of: message, to: &bytes)
+    }
+
+    private mutating func begin(_ app: Int64) {
+        message.removeAll(keepingCapacity: true)
+        for byte in 0..<Self.appBytes { message.append(UInt8(truncatingIfNeeded: app >> (56 - 8 * byte))) }
+    }
+
+    /// The same of a token that is not packed, alone: what was there before is forgotten.
+    mutating func replace(_ app: Int64, unpacked token: [UInt8]) {
+        begin(app)
+        PackedToken.append(token, to: &message)
+        bytes.removeAll(keepingCapacity: true)
+        sha256.append16(of: message, to: &bytes)
+    }
+
+    /// The packed token that came last.
+    var token: ArraySlice<UInt8> { message[Self.appBytes...] }
+
+    /// Of the token with this number.
+    subscript(number: Int) -> ArraySlice<UInt8> { bytes[number * Self.size..<(number + 1) * Self.size] }
+}

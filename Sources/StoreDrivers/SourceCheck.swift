@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Threading
+
+/// Looks a store through on a thread of its own, while its rows are on their way to another one.
+final class SourceCheck: Sendable {
+    private let path: String
+    private let found = Mutex<Result<StoreFault?, any Error>?>(nil)
+    private let isOver = DispatchSemaphore(value: 0)
+    private let isGivenUp = CancellationFlag()
+
+    private init(_ path: String) { self.path = path }
+
+    /// - Throws: what is wrong with the store, also where `body` has stumbled over it first; else what `body` throws.
+    static func run<R>(on store: SQLiteStore, at path: String, beside body: (SourceCheck) throws -> R) throws -> R {
+        let check = SourceCheck(path)
+        let thread = try NativeThread(name: "check") { check.look(at: store) }
+        do {
+            let result = try body(check)
+            thread.join()
+            return result
+        } catch {
+            check.isGivenUp.set()
+            thread.join()
+            throw check.damage ?? error
+        }
+    }
+
+    private func look(at store: SQLiteStore) {
+        let result = Result { try store.check { [isGivenUp] _ in !isGivenUp.isSet }.first }
+        found.withLock { $0 = result }
+        isOver.signal()
+    }
+
+    /// What was found so far.
+    var damage: StoreError? {
+        guard case .success(let fault?)? = found.withLock({ $0 }) else { return nil }
+        return StoreError(
+            .failed, context: "\(path) is damaged: \(fault.check): \(fault.detail)",
+            hint: "\"upgrade-relay store check \(path)\" lists every fault; nothing was moved")
+    }
+
+    /// Waits for its end. Call once, within `run`.
+    func verify() throws {
+        isOver.wait()
+        if let damage { throw damage }
+        _ = try found.withLock { $0 }?.get()
+    }
+}
