@@ -13,6 +13,17 @@ struct PostgresNotification: Hashable, Sendable {
 }
 
 extension PostgresConnection {
+    /// Whether anybody may have told this since the last call, on the channel of the schema's triggers. Without a question to the server,
+    /// but for the first time on this session: then it begins to listen, and what was told before is not known.
+    func hears(_ payload: String, until deadline: MonotonicTime) throws(PostgresFailure) -> Bool {
+        guard isListening else {
+            try execute("LISTEN upgrade_relay", until: deadline)
+            isListening = true
+            return true
+        }
+        return try notifications(until: MonotonicClock.now()).contains { $0.payload == payload }
+    }
+
     /// What this session was told since the last call: at once what is there, else what comes by `deadline`.
     ///
     /// The session must have run LISTEN, and be in no transaction.

@@ -31,6 +31,8 @@ import Threading
     private let noticed: NoticeList
     /// How many outages its pool had seen when it was made.
     var generation = 0
+    /// Whether it hears what the schema's triggers tell.
+    var isListening = false
     /// Why the session cannot be used any more.
     private(set) var end: PostgresFailure?
 

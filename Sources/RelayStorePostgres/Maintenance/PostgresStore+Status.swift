@@ -3,6 +3,7 @@ import RelayEngine
 package import RelayStore
 import StoreSQL
 import Synchronization
+import Threading
 
 extension PostgresStore {
     package func status() throws -> StoreStatus {
@@ -34,11 +35,23 @@ extension PostgresStore {
     /// Of the server's disk nobody here can say anything.
     package func figures() -> StoreFigures { tally.withLock { $0 } }
 
-    /// A row for each app, whose revision rises with all that is decided and asked for. Changes of this relay count, too.
+    /// A row for each app, whose revision rises with all that is decided and asked for. Changes of this relay count, too. The server is
+    /// asked where something may have changed, and once a second.
     package func changeMark() throws -> Int64 {
-        try readOnce("asking for changes by others") { session in
+        let isTold = try look(.control, "listening for changes by others", isSnapshot: false) { [schema] session in
+            try session.connection.hears("\(schema.name) version", until: session.deadline)
+        }
+        let now = MonotonicClock.now()
+        let (known, doubts) = watch.withLock { watch in
+            if isTold { watch.doubt() }
+            return (watch.mark(at: now), watch.doubts)
+        }
+        if let known { return known }
+        let mark = try readOnce("asking for changes by others") { session in
             try session.integer("SELECT CAST(coalesce(sum(revision), 0) AS bigint) FROM version") ?? 0
         }
+        watch.withLock { $0.found(mark, doubts: doubts, at: now) }
+        return mark
     }
 
     package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {

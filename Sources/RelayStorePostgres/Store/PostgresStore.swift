@@ -19,6 +19,8 @@ package final class PostgresStore: SQLStore {
     package let pulse = Pulse("store writer")
     /// What metrics report of the calls.
     let tally = Mutex(StoreFigures())
+    /// What is known of changes by others.
+    let watch = Mutex(ChangeWatch())
     /// Holds the schema for one relay; nil where it was not asked for.
     private let place: Mutex<PostgresConnection?>
     /// With what of the server's settings the store may lose what it promises to keep.
@@ -142,6 +144,8 @@ package final class PostgresStore: SQLStore {
                 }
             }
             tally.withLock { $0.commits.add(MonotonicClock.now() - start) }
+            // No batch of outcomes changes what is required.
+            if role != .commits { watch.withLock { $0.doubt() } }
             return result
         }
     }
