@@ -73,10 +73,11 @@ struct PostgresPlanTests {
     ]
 
     private static let registry = [
-        Hot(statement: BatchRegistrar.find, types: "bigint, bytea[]", has: ["device_digest"]),
+        Hot(statement: BatchRegistrar.find, types: "uuid[]", has: ["device_digest"]),
         Hot(
             statement: BatchRegistrar.insert,
-            types: "bigint, bytea[], text[], text[], bigint[], bigint[], bigint[], bigint[]", has: ["device_digest"]),
+            types: "bigint, bytea[], uuid[], text[], text[], bigint[], bigint[], bigint[], bigint[]",
+            has: ["device_digest"]),
         Hot(
             statement: BatchRegistrar.update,
             types: "bigint, bigint[], text[], text[], bigint[], bigint[], bigint[], bigint[]",

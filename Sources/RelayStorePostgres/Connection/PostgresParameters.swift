@@ -142,6 +142,10 @@ struct PostgresParameters: Sendable {
         }
     }
 
+    mutating func add(_ values: some Collection<ArraySlice<UInt8>>, as type: PostgresType) {
+        array(type, count: values.count) { fields in for value in values { fields.add(value) } }
+    }
+
     /// Lends the values as libpq takes them: addresses, lengths, and a 1 for each, which says that it is binary.
     func withValues<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> R

@@ -14,6 +14,8 @@ enum PostgresType: UInt32, Sendable {
     case int4s = 1007
     case texts = 1009
     case int8s = 1016
+    case uuid = 2950
+    case uuids = 2951
 
     /// The array of it.
     var array: PostgresType {
@@ -24,7 +26,9 @@ enum PostgresType: UInt32, Sendable {
         case .int2: .int2s
         case .int4: .int4s
         case .text: .texts
-        case .bools, .byteas, .int2s, .int4s, .texts, .int8s: preconditionFailure("an array of arrays is bound nowhere")
+        case .uuid: .uuids
+        case .bools, .byteas, .int2s, .int4s, .texts, .int8s, .uuids:
+            preconditionFailure("an array of arrays is bound nowhere")
         }
     }
 }

@@ -26,17 +26,17 @@ struct BatchRegistrar {
         """
         SELECT n.place, d.id, d.telephone, d.version, d.removed_at IS NOT NULL, d.environment, d.registered_at, d.retired_at,
             d.seen_at
-        FROM unnest($2) WITH ORDINALITY AS n (token, place) JOIN device AS d ON d.digest = token_digest($1, n.token)
+        FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
         ORDER BY d.digest FOR UPDATE OF d
         """)
     /// In the order of the digests, with ids in the order in which they came; who is there meanwhile is found by the next look.
     static let insert = PostgresStatement(
         """
         INSERT INTO device (id, app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at)
-        SELECT n.id, $1, token_digest($1, n.token), n.token, n.telephone, n.version, n.environment::smallint, n.registered_at,
+        SELECT n.id, $1, n.digest, n.token, n.telephone, n.version, n.environment::smallint, n.registered_at,
             n.retired_at, n.seen_at
-        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY
-                AS t (token, telephone, version, environment, registered_at, retired_at, seen_at, place) ORDER BY t.place) AS n
+        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) WITH ORDINALITY
+                AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, place) ORDER BY t.place) AS n
         ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
         """)
     /// The shards of its app's campaign go on having a device where they had it. IS NOT DISTINCT FROM: no index is looked into for
@@ -92,9 +92,10 @@ struct BatchRegistrar {
     ) throws -> [(Int, [UInt8])] {
         var isKnown = [Bool](repeating: false, count: turn.count)
         var (changed, former): ([Written], [(id: Int64, telephone: String)]) = ([], [])
+        var digests = TokenDigests()
+        for (_, token) in turn { digests.append(app, token) }
         let found = try session.run(Self.find) { values in
-            values.add(app)
-            values.add(turn.map { Optional($0.token) })
+            values.add(turn.indices.lazy.map { digests[$0] }, as: .uuid)
         }
         for place in 0..<found.count {
             let index = Int(found.integer(place, 0)) - 1
@@ -118,7 +119,10 @@ struct BatchRegistrar {
                 token: turn[index].token, telephone: batch.string(row.telephone), version: batch.string(row.version),
                 environment: row.environment, life: DeviceLife(of: row, from: source, before: nil, at: now))
         }
-        let inserted = try write(added, Self.insert) { values in values.add(added.map { Optional($0.token) }) }
+        let inserted = try write(added, Self.insert) { values in
+            values.add(added.map { Optional($0.token) })
+            values.add(new.lazy.map { digests[$0] }, as: .uuid)
+        }
         guard inserted.count < new.count else {
             for written in added { note(new: written) }
             return []
