@@ -80,6 +80,8 @@ package final class PostgresServer: Sendable {
               echo 'host all all 127.0.0.1/32 scram-sha-256'; echo 'local all all scram-sha-256'; } > data/pg_hba.conf
             "$1/pg_ctl" -D data -w -t 60 -l log -s start >&2 || { cat log >&2; exit 1; }
             echo "$folder"
+            # Whoever reads what a test run says need not wait until the folder is gone.
+            exec 2> /dev/null
             # Each line is a command, run as this user in this folder; the answer is its exit code.
             while read -r line; do eval "$line" >> commands.log 2>&1 < /dev/null && echo 0 || echo $?; done
             """

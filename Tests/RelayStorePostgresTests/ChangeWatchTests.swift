@@ -15,7 +15,7 @@ struct ChangeWatchTests {
 
     @Test("A mark counts for a second, or until something may have changed it")
     func ages() {
-        var watch = ChangeWatch()
+        var watch = ChangeWatch(longest: .seconds(1))
         #expect(watch.mark(at: start) == nil)
         watch.found(7, doubts: watch.doubts, at: start)
         #expect(watch.mark(at: start + .milliseconds(999)) == 7)
@@ -26,7 +26,7 @@ struct ChangeWatchTests {
 
     @Test("An answer that a change has overtaken is not kept")
     func overtaken() {
-        var watch = ChangeWatch()
+        var watch = ChangeWatch(longest: .seconds(1))
         let before = watch.doubts
         watch.doubt()
         watch.found(7, doubts: before, at: start)

@@ -47,6 +47,7 @@ package func openSimulatedStore(
 ) throws -> PostgresStore {
     var options = PostgresStore.Options()
     options.isTrial = true
+    options.longestSilence = .zero
     (options.clock, options.ticks, options.rest) = (setting.clock, setting.ticks, { _ in })
     (options.random, options.onEnter) = (setting.random, setting.onEnter)
     return try PostgresStore(settings, release: release, options: options)

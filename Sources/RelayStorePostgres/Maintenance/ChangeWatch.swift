@@ -6,15 +6,17 @@ import RelayEngine
 struct ChangeWatch: Sendable {
     /// How old a mark may be. Whoever changes something tells it (the schema's `tell`), so that only a server that has gone silent, or a
     /// pooler that swallows what is told, is noticed as late as that.
-    static let longest = Duration.seconds(1)
+    let longest: Duration
 
     private var known: (mark: Int64, since: MonotonicTime)?
     /// Counts what may have changed the mark.
     private(set) var doubts = 0
 
+    init(longest: Duration) { self.longest = longest }
+
     /// The mark that still counts; nil: ask.
     func mark(at now: MonotonicTime) -> Int64? {
-        guard let known, now - known.since < Self.longest else { return nil }
+        guard let known, now - known.since < longest else { return nil }
         return known.mark
     }
 

@@ -36,8 +36,9 @@ extension PostgresStore {
     package func figures() -> StoreFigures { tally.withLock { $0 } }
 
     /// A row for each app, whose revision rises with all that is decided and asked for. Changes of this relay count, too. The server is
-    /// asked where something may have changed, and once a second.
+    /// asked where something may have changed, and once a second (`Options.longestSilence`).
     package func changeMark() throws -> Int64 {
+        guard options.longestSilence > .zero else { return try askForMark() }
         let isTold = try look(.control, "listening for changes by others", isSnapshot: false) { [schema] session in
             try session.connection.hears("\(schema.name) version", until: session.deadline)
         }
@@ -47,11 +48,15 @@ extension PostgresStore {
             return (watch.mark(at: now), watch.doubts)
         }
         if let known { return known }
-        let mark = try readOnce("asking for changes by others") { session in
-            try session.integer("SELECT CAST(coalesce(sum(revision), 0) AS bigint) FROM version") ?? 0
-        }
+        let mark = try askForMark()
         watch.withLock { $0.found(mark, doubts: doubts, at: now) }
         return mark
+    }
+
+    private func askForMark() throws -> Int64 {
+        try readOnce("asking for changes by others") { session in
+            try session.integer("SELECT CAST(coalesce(sum(revision), 0) AS bigint) FROM version") ?? 0
+        }
     }
 
     package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {

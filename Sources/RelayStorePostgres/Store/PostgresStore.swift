@@ -20,7 +20,7 @@ package final class PostgresStore: SQLStore {
     /// What metrics report of the calls.
     let tally = Mutex(StoreFigures())
     /// What is known of changes by others.
-    let watch = Mutex(ChangeWatch())
+    let watch: Mutex<ChangeWatch>
     /// Holds the schema for one relay; nil where it was not asked for.
     private let place: Mutex<PostgresConnection?>
     /// With what of the server's settings the store may lose what it promises to keep.
@@ -33,6 +33,7 @@ package final class PostgresStore: SQLStore {
     ///   hint.
     package init(_ settings: PostgresSettings, release: String = "unknown", options: Options = Options()) throws {
         self.options = options
+        watch = Mutex(ChangeWatch(longest: options.longestSilence))
         schema = PostgresSchema(name: settings.schema, release: release)
         let pool = PostgresPool(settings, log: options.log)
         self.pool = pool
@@ -202,6 +203,9 @@ extension PostgresStore {
         package var grows = true
         /// Leaves the machine to others between the parts of a long work. Default sleeps.
         package var rest: @Sendable (Duration) -> Void = Pause.rest
+        /// How long nothing is asked where nobody has told of a change. Zero: not at all; for a clock that is not the system's. Default a
+        /// second.
+        package var longestSilence = Duration.seconds(1)
         /// Whether the store works on a server that may lose what it was given: for tests and demonstrations. Default false.
         package var isTrial = false
         /// Called before each transaction and each look: where others may have their turn in a simulation, which has one thread. Not by
