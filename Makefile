@@ -85,8 +85,8 @@ lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual Tests
 
 # What the figures are is said where they are measured, in Tests/Benchmarks; "relay-bench --help" lists the sizes.
-bench: PACKAGES += nghttp2-client wrk
-bench: build ## transport beside h2load, whole way, late answers, imports, restart, API; BENCH="--devices 5000000" for other sizes
+bench: PACKAGES += nghttp2-client wrk postgresql
+bench: build ## transport beside h2load, whole way, late answers, imports, both stores, restart, API; BENCH="--devices 5000000" for other sizes
 	$(SWIFT) build $(RELEASE) --product relay-bench
 	.build/release/relay-bench --json $(or $(BENCH_JSON),.build/bench.json) $(BENCH)
 

@@ -3,7 +3,9 @@ import Foundation
 
 /// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
-    static let suites = ["transport", "whole", "android", "latency", "cuts", "imports", "restart", "api"]
+    static let suites = [
+        "transport", "whole", "android", "latency", "cuts", "imports", "idle", "migrate", "restart", "api",
+    ]
 
     private static let sizes: [(name: String, meaning: String, values: [Int])] = [
         ("runs", "runs of each transport figure; the best counts", [3]),
@@ -20,6 +22,8 @@ struct BenchOptions {
         ("cut-seconds", "how long a row of it may take", [30]),
         ("import-rows", "rows of an import", [200_000]),
         ("registry", "devices that are registered before the imports", [1_000_000]),
+        ("idle-seconds", "how long a daemon is watched that has nothing to do", [30]),
+        ("migrated", "devices of the store that is moved to PostgreSQL", [1_000_000]),
         ("resume-devices", "audience of the campaign that is killed", [500_000]),
         ("api-devices", "audience of the campaigns that run while the API is asked", [1_000_000]),
         ("api-connections", "connections that ask", [8]),
@@ -38,6 +42,7 @@ struct BenchOptions {
               --relay PATH          the upgrade-relay binary (default: beside this one)
               --json FILE           write the figures here as well (default: none)
               --only SUITE,…        \(suites.joined(separator: ", ")) (default: all)
+              --stores STORE,…      \(StageStore.allCases.map(\.rawValue).joined(separator: ", ")): for whole, imports, idle (default: both)
             \(lines.joined())
             """
     }
@@ -47,6 +52,8 @@ struct BenchOptions {
     private(set) var relay: String
     private(set) var json: String?
     private(set) var only = Set(suites)
+    /// In turns, so that what else the machine does hits both.
+    private(set) var stores = StageStore.allCases
     private var values = Dictionary(uniqueKeysWithValues: sizes.map { ($0.name, $0.values) })
 
     init(_ words: [String]) throws {
@@ -62,6 +69,11 @@ struct BenchOptions {
         switch option {
         case "--relay": relay = value
         case "--json": json = value
+        case "--stores":
+            stores = words.compactMap(StageStore.init)
+            guard stores.count == words.count, !stores.isEmpty else {
+                throw BenchError("--stores: \(value) is not of \(StageStore.allCases.map(\.rawValue))")
+            }
         case "--only":
             only = Set(words)
             guard only.isSubset(of: Self.suites) else { throw BenchError("--only: \(value) is not of \(Self.suites)") }

@@ -52,7 +52,7 @@ struct BenchReport {
     /// Each suite is an array of objects.
     func write(to path: String) throws {
         var file: [String: Any] = suites
-        file["version"] = 5
+        file["version"] = 6
         file["processors"] = ProcessInfo.processInfo.activeProcessorCount
         try JSONSerialization.data(withJSONObject: file, options: [.prettyPrinted, .sortedKeys])
             .write(to: URL(fileURLWithPath: path))

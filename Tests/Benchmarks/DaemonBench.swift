@@ -6,16 +6,19 @@ struct DaemonBench {
     let options: BenchOptions
 
     private func onStage<Result>(
-        latency: Int = 0, platform: String = Stage.platform, _ body: (Stage) throws -> Result
+        latency: Int = 0, platform: String = Stage.platform, store: StageStore = .sqlite,
+        _ body: (Stage) throws -> Result
     ) throws -> Result {
-        let stage = try Stage(relay: options.relay, latency: latency, platform: platform)
+        let stage = try Stage(
+            relay: options.relay, latency: latency, platform: platform,
+            server: store == .postgres ? StageServer() : nil)
         defer { stage.tearDown() }
         return try body(stage)
     }
 
     /// Both formats into a registry that is filled first, which is an import as well.
-    func imports() throws -> [BenchReport.Row] {
-        try onStage { stage in
+    func imports(_ store: StageStore) throws -> [BenchReport.Row] {
+        try onStage(store: store) { stage in
             try stage.start()
             let (registry, rows) = (options["registry"], options["import-rows"])
             let second = registry + rows
@@ -30,17 +33,19 @@ struct DaemonBench {
     /// Registry, filter, payload, push, durable ledger, from the raised version to the campaign's end; and before it, the
     /// import that fills the registry.
     /// - Parameter latency: milliseconds that the service takes.
-    func whole(devices: Int, latency: Int = 0, platform: String = Stage.platform) throws -> (
-        filling: BenchReport.Row, whole: BenchReport.Row, rate: Double
-    ) {
-        try onStage(latency: latency, platform: platform) { stage in
+    func whole(
+        devices: Int, latency: Int = 0, platform: String = Stage.platform, store: StageStore = .sqlite
+    ) throws -> (filling: BenchReport.Row, whole: BenchReport.Row, rate: Double) {
+        try onStage(latency: latency, platform: platform, store: store) { stage in
             try stage.start()
             let filling = try stage.importDevices(0..<devices)
             try stage.start()
             guard let daemon = stage.daemon?.identifier else { throw BenchError("no daemon runs") }
             let (before, writtenBefore) = (try stage.moment(), try ProcessUsage(of: daemon).written)
             let id = try stage.raise(to: 2)
-            try stage.wait("the campaign is over") { try stage.campaign(id).state == "completed" }
+            // What the questions cost is counted, too: so a few of them, a tenth of a second apart with a million devices.
+            let pause = UInt32(min(max(devices / 10, 10_000), 200_000))
+            try stage.wait("the campaign is over", pause: pause) { try stage.campaign(id).state == "completed" }
             let spent = try stage.spent(since: before, id)
             let usage = try ProcessUsage(of: daemon)
             let sink = try stage.stopSink()
@@ -51,14 +56,18 @@ struct DaemonBench {
                     "of \(devices) the relay knows \(spent.accepted) accepted, the simulator \(sink.accepted)")
             }
             var row = BenchReport.Row()
+            row.add("store", "store", store.rawValue)
             // What the simulator waited before each answer.
             row.add("latencyMilliseconds", "latency ms", latency)
             row.add("devices", "devices", devices)
             row.add("seconds", "seconds", spent.seconds)
             spent.addCosts(to: &row)
+            spent.addServerCosts(to: &row)
             // Of the daemon, which was started anew after the import.
             row.add("peakMemoryBytes", "peak MiB", bytes: usage.peakMemory)
-            row.add("writtenBytesPerPush", "bytes written", Double(usage.written - writtenBefore) / Double(devices))
+            // With the database's server.
+            let written = usage.written - writtenBefore + (spent.server?.written ?? 0)
+            row.add("writtenBytesPerPush", "bytes written", Double(written) / Double(devices))
             // Opened in all.
             row.add("connections", "connections", sink.connectionsOpened)
             return (filling, row, spent.rate)

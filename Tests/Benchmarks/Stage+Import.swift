@@ -33,6 +33,7 @@ extension Stage {
         defer { try? FileManager.default.removeItem(at: path) }
         guard let daemon = daemon?.identifier else { throw BenchError("no daemon runs") }
         let before = try ProcessUsage(of: daemon)
+        let serverBefore = try server?.usage(asksFirst: true)
         let commandBefore = ProcessUsage.childrensTime
         var elapsed = 0.0
         func command() throws {
@@ -44,17 +45,24 @@ extension Stage {
         let waits = try writer?.waits(while: command)
         if writer == nil { try command() }
         let after = try ProcessUsage(of: daemon)
+        let commandTime = ProcessUsage.childrensTime - commandBefore
+        let served = try serverBefore.flatMap { before in try server.map { try $0.usage(asksFirst: false) - before } }
         let rows = Double(numbers.count)
         var row = BenchReport.Row()
+        row.add("store", "store", store.rawValue)
         row.add("format", "format", format.rawValue)
         row.add("rows", "rows", numbers.count)
         row.add("registry", "registry before", numbers.lowerBound)
         // From the command's start to its end.
         row.add("rowsPerSecond", "rows/s", rows / elapsed, decimals: 0)
         row.add("cpuMicroseconds", "µs/row", Double(after.processorTime - before.processorTime) / rows / 1000)
-        row.add(
-            "commandCPUMicroseconds", "command µs", Double(ProcessUsage.childrensTime - commandBefore) / rows / 1000)
-        row.add("writtenBytesPerRow", "bytes written", Double(after.written - before.written) / rows)
+        row.add("commandCPUMicroseconds", "command µs", Double(commandTime) / rows / 1000)
+        // Of the database's server.
+        row.add("serverCPUMicroseconds", "server µs", served.map { Double($0.processorTime) / rows / 1000 })
+        row.add("serverLogBytesPerRow", "log bytes", served.map { Double($0.log) / rows })
+        // By both.
+        let written = after.written - before.written + (served?.written ?? 0)
+        row.add("writtenBytesPerRow", "bytes written", Double(written) / rows)
         // Of the daemon since its start.
         row.add("peakMemoryBytes", "peak MiB", bytes: after.peakMemory)
         // One device registered after another meanwhile, each with its answer awaited.

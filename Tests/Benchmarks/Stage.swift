@@ -18,16 +18,20 @@ final class Stage {
     let sink: Child
     let port: UInt16
     private(set) var daemon: Child?
+    /// The daemon's store is in it; nil: in a file.
+    let server: StageServer?
 
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
     ///   - latency: milliseconds from request to answer.
     ///   - faults: JSON of a script that the strict simulator plays; nil: the sink that takes everything.
+    ///   - server: where the store is; nil: in a file.
     init(
         relay: String, latency: Int = 0, platform: String = Stage.platform, faults: String? = nil,
-        ratePerSecond: Int? = nil
+        ratePerSecond: Int? = nil, server: StageServer? = nil
     ) throws {
         self.relay = relay
+        self.server = server
         self.ratePerSecond = ratePerSecond
         self.platform = platform
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-bench-\(UUID().uuidString)")
@@ -65,6 +69,7 @@ final class Stage {
     func tearDown() {
         daemon?.stop()
         sink.stop()
+        server?.end()
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -75,11 +80,31 @@ final class Stage {
     /// - Returns: seconds from its start until `/readyz` says 200.
     @discardableResult
     func start(connections: Int? = nil) throws -> Double {
+        stop()
+        try configure(connections: connections)
+        let began = ContinuousClock.now
+        daemon = try Child(relay, ["serve", "--config", configurationPath, "--stop-at-eof"], log: logPath)
+        try wait("the daemon is ready", pause: 1000) { (try? api("GET", "/readyz")) != nil }
+        return (ContinuousClock.now - began) / .seconds(1)
+    }
+
+    /// In order.
+    func stop() {
         daemon?.stop()
         daemon = nil
+    }
+
+    var store: StageStore { server == nil ? .sqlite : .postgres }
+    var storePath: String { path("relay.db") }
+    var configurationPath: String { path("config.json5") }
+
+    /// Writes the daemon's configuration.
+    /// - Parameter store: in the place of the stage's own.
+    func configure(connections: Int? = nil, store: String? = nil) throws {
+        let own = server.map { "postgres: { url: \"\($0.conninfo)\" }" } ?? "sqlite: { path: \"\(storePath)\" }"
         let configuration = """
             {
-              store: { sqlite: { path: "\(path("relay.db"))" } },
+              store: { \(store ?? own) },
               listen: { address: "127.0.0.1:0", controlSocket: "\(socketPath)" },
               apps: { "\(Sender.topic)": { \(platform): {
                 downloadUrl: "https://apps.apple.com/app/id1173193999",
@@ -89,11 +114,7 @@ final class Stage {
               } } },
             }
             """
-        try configuration.write(toFile: path("config.json5"), atomically: false, encoding: .utf8)
-        let began = ContinuousClock.now
-        daemon = try Child(relay, ["serve", "--config", path("config.json5"), "--stop-at-eof"], log: logPath)
-        try wait("the daemon is ready", pause: 1000) { (try? api("GET", "/readyz")) != nil }
-        return (ContinuousClock.now - began) / .seconds(1)
+        try configuration.write(toFile: configurationPath, atomically: false, encoding: .utf8)
     }
 
     /// As power fails.
@@ -113,7 +134,7 @@ final class Stage {
 
     /// Bytes of the store's write-ahead log.
     var logBytes: Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path("relay.db-wal"))
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(storePath)-wal")
         return attributes?[.size] as? Int ?? 0
     }
 
@@ -199,6 +220,8 @@ final class Stage {
         /// Of the daemon's, the fan-out's thread and its lanes.
         var fanOut: UInt64
         var sink: UInt64
+        /// nil: the store is in a file.
+        var server: StageServer.Usage?
         var seconds = 0.0
 
         var rate: Double { Double(accepted) / seconds }
@@ -210,27 +233,38 @@ final class Stage {
             row.add("cpuMicroseconds", "µs/push", Double(daemon) * perPush)
             row.add("simulatorCPUMicroseconds", "simulator µs", Double(sink) * perPush)
         }
+
+        /// What of it is the database's server's: processor time, and bytes of its write-ahead log.
+        func addServerCosts(to row: inout BenchReport.Row) {
+            let pushes = Double(max(accepted, 1))
+            row.add("serverCPUMicroseconds", "server µs", server.map { Double($0.processorTime) / pushes / 1000 })
+            row.add("serverLogBytesPerPush", "log bytes", server.map { Double($0.log) / pushes })
+        }
     }
 
-    /// - Parameter campaign: that counts; nil: none has begun.
-    func moment(_ campaign: String? = nil) throws -> Moment {
+    /// - Parameters:
+    ///   - campaign: that counts; nil: none has begun.
+    ///   - isFirst: of two moments.
+    func moment(_ campaign: String? = nil, isFirst: Bool = true) throws -> Moment {
         let accepted = try campaign.map { try self.campaign($0).accepted } ?? 0
         guard let daemon else { throw BenchError("no daemon runs") }
         let threads = ThreadUsage.all(of: daemon.identifier).filter(\.isOfFanOut)
         return Moment(
             time: .now, accepted: accepted, daemon: try ProcessUsage(of: daemon.identifier).processorTime,
             fanOut: threads.reduce(0) { $0 + $1.processorTime },
-            sink: try ProcessUsage(of: sink.identifier).processorTime)
+            sink: try ProcessUsage(of: sink.identifier).processorTime,
+            server: try server?.usage(asksFirst: isFirst))
     }
 
     /// What has been done since then.
-    func spent(since before: Moment, _ campaign: String) throws -> Moment {
-        var spent = try moment(campaign)
+    func spent(since before: Moment, _ campaign: String?) throws -> Moment {
+        var spent = try moment(campaign, isFirst: false)
         spent.seconds = (spent.time - before.time) / .seconds(1)
         spent.accepted -= before.accepted
         spent.daemon -= before.daemon
         spent.fanOut -= before.fanOut
         spent.sink -= before.sink
+        if let used = spent.server, let earlier = before.server { spent.server = used - earlier }
         return spent
     }
 

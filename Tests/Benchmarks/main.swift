@@ -18,7 +18,9 @@ func bench(_ options: BenchOptions) throws {
         try TransportBench.check(allocations)
     }
     try suite("whole") {
-        let runs = try options.all("devices").map { try daemon.whole(devices: $0) }
+        let runs = try options.all("devices").flatMap { devices in
+            try options.stores.map { try daemon.whole(devices: devices, store: $0) }
+        }
         imports = runs.map(\.filling)
         report.add("whole", "The whole way, by size of the audience", runs.map(\.whole))
     }
@@ -31,8 +33,11 @@ func bench(_ options: BenchOptions) throws {
         report.add("connections", "Rate against connections, two seconds of a campaign", try daemon.sweep())
     }
     try suite("cuts") { try CutsBench(options: options).run(into: &report) }
-    try suite("imports") { imports += try daemon.imports() }
+    try suite("imports") { imports += try options.stores.flatMap { try daemon.imports($0) } }
     report.add("imports", "Imports", imports)
+    let stores = StoreBench(options)
+    try suite("idle") { report.add("idle", "Nothing to do", try options.stores.map { try stores.idle($0) }) }
+    try suite("migrate") { report.add("migrate", "A store that is moved to PostgreSQL", try stores.migrate()) }
     try suite("restart") { report.add("restart", "Killed in the middle of a campaign", [try daemon.restart()]) }
     try suite("api") { report.add("api", "The API while a campaign runs", try APIBench.run(options)) }
     if let path = options.json { try report.write(to: path) }
