@@ -208,13 +208,14 @@ let package = Package(
             dependencies: [
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
                 "PushProviders", "HTTP2", "Signing", "RelayStore", "TestStores", "Telemetry", "Threading",
-                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "StorePeers", "RelayStorePostgres",
+                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "PrivatePostgres", "RelayStorePostgres",
                 "CSQLite",
             ],
             path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strictWithC),
         .executableTarget(
-            name: "simulate", dependencies: ["Simulation", "StorePeers"], path: "Tests/Simulate", swiftSettings: strict),
-        tests("SimulationTests", ["Simulation", "StorePeers"]),
+            name: "simulate", dependencies: ["Simulation", "StorePeers", "PrivatePostgres"], path: "Tests/Simulate",
+            swiftSettings: strict),
+        tests("SimulationTests", ["Simulation", "StorePeers", "PrivatePostgres"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules"]),

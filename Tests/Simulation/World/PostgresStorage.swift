@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FaultInjection
+package import PrivatePostgres
 package import RelayEngine
 import RelayStore
 import RelayStorePostgres
-package import StorePeers
 import Synchronization
 package import TestStores
 import UpgradeRules
