@@ -77,9 +77,10 @@ soak: build ## SOAK_PUSHES=1000000 under every fault, with kills: nothing lost, 
 	    $(SWIFT) test --skip-build --filter 'SoakTests/soak'
 
 # CRASH_SEED=n repeats a run.
-test-crash: packages ## kills at random moments: a campaign of 100,000 and 24 kills, webhooks, imports, migrations
+test-crash: PACKAGES += postgresql
+test-crash: packages ## kills of the daemon and of its database at random moments: a campaign of 100,000 and 24 kills, imports, migrations
 	$(SWIFT) build --build-tests
-	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests'
+	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests|FullServerTests'
 
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual Tests

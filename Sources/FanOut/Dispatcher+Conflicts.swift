@@ -21,14 +21,19 @@ extension Dispatcher {
         }
     }
 
-    /// The campaign is another's, or was pruned: what came back is not recorded by this run, which ends.
+    /// The campaign is another's, or was pruned, or the store is of an earlier moment than it was: what came back is not recorded by
+    /// this run, which ends.
     mutating func giveUp(_ batches: [Batch], of run: CampaignRun) {
-        for batch in batches {
-            if let settled = batch.settled {
-                report("outcomes that came too late for their campaign are left out", run, settled) { _ in true }
-            }
-            (batch.settled, batch.recalled) = (nil, nil)
+        let rows = batches.compactMap(\.settled).flatMap(\.rows)
+        if !rows.isEmpty {
+            log(
+                .error, "outcomes that came too late for their campaign are left out",
+                [
+                    ("campaign", run.record.id), ("devices", String(rows.count)),
+                    ("pushes", String(rows.count(where: \.isOfPush))),
+                ])
         }
+        for batch in batches { (batch.settled, batch.recalled) = (nil, nil) }
         halt(run)
         lookAtOnce()
     }
@@ -74,9 +79,14 @@ extension Dispatcher {
             [
                 ("campaign", run.record.id), ("shard", commit.shard.map { String($0.number) } ?? "none: retries"),
                 ("devices", String(lost.count)),
-                ("pushes", String(lost.count { $0.attempts > 0 && $0.state != .filtered })),
+                ("pushes", String(lost.count(where: \.isOfPush))),
             ])
     }
+}
+
+extension LedgerRow {
+    /// Whether a push came to it.
+    fileprivate var isOfPush: Bool { attempts > 0 && state != .filtered }
 }
 
 extension LedgerCommit {

@@ -22,7 +22,7 @@ package final class PostgresStore: SQLStore {
     /// What is known of changes by others.
     let watch: Mutex<ChangeWatch>
     /// Holds the schema for one relay; nil where it was not asked for.
-    private let place: Mutex<PostgresConnection?>
+    private let place: SchemaPlace?
     /// With what of the server's settings the store may lose what it promises to keep.
     private let unready: SessionFault?
 
@@ -44,7 +44,7 @@ package final class PostgresStore: SQLStore {
                 until: deadline)
             if let fault = faults.first(where: { $0.consequence == .refuse }) { throw fault.storeError }
             unready = options.isTrial ? nil : faults.first
-            place = Mutex(options.isAlone ? try Self.place(in: settings) : nil)
+            place = options.isAlone ? try SchemaPlace(in: settings) : nil
             guard options.grows else { return }
             try pool.use(.long, "opening the store", until: MonotonicClock.now() + Self.patience(.long)) {
                 [schema] connection in
@@ -59,28 +59,7 @@ package final class PostgresStore: SQLStore {
 
     package func close() {
         pool.close()
-        // Freed, and closed with that.
-        place.withLock { $0 = nil }
-    }
-
-    /// A session that keeps every other relay out for as long as it lasts. Where the server ends it, another relay may come in; then
-    /// the first one's campaigns are the other's, and what it still records of them does nothing.
-    private static func place(in settings: PostgresSettings) throws -> PostgresConnection {
-        let deadline = MonotonicClock.now() + patience(.control)
-        let dialer = PostgresDialer(
-            conninfo: settings.conninfo, schema: settings.schema, password: settings.password)
-        do throws(PostgresFailure) {
-            let connection = try dialer.dial(.control, until: deadline)
-            let answer = try connection.runOnce("SELECT pg_try_advisory_lock(9, hashtext($1))", until: deadline) {
-                $0.add(settings.schema)
-            }
-            if answer.bool(0, 0) { return connection }
-        } catch {
-            throw error.storeError(doing: "opening the store", place: settings.conninfo.place)
-        }
-        throw StoreError(
-            .busy, context: "another relay works on the schema \(settings.schema) (\(settings.conninfo.place))",
-            hint: "Stop it, or name another schema in store.postgres.schema")
+        place?.close()
     }
 
     package var random: RandomSource { options.random }
@@ -120,6 +99,7 @@ package final class PostgresStore: SQLStore {
         let deadline = MonotonicClock.now() + Self.patience(role)
         return try noting {
             try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
+                place?.look()
                 let session = PostgresSession(connection: connection, deadline: deadline, isReadOnly: true)
                 guard isSnapshot else { return try body(session) }
                 return try connection.transaction(
@@ -138,7 +118,8 @@ package final class PostgresStore: SQLStore {
         return try noting {
             let start = MonotonicClock.now()
             let result = try pool.use(role, doing, until: deadline) { connection in
-                try connection.transaction(until: deadline) { connection in
+                try place?.hold()
+                return try connection.transaction(until: deadline) { connection in
                     let session = PostgresSession(connection: connection, deadline: deadline)
                     try session.take(lock)
                     return try body(session)

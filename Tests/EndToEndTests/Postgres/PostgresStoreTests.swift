@@ -12,13 +12,8 @@ import Testing
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct PostgresStoreTests {
-    /// As a server must be that keeps what it was given.
-    private static func server() throws -> PostgresServer {
-        try PostgresServer(["fsync = on", "full_page_writes = on", "synchronous_commit = on"])
-    }
-
     @Test func aSignedWebhookReachesEveryPhoneThatNeedsIt() throws {
-        let server = try Self.server()
+        let server = try PostgresServer.durable()
         let fleet = Fleet(count: 2_000, withoutTelephone: 10, current: 7)
         let dead = Set(fleet.behind.prefix(30).map(\.token))
         let bench = try Workbench { $0.faults.deadTokens = dead }
@@ -55,7 +50,7 @@ struct PostgresStoreTests {
     }
 
     @Test func killedInTheMiddleItGoesOn() throws {
-        let server = try Self.server()
+        let server = try PostgresServer.durable()
         let fleet = Fleet(count: 5_000)
         let bench = try Workbench { $0.latency = .milliseconds(20) }
         try bench.keepStore(inPostgres: server.conninfo())
@@ -74,7 +69,7 @@ struct PostgresStoreTests {
     }
 
     @Test func aSecondRelayIsKeptOut() throws {
-        let server = try Self.server()
+        let server = try PostgresServer.durable()
         let (first, second) = (try Workbench(), try Workbench())
         for bench in [first, second] { try bench.keepStore(inPostgres: server.conninfo()) }
         try first.start()
@@ -85,5 +80,42 @@ struct PostgresStoreTests {
         first.kill()
         // The server learns of it by the end of the connection.
         try second.start()
+    }
+
+    /// Its place is a session of the server's, which a restart ends.
+    @Test func aSecondRelayIsKeptOutAfterARestartOfTheServerToo() throws {
+        let server = try PostgresServer.durable()
+        let (first, second) = (try Workbench(), try Workbench())
+        for bench in [first, second] { try bench.keepStore(inPostgres: server.conninfo()) }
+        try first.start()
+        try server.crash()
+        // It looks whether it can write, and has its place by then.
+        try first.readiness(200)
+        try second.launch()
+        let relay = try #require(second.relay)
+        try #require(
+            relay.waitForLine("another relay works on the schema upgrade_relay", within: .seconds(60)) != nil,
+            "\(relay.log)")
+        #expect(relay.wait().status != 0)
+    }
+
+    /// The other relay was faster after a restart of the server: the first one takes no more, and says so.
+    @Test func aRelayThatHasLostItsPlaceWritesNothingMore() throws {
+        let server = try PostgresServer.durable()
+        let bench = try Workbench()
+        try bench.keepStore(inPostgres: server.conninfo())
+        try bench.start()
+        let relay = try #require(bench.relay)
+        relay.send(SIGSTOP)
+        try server.crash()
+        // As another relay's session.
+        let other = try PostgresServer.Held("SELECT pg_advisory_lock(9, hashtext('upgrade_relay'))", in: server)
+        relay.send(SIGCONT)
+        let told = "\(try bench.readiness(503))"
+        #expect(told.contains("another relay works on the schema"), "\(told)")
+        #expect(try bench.bump("2.0.0").status == 503)
+        other.end()
+        try bench.readiness(200)
+        #expect(try bench.bump("2.0.0").status == 202)
     }
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import PushSimulator
+import StorePeers
+import Testing
+
+/// The server dies in the middle of a campaign, and its standby takes its place.
+@Suite(
+    .serialized, .ownThread,
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
+struct CrashedPrimaryTests {
+    private static func conninfo(_ servers: PostgresServer...) -> String {
+        "host=\(servers.map(\.folder).joined(separator: ",")) port=\(servers.map { String($0.port) }.joined(separator: ",")) "
+            + "user=\(PostgresServer.superuser) dbname=postgres"
+    }
+
+    /// Of its own it waits for nobody, when it is a server itself.
+    private static func standby(of primary: PostgresServer) throws -> PostgresServer {
+        try .durable(standbyOf: primary, ["synchronous_standby_names = ''"])
+    }
+
+    private func isFollowed(_ primary: PostgresServer, _ bench: Workbench) throws {
+        _ = try bench.until {
+            try primary.number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") > 0 ? true : nil
+        }
+    }
+
+    @Test func aSynchronousStandbyHasAllThatWasRecorded() throws {
+        let primary = try PostgresServer.durable()
+        let standby = try Self.standby(of: primary)
+        let trial = try ServerTrial(
+            "failover, synchronous", CrashPlan(), conninfo: Self.conninfo(primary, standby), seconds: 4)
+        try isFollowed(primary, trial.bench)
+        try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try primary.sql("SELECT pg_reload_conf()")
+        try trial.begin()
+        try trial.pass(left: 1)
+        try primary.stop()
+        try standby.promote()
+        try trial.goesOn()
+        try trial.end(times: 1)
+        #expect(try standby.recorded() == trial.fleet.devices.count)
+    }
+
+    /// What the standby had not got when the server died is sent again, with the same ids, and nothing else is.
+    @Test func anAsynchronousStandbyLosesWhatItHadNotGot() throws {
+        let primary = try PostgresServer.durable()
+        let standby = try Self.standby(of: primary)
+        let trial = try ServerTrial(
+            "failover, asynchronous", CrashPlan(), conninfo: Self.conninfo(primary, standby), seconds: 4)
+        try isFollowed(primary, trial.bench)
+        try trial.begin()
+        try trial.pass(left: 2)
+        // From here on it gets nothing.
+        try standby.sql("ALTER SYSTEM SET primary_conninfo = ''")
+        try standby.sql("SELECT pg_reload_conf()")
+        _ = try trial.bench.until {
+            try standby.number("SELECT count(*) FROM pg_stat_wal_receiver") == 0 ? true : nil
+        }
+        let kept = try standby.recorded()
+        _ = try trial.bench.until { try primary.recorded() > kept ? true : nil }
+        try trial.pass(left: 2)
+        try primary.stop()
+        try standby.promote()
+        // What had been sent by then and is not recorded here, and what was on its way and had no campaign to be recorded for.
+        let sent = trial.bench.simulator.figures.accepted
+        try trial.goesOn()
+        let relay = try #require(trial.bench.relay)
+        func late() -> Int {
+            relay.log.matches(of: #/came too late .* pushes=(\d+)/#).compactMap { Int($0.output.1) }.reduce(0, +)
+        }
+        try trial.end(times: 1, twice: sent - kept + late(), note: "(\(kept) recorded of \(sent))")
+    }
+}
