@@ -93,7 +93,9 @@ extension RoundDraft {
         case .retry(let states):
             guard record.state.isFinal else { return .notOver(record.state) }
             if states.allSatisfy({ record.counts[$0] == 0 }) { return .nothingLeft }
-        case .reminder:
+        case .reminder(let dueAt):
+            // Somebody else was faster.
+            if record.rounds.contains(where: { $0.kind == .reminder && $0.dueAt == dueAt }) { return .nothingLeft }
             // Also where only retries are left: some may have to wait for days. Not between two waves.
             let isLeftToRetries =
                 record.state == .running && record.isPlanned && record.counts.pending == 0 && !record.hasMoreWaves

@@ -181,11 +181,14 @@ package protocol VersionStore: Sendable {
     ///
     /// - Parameters:
     ///   - receipt: with one, the answer that `render` makes of the decision is stored in the same transaction.
+    ///   - derive: makes of a bump and of what is stored the bump that counts, inside the transaction: nobody else decides in between. It may
+    ///     be called again.
     ///   - render: called inside the transaction; what it throws undoes it.
     /// - Throws: `RequirementRefusal`, `StoreError`; then nothing has changed.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
+        receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)?,
+        render: ((Decision) throws -> StoredAnswer)?
     ) throws -> (Decision, StoredAnswer?)
 
     /// The answer that was given to this webhook before, if it was.
@@ -214,7 +217,7 @@ extension VersionStore {
     package func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings
     ) throws -> Decision {
-        try decide(app, event, by: actor, in: surroundings, receipt: nil, render: nil).0
+        try decide(app, event, by: actor, in: surroundings, receipt: nil, derive: nil, render: nil).0
     }
 
     /// What happens to a campaign: no store has to be asked for that.
@@ -236,10 +239,13 @@ extension VersionStore {
 
     /// Applies a bump, and says what it did.
     ///
-    /// - Parameter render: makes the receipt's answer, inside the transaction.
+    /// - Parameters:
+    ///   - derive: makes the bump that counts, inside the transaction; nil: as it is.
+    ///   - render: makes the receipt's answer, inside the transaction.
     package func apply(
         _ bump: VersionBump, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+        receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)? = nil,
+        render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         func outcome(_ decision: Decision) -> BumpOutcome {
             BumpOutcome(
@@ -250,7 +256,7 @@ extension VersionStore {
         do {
             return try withoutActuallyEscaping(render) { render in
                 let (decision, answer) = try decide(
-                    bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt
+                    bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt, derive: derive
                 ) { try render(outcome($0)) }
                 if let replay = decision.replay { return .replayed(replay) }
                 return .applied(outcome(decision), answer ?? StoredAnswer(status: 200, body: []))

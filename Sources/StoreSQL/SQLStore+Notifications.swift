@@ -87,19 +87,16 @@ extension SQLStore {
 
     package func noteLongWaits(since time: Timestamp, at now: Timestamp) throws {
         let late = try readOnce("looking for what waits long") { connection in
-            try connection.all(
-                """
-                SELECT c.id FROM campaign AS c WHERE c.state = 'waiting' AND NOT EXISTS (
-                    SELECT 1 FROM campaign_event AS e WHERE e.campaign_id = c.id
-                        AND (e.state = 'waiting waitsLong' OR e.state = 'waiting' AND e.at > ?1)
-                        AND e.id >= coalesce((SELECT max(b.id) FROM campaign_event AS b
-                                              WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
-                """, time
-            ) { CampaignKey(row: $0.integer(0)) }
+            try connection.all(NotificationTable.waitsLong, time) { CampaignKey(row: $0.integer(0)) }
         }
-        guard !late.isEmpty else { return }
-        try write("noting what waits long", lock: .rows) { connection in
-            for campaign in late { try NotificationTable.note(.waitsLong, of: campaign, at: now, connection) }
+        for campaign in late {
+            try write("noting what waits long", lock: .campaign(campaign)) { connection in
+                // It may be in force by now, or noted by somebody else.
+                guard try connection.exists("\(NotificationTable.waitsLong) AND c.id = ?2", time, campaign.row) else {
+                    return
+                }
+                try NotificationTable.note(.waitsLong, of: campaign, at: now, connection)
+            }
         }
     }
 
@@ -190,6 +187,15 @@ extension SQLStore {
 
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
 package enum NotificationTable {
+    /// The campaigns `c` that wait since ?1 or longer, and of which that was not noted.
+    static let waitsLong: SQL = """
+        SELECT c.id FROM campaign AS c WHERE c.state = 'waiting' AND NOT EXISTS (
+            SELECT 1 FROM campaign_event AS e WHERE e.campaign_id = c.id
+                AND (e.state = 'waiting waitsLong' OR e.state = 'waiting' AND e.at > ?1)
+                AND e.id >= coalesce((SELECT max(b.id) FROM campaign_event AS b
+                                      WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
+        """
+
     /// Notes something else of a campaign than that its state changed: the column `state` has the state and the event's name.
     package static func note(
         _ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection

@@ -19,9 +19,9 @@ extension SQLStore {
         _ answer: StoredAnswer, to receipt: WebhookReceipt, at now: Timestamp
     ) throws -> StoredAnswer {
         try write("storing a webhook", lock: .rows) { connection in
-            if let known = try WebhookTable.answer(to: receipt, connection) { return known }
-            try WebhookTable.store(answer, for: receipt, at: now, connection)
-            return answer
+            // First: where two come at once the second waits for the first, and finds its answer.
+            if try WebhookTable.store(answer, for: receipt, at: now, connection) { return answer }
+            return try WebhookTable.answer(to: receipt, connection) ?? answer
         }
     }
 }
@@ -42,12 +42,16 @@ package enum WebhookTable {
         return answer
     }
 
+    /// - Returns: false where one is there already.
+    @discardableResult
     package static func store(
         _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: some SQLConnection
-    ) throws {
+    ) throws -> Bool {
         try connection.run(
-            "INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)", receipt.hook,
-            receipt.id, now, answer.status, answer.body, Self.digest(of: receipt))
+            """
+            INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (hook, id) DO NOTHING
+            """, receipt.hook, receipt.id, now, answer.status, answer.body, Self.digest(of: receipt)) > 0
     }
 
     /// Both bodies were signed with one of our secrets: this finds mistakes, not attacks.

@@ -131,6 +131,11 @@ package struct BodyFields {
             refuse(field, "a string is needed, such as \"\(example)\"; got \(value.sight)")
             return nil
         }
+        // No store has to keep one: PostgreSQL has no text with it, and SQLite's functions end there.
+        guard !text.utf8.contains(0) else {
+            refuse(field, "a text without the character U+0000 is needed; got \(value.sight)")
+            return nil
+        }
         return text
     }
 

@@ -49,7 +49,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + deliveries + erasing
         + tokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
-        + adoption + rounds
+        + adoption + rounds + together
 }
 
 /// Where a driver broke a rule.

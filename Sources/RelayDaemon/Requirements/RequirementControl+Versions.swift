@@ -5,7 +5,6 @@ import PushProviders
 package import RelayAPI
 package import RelayEngine
 package import RelayStore
-import Synchronization
 import Telemetry
 package import UpgradeRules
 import VersionSources
@@ -18,18 +17,15 @@ extension RequirementControl {
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
         if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
-        let applied = try oneByOne.withLock { _ in
-            let now = clock()
-            let known = try known(of: bump)
-            let (bump, planned) = try asked(bump, app, known, via: source, at: now)
-            if bump.required != nil, let route = routes()[bump.app], let row = planned.required {
-                _ = try payload(row, route)
-            }
-            return try store.apply(
-                bump, by: Signature(by: actor, via: source, at: now),
-                in: surroundings(of: bump.app, known, at: now),
-                receipt: receipt, render: render)
-        }
+        let (now, known, route) = (clock(), try known(of: bump), routes()[bump.app])
+        let applied = try store.apply(
+            bump, by: Signature(by: actor, via: source, at: now), in: surroundings(of: bump.app, known, at: now),
+            receipt: receipt,
+            derive: { bump, stored in
+                let (bump, planned) = try self.asked(bump, app, stored, known, via: source, at: now)
+                if bump.required != nil, let route, let row = planned.required { _ = try self.payload(row, route) }
+                return bump
+            }, render: render)
         progress.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
@@ -76,13 +72,14 @@ extension RequirementControl {
     ///
     /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
     /// named users alone, its own begins with them, too.
+    ///
+    /// - Parameter requirements: what is stored. Nothing may come between this and what is decided by it.
     private func asked(
-        _ bump: VersionBump, _ app: AppConfiguration, _ known: KnownVersions, via source: String, at now: Timestamp
+        _ bump: VersionBump, _ app: AppConfiguration, _ requirements: Requirements, _ known: KnownVersions,
+        via source: String, at now: Timestamp
     ) throws -> (bump: VersionBump, planned: Requirements) {
         // Nobody is there to be asked.
         let isMachine = source != "api" && source != "cli"
-        let stored = try store.version(of: bump.app)
-        let requirements = stored?.requirements ?? Requirements()
         let takenUp = requirements.takenUp
         var bump = bump
         func rises(_ new: Version?) -> Bool {
@@ -110,7 +107,9 @@ extension RequirementControl {
                 bump.telephones = app.webhooks.canary
             }
         }
-        if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
+        if app.downloadURL == nil, bump.downloadURL == nil {
+            bump.downloadURL = VersionRecord(bump.app, requirements)?.downloadURL
+        }
         var machine = RequirementMachine(requirements, campaigns: [])
         do {
             var surroundings = surroundings(of: bump.app, known, at: now)
@@ -140,9 +139,7 @@ extension RequirementControl {
         _ required: Version, of app: AppKey, by actor: String, reason: String?
     ) throws -> Withdrawal {
         _ = try configured(app)
-        let withdrawal = try oneByOne.withLock { _ in
-            try store.withdraw(required, of: app, by: actor, reason: reason, at: clock())
-        }
+        let withdrawal = try store.withdraw(required, of: app, by: actor, reason: reason, at: clock())
         guard let withdrawal else {
             let now = try store.version(of: app)?.required?.text ?? "nothing"
             throw ControlError(
@@ -182,7 +179,8 @@ extension RequirementControl {
         // The dry run says what the bump itself would say, once it is confirmed.
         var confirmed = bump
         confirmed.isConfirmed = true
-        let (bump, planned) = try asked(confirmed, app, known, via: "api", at: clock())
+        let stored = try store.version(of: bump.app)?.requirements ?? Requirements()
+        let (bump, planned) = try asked(confirmed, app, stored, known, via: "api", at: clock())
         guard let row = planned.required else {
             throw ControlError(
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
@@ -211,9 +209,8 @@ extension RequirementControl {
         }
         report.waves = report.rises ? route.draft.waves : row.stages
         report.planned = VersionRecord(bump.app, planned)
-        let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
-        report.largestKnown = known.highest(requirements.takenUp.latest?.version)
-        report.needsConfirmation = known.doubt(bump, requirements) != nil
+        report.largestKnown = known.highest(stored.takenUp.latest?.version)
+        report.needsConfirmation = known.doubt(bump, stored) != nil
         report.gate = row.state == .inForce ? nil : sources.verdict(required, build: row.build, of: bump.app)
         return report
     }

@@ -4,7 +4,6 @@ package import FanOut
 package import RelayAPI
 package import RelayEngine
 package import RelayStore
-import Synchronization
 package import Telemetry
 import UpgradeRules
 package import VersionSources
@@ -32,8 +31,6 @@ package final class RequirementControl: RequirementOperations {
     let versionCache: VersionCache
     let log: Log
     let clock: @Sendable () -> Timestamp
-    /// What a force policy derives hangs on what is stored: nothing may come between the two.
-    let oneByOne = Mutex(())
 
     /// - Parameters:
     ///   - apps: every app that is configured at this moment.

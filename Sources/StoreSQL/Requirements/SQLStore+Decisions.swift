@@ -44,7 +44,8 @@ extension SQLStore {
 
     package func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
+        receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)?,
+        render: ((Decision) throws -> StoredAnswer)?
     ) throws -> (Decision, StoredAnswer?) {
         if case .looked = event {
             // Mostly there is nothing to do, and finding that out must not wait for the writer.
@@ -61,7 +62,7 @@ extension SQLStore {
                 let now = try RequirementTable.requirements(of: app, connection)
                 return (Decision(before: now, after: now, replay: answer), StoredAnswer?.some(answer))
             }
-            let decision = try decide(app, event, by: actor, in: surroundings, connection)
+            let decision = try decide(app, event, by: actor, in: surroundings, derive: derive, connection)
             guard let render else { return (decision, nil) }
             let answer = try render(decision)
             if let receipt { try WebhookTable.store(answer, for: receipt, at: actor.at, connection) }
@@ -92,9 +93,11 @@ extension SQLStore {
     /// Within a transaction.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        _ connection: some SQLConnection
+        derive: ((VersionBump, Requirements) throws -> VersionBump)? = nil, _ connection: some SQLConnection
     ) throws -> Decision {
         let (before, campaigns) = try Self.facts(of: app, connection)
+        var event = event
+        if let derive, case .asked(let bump) = event { event = .asked(try derive(bump, before)) }
         var machine = RequirementMachine(before, campaigns: campaigns)
         try machine.reduce(event, by: actor, in: surroundings)
         let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)

@@ -56,8 +56,7 @@ struct CrashedServerTests {
                 isHeld ? "a foreign snapshot" : "no snapshot", CrashPlan(), conninfo: server.conninfo(), seconds: 1)
             try trial.begin()
             let snapshot = isHeld ? try PostgresServer.Held("SELECT FROM upgrade_relay.probe", in: server) : nil
-            let end = try trial.bench.follow(trial.campaign) { $0.isFinal }
-            #expect(end.state == "completed")
+            #expect(try trial.finish().state == "completed")
             let size = try server.sql(
                 """
                 SELECT pg_relation_size('upgrade_relay.campaign_run') / 1024 || ' KiB, ' || commits || ' commits'

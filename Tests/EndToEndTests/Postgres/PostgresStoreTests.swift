@@ -89,8 +89,9 @@ struct PostgresStoreTests {
         for bench in [first, second] { try bench.keepStore(inPostgres: server.conninfo()) }
         try first.start()
         try server.crash()
-        // It looks whether it can write, and has its place by then.
-        try first.readiness(200)
+        // It looks for changes all the time, and has its place again by the first time.
+        let place = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 9 AND granted"
+        _ = try first.until { try server.number(place) == 1 ? true : nil }
         try second.launch()
         let relay = try #require(second.relay)
         try #require(
@@ -117,5 +118,34 @@ struct PostgresStoreTests {
         other.end()
         try bench.readiness(200)
         #expect(try bench.bump("2.0.0").status == 202)
+    }
+
+    /// PostgreSQL has no text with a NUL: whoever sends one has made a mistake, and the store has not.
+    @Test(arguments: [true, false]) func aNULIsRefusedAtEveryDoor(isPostgres: Bool) throws {
+        let server = isPostgres ? try PostgresServer.durable() : nil
+        let bench = try Workbench()
+        if let server { try bench.keepStore(inPostgres: server.conninfo()) }
+        try bench.start()
+        let app = "/v1/apps/\(Workbench.app)/ios"
+        for (method, path, body, status) in [
+            ("GET", "/v1/campaigns/a%00b", "", 400), ("DELETE", "/v1/tokens/a%00b", "", 400),
+            ("GET", "/v1/apps/a%00b/ios/version", "", 400), ("GET", "/v1/devices?telephone=1%000", "", 400),
+            ("GET", "/v1/users?telephone=1%000", "", 400), ("DELETE", "/v1/users?telephone=1%000", "", 400),
+            ("GET", "/v1/deliveries?telephone=1%000", "", 400), ("GET", "/v1/notifications?campaign=1%000", "", 400),
+            ("GET", "/v1/check?app=\(Workbench.app)&platform=ios&version=1&telephone=1%000", "", 400),
+            ("PUT", "\(app)/alert", #"{"message":"a\u0000b"}"#, 422),
+            ("PUT", "\(app)/version", #"{"required":"2","downloadUrl":"https://a/\u0000"}"#, 422),
+            ("PUT", "\(app)/version", #"{"required":"2","telephones":["1\u00002"]}"#, 422),
+            ("PUT", "\(app)/devices/00ff", #"{"telephone":"1\u00002"}"#, 422),
+            ("POST", "\(app)/withdraw", #"{"required":"2","reason":"a\u0000b"}"#, 422),
+            ("POST", "/v1/tokens", #"{"name":"a\u0000b","scopes":["status"]}"#, 422),
+        ] {
+            let answer = try bench.api(method, path, body: body.isEmpty ? nil : Array(body.utf8))
+            #expect(answer.status == status, "\(method) \(path) \(body): \(answer)")
+            if status == 422 {
+                let reason = ((answer.json["errors"] as? [[String: Any]])?.first?["reason"] as? String) ?? ""
+                #expect(reason.contains("U+0000") || reason.contains("\\u0000"), "\(method) \(path) \(body): \(answer)")
+            }
+        }
     }
 }

@@ -92,7 +92,8 @@ final class ServerTrial {
         }
     }
 
-    private func finish() throws -> CampaignView {
+    /// Returns when the campaign is over.
+    func finish() throws -> CampaignView {
         let deadline = ContinuousClock.now + .seconds(180) * Patience.factor
         while true {
             // The stream of events may end with the store's fault.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What several decide at once comes to what it would come to one after the other.
+extension ConformanceCase {
+    static let together: [ConformanceCase] = [
+        ConformanceCase("what a bump derives is derived of what is there when it is written") { subject in
+            try subject.bump(VersionBump(app: subject.app, latest: try subject.version("1.0.0")))
+            // Only the first to come raises the second number, and so forces anybody.
+            try await many(12) { number in
+                let bump = VersionBump(app: subject.app, latest: try subject.version("1.1.\(number)"))
+                do {
+                    _ = try subject.store.apply(
+                        bump, by: Signature(by: "t", via: "t", at: subject.now),
+                        in: .waiting(for: nil, draft: subject.draft(), at: subject.now), receipt: nil,
+                        derive: { bump, stored in
+                            var bump = bump
+                            guard let latest = bump.latest else { return bump }
+                            bump.required = ForcePolicy.minor.required(
+                                latest: latest, previousLatest: stored.takenUp.latest?.version,
+                                previousRequired: stored.takenUp.required?.version)
+                            return bump
+                        }
+                    ) { _ in StoredAnswer(status: 200, body: []) }
+                } catch let error as StoreError {
+                    // Others were faster, and versions only rise.
+                    guard case .versionWouldFall = error.code else { throw error }
+                }
+            }
+            try same(try subject.store.campaigns(before: nil, limit: 20).count, 1)
+            try same(try subject.store.version(of: subject.app)?.latest?.text, "1.1.11")
+        },
+        ConformanceCase("a bump whose derivation throws changes nothing") { subject in
+            struct Refused: Error {}
+            do {
+                _ = try subject.store.apply(
+                    VersionBump(app: subject.app, required: try subject.version("2")),
+                    by: Signature(by: "t", via: "t", at: subject.now),
+                    in: .waiting(for: nil, draft: subject.draft(), at: subject.now),
+                    receipt: WebhookReceipt(id: "1", hook: "version", body: []), derive: { _, _ in throw Refused() }
+                ) { _ in StoredAnswer(status: 200, body: []) }
+                throw ConformanceFailure(description: "nothing was thrown")
+            } catch is Refused {}
+            try same(try subject.store.version(of: subject.app), nil)
+            try same(try subject.store.answer(to: WebhookReceipt(id: "1", hook: "version", body: [])), nil)
+        },
+        ConformanceCase("an answer that is kept by many at once is the same for all") { subject in
+            let receipt = WebhookReceipt(id: "msg_1", hook: "github", body: [])
+            let answers = try await many(12) { number in
+                try subject.store.keep(
+                    StoredAnswer(status: 200, body: [UInt8(number)]), to: receipt, at: subject.now)
+            }
+            let kept = try subject.store.answer(to: receipt)
+            try check(answers.allSatisfy { $0 == kept }, "got \(answers), kept \(String(describing: kept))")
+        },
+        ConformanceCase("that a campaign waits long is noted once, whoever looks") { subject in
+            let campaign = try subject.announce("2.0", isGated: true)
+            try subject.listen(events: Set(EventType.allCases))
+            let later = subject.now + .seconds(86_400)
+            try await many(8) { _ in try subject.store.noteLongWaits(since: subject.now, at: later) }
+            try subject.store.addressEvents(limit: 100, at: later)
+            let noted = try subject.store.notifications(campaign: campaign.id, state: nil, before: nil, limit: 99)
+            try same(noted.map(\.type), ["campaign.waitsLong"])
+        },
+        ConformanceCase("a reminder that was opened is not opened again, though the campaign is over again") {
+            subject in
+            try subject.registerDevices(3)
+            let campaign = try subject.announce("2.0.0")
+            try subject.commit([try subject.batch(subject.onlyShard(campaign), last: true)], at: subject.now)
+            try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "not complete")
+            let draft = RoundDraft(.reminder(dueAt: subject.now), timeToLive: .seconds(3600))
+            let answers = try await many(6) { _ in try subject.store.reopen(campaign.key, for: draft, at: subject.now) }
+            try same(answers.count { $0 == .opened }, 1)
+            // Nobody is behind any more.
+            while try subject.store.gather(campaign.key, atMost: 9, at: subject.now, wants: { _, _ in false }).progress
+                != .done
+            {}
+            try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "not complete again")
+            try same(try subject.store.reopen(campaign.key, for: draft, at: subject.now), .nothingLeft)
+        },
+    ]
+}
+
+/// Does it so often at once.
+@discardableResult
+private func many<Result: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result
+) async throws -> [Result] {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        for number in 0..<count { group.addTask { try body(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}
