@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
+import PrivatePostgres
 import PushSimulator
 import StorePeers
 import TestPeers
