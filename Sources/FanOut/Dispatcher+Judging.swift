@@ -38,7 +38,7 @@ extension Dispatcher {
         weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
-        if settlement.needsNewCredential { renewCredential(run, service, batch) }
+        if settlement.needsNewCredential { renewCredential(run, service, batch, at: now.wall) }
         if judgement.isKeyUnrelated {
             let place = service.place(of: run)
             stop(
@@ -110,7 +110,7 @@ extension Dispatcher {
     // MARK: The credential
 
     private mutating func renewCredential(
-        _ run: CampaignRun, _ service: PushService, _ batch: Batch
+        _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
     ) {
         guard let template = batch.template else { return }
         let sharers = servicesInOrder.filter { $0.sharesCredential(of: service.provider) }
@@ -119,6 +119,8 @@ extension Dispatcher {
             switch try service.provider.renewCredential(after: template, at: service.clock()) {
             case .kept:
                 break
+            case .paused(let end):
+                pauseCredential(of: service, until: end, at: now)
             case .renewed:
                 // What has not left yet leaves with the new one.
                 for other in sharers { other.withdraw() }

@@ -35,8 +35,10 @@ package struct UnusableCredential: Error, Hashable, CustomStringConvertible {
 package enum CredentialRenewal: Sendable, Equatable {
     /// Another one is made, or asked for.
     case renewed
-    /// It was renewed already, or may not be renewed at present: what was refused is sent again.
+    /// It was renewed already: what was refused is sent again.
     case kept
+    /// None may be made before then. What there is would be refused again.
+    case paused(until: Timestamp)
     /// A new one changes nothing.
     case futile(SendingFault, reason: String)
 }

@@ -30,8 +30,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         /// The refused token is not the current one: just send again.
         case alreadyRenewed
         case sign
-        /// No token may be signed at present, whatever its age.
-        case paused
+        /// No token may be signed before then, whatever its age.
+        case paused(until: Timestamp)
         /// A token of less than 20 minutes is called expired: this machine's clock is wrong, or the service's.
         case clockSkew
     }
@@ -79,7 +79,7 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     /// The service called a token expired that was signed at `tokenIssuedAt`.
     package func refused(tokenIssuedAt: Timestamp, at now: Timestamp) -> Refusal {
         guard tokenIssuedAt == issuedAt else { return .alreadyRenewed }
-        guard pause(at: now) == nil else { return .paused }
+        if let end = pause(at: now) { return .paused(until: end) }
         return now - tokenIssuedAt >= Self.minimumAge ? .sign : .clockSkew
     }
 }

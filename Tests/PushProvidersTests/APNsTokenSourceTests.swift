@@ -78,7 +78,7 @@ import WireFormat
         let late = end - .milliseconds(1)
         #expect(second.pause(at: server, now: late) == end)
         #expect(try second.token(at: late).text == token.text, "older than 50 minutes, and not replaced")
-        #expect(try second.refused(token.issuedAt, at: late) == .paused)
+        #expect(try second.refused(token.issuedAt, at: late) == .paused(until: end))
         #expect(saved.withLock { $0.count } == 2)
         let next = try second.token(at: end)
         #expect(next.text != token.text && next.pausedUntil == nil && second.pause(at: server, now: end) == nil)
@@ -95,7 +95,7 @@ import WireFormat
         first.pause(until: soon, by: sandbox, now: start)
         #expect(first.pause(at: sandbox, now: start) == soon && first.pause(at: production, now: start) == nil)
         // No other token is signed meanwhile, whoever minds.
-        #expect(try first.refused(token.issuedAt, at: start) == .paused)
+        #expect(try first.refused(token.issuedAt, at: start) == .paused(until: soon))
         // So it is after a restart.
         let second = source(stored: saved.withLock { $0.last }) { token in saved.withLock { $0.append(token) } }
         #expect(second.pause(at: sandbox, now: start) == soon && second.pause(at: production, now: start) == nil)

@@ -36,7 +36,7 @@ import Testing
         #expect(news == [true, false], "a shorter one changes nothing")
         for seconds in [2_500, 3_000, 3_999] as [Int64] {
             #expect(machine.tokenNeeded(at: issued + .seconds(seconds)) == .use)
-            #expect(machine.refused(tokenIssuedAt: issued, at: issued + .seconds(seconds)) == .paused)
+            #expect(machine.refused(tokenIssuedAt: issued, at: issued + .seconds(seconds)) == .paused(until: end))
         }
         #expect(machine.pause(at: end - .milliseconds(1)) == end && machine.pause(at: end) == nil)
         #expect(machine.tokenNeeded(at: end) == .sign)

@@ -247,7 +247,8 @@ package struct APNsProvider: PushProvider {
     package func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal {
         switch try tokens?.refused(template.credentialMadeAt, at: now) {
         case .sign?: .renewed
-        case .alreadyRenewed?, .paused?, nil: .kept
+        case .alreadyRenewed?, nil: .kept
+        case .paused(let end)?: .paused(until: end)
         case .clockSkew?: .futile(.clock, reason: "ExpiredProviderToken")
         }
     }

@@ -34,6 +34,7 @@ package enum Promise {
             "a key that the push service wants left alone is left alone, also over a restart, until a person resumes a campaign of the app",
             "DESIGN 10"
         ),
+        ("push.refused", "a push that is refused for the credential is not sent again and again", "DESIGN 10"),
         ("push.unrecorded", "what cannot be recorded is not sent", "DESIGN 12"),
         ("inForce.unknown", "nothing is in force that nobody asked for", "DESIGN 1"),
         (

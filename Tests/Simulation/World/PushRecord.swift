@@ -28,6 +28,8 @@ struct PushRecord {
     var pauses: [PushPlace: KeyPause] = [:]
     /// When each push may go out again at the earliest, by its id.
     var retries: [String: Retry] = [:]
+    /// How often each push, by its id, was refused for the credential within a minute.
+    var refusals: [String: (since: MonotonicTime, count: Int)] = [:]
     /// Pushes, by their ids, that were on their way when a person had their campaign sent again.
     var sentBefore: Set<String> = []
     /// By campaign: tokens that were refused for the credential alone, in batches of which a service has taken nothing, nor of those after.

@@ -112,6 +112,7 @@ extension World {
         let name = "\(push.app)/\(push.token)"
         guard answer.kind == .answered else { return }
         pushes.note(answer, to: push, at: place)
+        if answer.status == 401 || answer.status == 403 { countRefusal(of: push, place) }
         if answer.status == 200, let version = model.version(of: push.campaign) { pushes.took(push, version: version) }
         let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
         if isDead { pushes.calledDead.insert(name) }
@@ -122,6 +123,17 @@ extension World {
         {
             // What the other environment has against the credential betters nothing that its own has said of a token.
             pushes.faults[push.campaign, default: []].insert(push.token)
+        }
+    }
+
+    private func countRefusal(of push: SeenPush, _ place: PushPlace) {
+        var refusals = pushes.refusals[push.id] ?? (tick, 0)
+        if tick - refusals.since > .seconds(60) { refusals = (tick, 0) }
+        refusals.count += 1
+        pushes.refusals[push.id] = refusals
+        if refusals.count == 20 {
+            model.broke(
+                "push.refused", "\(place.host) has refused the credential of push \(push.id) 20 times within a minute")
         }
     }
 
