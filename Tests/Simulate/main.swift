@@ -2,7 +2,6 @@
 import Foundation
 import PrivatePostgres
 import Simulation
-import PrivatePostgres
 import StorePeers
 
 // make simulate: many seeds, or one again. See Tests/Simulation/README.md.
