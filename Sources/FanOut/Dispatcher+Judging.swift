@@ -38,7 +38,7 @@ extension Dispatcher {
         weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
-        if settlement.needsNewCredential { renewCredential(run, service, batch, at: now.wall) }
+        if settlement.needsNewCredential { renewCredential(run, service, batch) }
         if judgement.isKeyUnrelated {
             let place = service.place(of: run)
             stop(
@@ -110,13 +110,14 @@ extension Dispatcher {
     // MARK: The credential
 
     private mutating func renewCredential(
-        _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
+        _ run: CampaignRun, _ service: PushService, _ batch: Batch
     ) {
         guard let template = batch.template else { return }
         let sharers = servicesInOrder.filter { $0.sharesCredential(of: service.provider) }
         for other in sharers { other.forgetTemplate() }
+        let now = service.clock()
         do {
-            switch try service.provider.renewCredential(after: template, at: service.clock()) {
+            switch try service.provider.renewCredential(after: template, at: now) {
             case .kept:
                 break
             case .paused(let end):

@@ -30,12 +30,7 @@ extension PostgresStore {
         guard let found else { return Gathered(.done) }
         guard !found.isFull else { return Gathered(.full) }
         return try write(.long, "putting devices in line again", lock: .campaign(campaign)) { session in
-            // Paused, ended or moved on meanwhile: the next step looks anew.
-            guard let round = try RoundTable.open(campaign, session) else { return Gathered(.done) }
-            guard round.cursor == found.round.cursor, round.isAtBatches == found.round.isAtBatches else {
-                return Gathered(.more)
-            }
-            return try found.write(of: campaign, at: now, session) { devices, again in
+            try found.write(of: campaign, at: now, session) { devices, again, round in
                 try Self.putInLine(devices, again, in: round, of: campaign, at: now, session)
             }
         }

@@ -32,12 +32,7 @@ extension SQLiteStore {
         guard let found else { return Gathered(.done) }
         guard !found.isFull else { return Gathered(.full) }
         return try write("putting devices in line again") { connection in
-            // Paused, ended or moved on meanwhile: the next step looks anew.
-            guard let round = try RoundTable.open(campaign, connection) else { return Gathered(.done) }
-            guard round.cursor == found.round.cursor, round.isAtBatches == found.round.isAtBatches else {
-                return Gathered(.more)
-            }
-            return try found.write(of: campaign, at: now, connection) { devices, again in
+            try found.write(of: campaign, at: now, connection) { devices, again, round in
                 try Self.putInLine(devices, again, in: round, of: campaign, at: now, connection)
             }
         }

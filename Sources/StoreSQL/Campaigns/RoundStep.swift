@@ -77,16 +77,18 @@ package struct RoundStep {
 
     // MARK: Writing
 
-    /// Within a transaction.
+    /// Within a transaction. Writes nothing where the round was paused, has ended or moved on since the step began: the next one looks anew.
     ///
     /// - Parameter putInLine: makes rows of these devices, ascending, due now that still have one of the round's outcomes, and says
     ///   what each of them had.
     package func write(
         of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection,
-        putInLine: ([(device: Int64, environment: PushEnvironment)], SentAgain) throws -> [(
+        putInLine: ([(device: Int64, environment: PushEnvironment)], SentAgain, RoundTable.Open) throws -> [(
             state: DeliveryState, reason: String?
         )]
     ) throws -> Gathered {
+        guard let current = try RoundTable.open(campaign, connection) else { return Gathered(.done) }
+        guard current.cursor == round.cursor, current.isAtBatches == round.isAtBatches else { return Gathered(.more) }
         var gathered = Gathered(.more)
         gathered.environments = Set(devices.values)
         if let batch {
@@ -95,7 +97,7 @@ package struct RoundStep {
             try RunTable.move(gathered.devices, from: .accepted, to: .retrying, of: campaign, connection)
         } else if !devices.isEmpty {
             let sorted = devices.sorted { $0.key < $1.key }.map { (device: $0.key, environment: $0.value) }
-            let old = try putInLine(sorted, round.kind == .reminder ? [.untried, .reminder] : .untried)
+            let old = try putInLine(sorted, round.kind == .reminder ? [.untried, .reminder] : .untried, current)
             try count(old, of: campaign, connection)
             gathered.devices = Int64(old.count)
         }
