@@ -13,6 +13,8 @@ struct PushRecord {
     var deletedRows: Set<Int64?> = []
     /// Tokens that were ever called dead, by app and token.
     var calledDead: Set<String> = []
+    /// By campaign: tokens that a service calls wrong, which no later try betters.
+    var calledWrong: [String: Set<String>] = [:]
     /// Living tokens that were called dead in each weather of each place, and all other answers then.
     var madness: [Madness] = []
     /// Campaigns of which a person has accepted that their tokens are dead, and whom services called dead there after that: he is believed.

@@ -116,6 +116,9 @@ extension World {
         if answer.status == 200, let version = model.version(of: push.campaign) { pushes.took(push, version: version) }
         let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
         if isDead { pushes.calledDead.insert(name) }
+        if answer.body.contains("BadDeviceToken") || answer.body.contains("SENDER_ID_MISMATCH") {
+            pushes.calledWrong[push.campaign, default: []].insert(push.token)
+        }
         if isDead || answer.status == 200 {
             pushes.faults[push.campaign] = nil
         } else if services[place]?.weather == .badKey, lasts(place) > .seconds(60),

@@ -48,7 +48,10 @@ extension World {
                 let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
             else { continue }
             let required = model.announcements[facts.announcement]
-            guard let phone = untold(app, required).first(where: { !$0.isSandbox && !$0.isAstray }) else { continue }
+            // Whom production calls wrong in a bad hour has had his answer.
+            let wrong = pushes.calledWrong[id, default: []]
+            let waiting = untold(app, required).filter { !$0.isSandbox && !$0.isAstray && !wrong.contains(token($0)) }
+            guard let phone = waiting.first else { continue }
             model.broke(
                 "service.sandbox",
                 "phone \(phone.number) of app \(app) waits for campaign \(id), and only the sandbox is in trouble")
