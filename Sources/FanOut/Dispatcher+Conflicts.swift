@@ -54,7 +54,8 @@ extension Dispatcher {
                 return giveUp([batch], of: run)
             }
             batch.settled = rest
-            guard !gone.isEmpty else { return }
+            // Who was not to be pushed is pruned in the middle of a batch as at any other time.
+            guard settled.rows.contains(where: { $0.isOfPush && gone.contains($0.device) }) else { return }
             report("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
         } catch let error as StoreError where error.code == .conflict {
             run.lifecycle.suspend(
