@@ -53,13 +53,13 @@ package struct ConfigurationCheck: Sendable {
 
     package func run() -> Report {
         var report = Report()
-        // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
         if configuration.store.hasUnusedPath {
             report.warnings.append(
                 FieldFault("store.sqlite.path", "names a file beside store.postgres; the store is in the database"))
         }
-        if configuration.store.postgres == nil {
-            checkDirectory(of: configuration.store.sqlitePath, "store.sqlite.path", &report)
+        // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
+        if case .sqlite(let path) = configuration.store.database {
+            checkDirectory(of: path, "store.sqlite.path", &report)
         }
         checkDirectory(of: configuration.listen.controlSocket, "listen.controlSocket", &report)
         checkFiles(&report)
@@ -74,7 +74,7 @@ package struct ConfigurationCheck: Sendable {
     }
 
     private func checkFiles(_ report: inout Report) {
-        if let password = configuration.store.postgres?.password {
+        if case .postgres(let postgres) = configuration.store.database, let password = postgres.password {
             _ = read(password, "store.postgres.password", &report)
         }
         if let tls = configuration.listen.tls {

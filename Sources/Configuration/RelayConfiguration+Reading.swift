@@ -72,12 +72,14 @@ extension RelayConfiguration {
 
     private static func readStore(_ reader: ConfigurationReader) -> StoreConfiguration {
         var store = StoreConfiguration()
-        if let postgres = reader.optionalObject("postgres") { store.postgres = readPostgres(postgres) }
+        let postgres = reader.optionalObject("postgres").map(readPostgres)
         if let sqlite = reader.object("sqlite") {
-            store.sqlitePath = sqlite.string("path", default: store.sqlitePath, check: absolutePath)
-            store.hasUnusedPath = store.postgres != nil && sqlite.raw("path") != nil
+            let path = sqlite.string("path", default: StoreConfiguration.defaultPath, check: absolutePath)
+            store.database = .sqlite(path: path)
+            store.hasUnusedPath = postgres != nil && sqlite.raw("path") != nil
             sqlite.finish()
         }
+        if let postgres { store.database = .postgres(postgres) }
         store.keep = reader.optionalDuration("keep", in: .seconds(3600)...(.seconds(3650 * 86_400)))
         reader.finish()
         return store

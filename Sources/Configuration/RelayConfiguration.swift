@@ -24,11 +24,16 @@ package struct RelayConfiguration: Sendable, Equatable {
 }
 
 package struct StoreConfiguration: Sendable, Equatable {
-    /// The SQLite file. Default /var/lib/upgrade-relay/relay.db.
-    package var sqlitePath = "/var/lib/upgrade-relay/relay.db"
-    /// The database that it is in; nil: the SQLite file.
-    package var postgres: PostgresConfiguration?
-    /// Whether an SQLite file is named beside a database.
+    package enum Database: Sendable, Equatable {
+        case sqlite(path: String)
+        case postgres(PostgresConfiguration)
+    }
+
+    package static let defaultPath = "/var/lib/upgrade-relay/relay.db"
+
+    /// What it is in. Default SQLite's file at `defaultPath`.
+    package var database = Database.sqlite(path: defaultPath)
+    /// Whether an SQLite file is named beside PostgreSQL.
     var hasUnusedPath = false
     /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
     /// nil.
@@ -36,12 +41,10 @@ package struct StoreConfiguration: Sendable, Equatable {
 
     /// Where it is, as an operator is told.
     package var place: String {
-        postgres.map { "PostgreSQL, schema \($0.schema)" } ?? sqlitePath
-    }
-
-    /// Whether a running daemon's store is another one, or connected to otherwise.
-    package func needsRestart(from running: StoreConfiguration) -> Bool {
-        (postgres, sqlitePath) != (running.postgres, running.sqlitePath)
+        switch database {
+        case .sqlite(let path): path
+        case .postgres(let postgres): "PostgreSQL, schema \(postgres.schema)"
+        }
     }
 }
 

@@ -306,11 +306,20 @@ struct Daemon {
     }
 }
 
+extension StoreConfiguration.Database {
+    fileprivate var field: String {
+        switch self {
+        case .sqlite: "store.sqlite.path"
+        case .postgres: "store.postgres"
+        }
+    }
+}
+
 extension RelayConfiguration {
     /// What is read at the start only and differs, as the file names it.
     fileprivate func needRestart(from running: RelayConfiguration) -> [String] {
         let differences = [
-            (store.postgres == nil ? "store.path" : "store.postgres", store.needsRestart(from: running.store)),
+            (store.database.field, store.database != running.store.database),
             ("listen", listen.needsRestart(from: running.listen)), ("fanOut", fanOut != running.fanOut),
             ("enforce.headers", enforce.headers != running.enforce.headers),
         ]

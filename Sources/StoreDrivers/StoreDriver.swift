@@ -21,14 +21,19 @@ package enum StoreDriver {
     package static func open(
         _ configuration: StoreConfiguration, environment: [String: String], release: String, log: Log, changes: Log
     ) throws -> OpenStore {
-        if let postgres = configuration.postgres {
+        switch configuration.database {
+        case .sqlite(let path):
+            return try open(path, release: release, log: log, changes: changes)
+        case .postgres(let postgres):
             let settings = try settings(postgres, environment)
             var options = PostgresStore.Options()
             (options.log, options.changes, options.isAlone) = (log, changes, true)
             let store = try PostgresStore(settings, release: release, options: options)
             return OpenStore(store: store, pulse: store.pulse, lock: nil)
         }
-        let path = configuration.sqlitePath
+    }
+
+    private static func open(_ path: String, release: String, log: Log, changes: Log) throws -> OpenStore {
         // Telephones are in it.
         try OwnDirectory.make(for: path, mode: 0o700)
         let lock = try StoreLock(store: path)
@@ -52,13 +57,16 @@ package enum StoreDriver {
     package static func closed(
         _ configuration: StoreConfiguration, environment: [String: String]
     ) throws -> any ClosedStore {
-        guard let postgres = configuration.postgres else { return SQLiteFile(configuration.sqlitePath) }
-        return PostgresDatabase(try settings(postgres, environment), place: configuration.place)
+        switch configuration.database {
+        case .sqlite(let path): SQLiteFile(path)
+        case .postgres(let postgres):
+            PostgresDatabase(try settings(postgres, environment), place: configuration.place)
+        }
     }
 
     /// What is wrong with how the configuration names the database, found out without connecting to it; nil: nothing.
     package static func fault(_ configuration: StoreConfiguration, environment: [String: String]) -> StoreError? {
-        guard let postgres = configuration.postgres else { return nil }
+        guard case .postgres(let postgres) = configuration.database else { return nil }
         do {
             _ = try settings(postgres, environment)
             return nil
@@ -91,7 +99,7 @@ package enum StoreDriver {
         from path: String, to configuration: StoreConfiguration, environment: [String: String], release: String,
         progress: (Int64, Int64) -> Bool
     ) throws -> [(table: String, rows: Int64)] {
-        guard let postgres = configuration.postgres else {
+        guard case .postgres(let postgres) = configuration.database else {
             throw StoreError(
                 .refused, context: "the configuration keeps the store in SQLite",
                 hint: "Name the database to move it to in store.postgres, in the place of store.sqlite")

@@ -102,9 +102,13 @@ import WireFormat
         shown.enforce.agents = []
         #expect(shown.enforce == plain.enforce)
         // And this one.
-        let postgres = try #require(shown.store.postgres)
+        guard case .postgres(let postgres) = shown.store.database else {
+            throw FieldFault("store", "the sample shows a database")
+        }
         #expect(postgres.schema == "upgrade_relay" && postgres.connections == 8)
-        #expect(shown.store.keep == plain.store.keep && shown.store.sqlitePath == plain.store.sqlitePath)
+        #expect(shown.store.keep == plain.store.keep)
+        #expect(plain.store.database == .sqlite(path: StoreConfiguration.defaultPath))
+        #expect(text.contains("// path: \"\(StoreConfiguration.defaultPath)\""))
         #expect(shown.listen == plain.listen)
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
         let app = try #require(plain.apps.first)

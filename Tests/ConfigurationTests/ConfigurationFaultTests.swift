@@ -298,7 +298,7 @@ import WireFormat
             """
         let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
         let app = try #require(configuration.apps.first { $0.key == AppKey(app: "com.example.app", platform: .ios) })
-        #expect(configuration.store.sqlitePath == "/var/lib/upgrade-relay/relay.db")
+        #expect(configuration.store.database == .sqlite(path: "/var/lib/upgrade-relay/relay.db"))
         #expect("\(configuration.listen.address)" == "127.0.0.1:8480")
         #expect(configuration.listen.controlSocket == "/run/upgrade-relay/control.sock")
         #expect(configuration.webhooks.secrets.isEmpty)
