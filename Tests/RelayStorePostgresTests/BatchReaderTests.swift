@@ -5,6 +5,7 @@ import RelayEngine
 import RelayStore
 import StorePeers
 import Testing
+import UpgradeRules
 
 @testable import RelayStorePostgres
 
@@ -58,7 +59,8 @@ struct BatchReaderTests {
     ) throws -> DeviceRows {
         var rows = DeviceRows()
         try BatchReader.readDevices(
-            connection, app: 1, environment: environment, after: after, through: last, limit: limit, of: slice,
+            connection, app: AppKey(app: "a", platform: .ios), environment: environment, after: after, through: last,
+            limit: limit, of: slice,
             without: campaign, into: &rows, until: .soon)
         return rows
     }

@@ -9,6 +9,7 @@ import StoreSQL
 import TestPeers
 import Testing
 import Threading
+import UpgradeRules
 
 @testable import RelayStorePostgres
 @testable import RelayStoreSQLite
@@ -130,7 +131,8 @@ struct PostgresFigures {
             var (after, count) = (Int64(0), 0)
             repeat {
                 try BatchReader.readDevices(
-                    connection, app: 1, environment: .production, after: after, through: .max, limit: Int(Self.page),
+                    connection, app: AppKey(app: "a", platform: .ios), environment: .production, after: after,
+                    through: .max, limit: Int(Self.page),
                     of: nil, without: nil, into: &devices, until: .soon)
                 after = devices.rows.last?.id ?? after
                 count += devices.count

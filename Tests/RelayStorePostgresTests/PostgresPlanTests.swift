@@ -27,16 +27,16 @@ struct PostgresPlanTests {
 
     private static let batches = [
         Hot(
-            statement: BatchReader.production, types: "bigint, bigint, bigint, bigint",
+            statement: BatchReader.production, types: "text, text, bigint, bigint, bigint",
             has: ["Index Scan using device_pkey"], hasNot: ["Sort"]),
         Hot(
-            statement: BatchReader.sandbox, types: "bigint, bigint, bigint, bigint",
+            statement: BatchReader.sandbox, types: "text, text, bigint, bigint, bigint",
             has: ["Index Scan using device_sandbox"], hasNot: ["Sort"]),
         Hot(
-            statement: BatchReader.productionWithoutRows, types: "bigint, bigint, bigint, bigint, bigint",
+            statement: BatchReader.productionWithoutRows, types: "text, text, bigint, bigint, bigint, bigint",
             has: ["Index Scan using device_pkey", "delivery_pkey"]),
         Hot(
-            statement: BatchReader.sandboxWithoutRows, types: "bigint, bigint, bigint, bigint, bigint",
+            statement: BatchReader.sandboxWithoutRows, types: "text, text, bigint, bigint, bigint, bigint",
             has: ["using device_sandbox", "delivery_pkey"]),
         Hot(
             statement: BatchReader.dueRetries, types: "bigint, bigint, bigint, bigint",

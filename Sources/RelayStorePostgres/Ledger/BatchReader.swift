@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 /// The fan-out's batches: devices of a shard, and due retries.
 enum BatchReader {
@@ -8,20 +9,21 @@ enum BatchReader {
     /// compared here, no other index can be taken.
     static let production = devices("= 0")
     static let sandbox = devices("= 1")
-    /// The same without those that have a row in the ledger of a campaign ($5): its canary's.
+    /// The same without those that have a row in the ledger of a campaign ($6): its canary's.
     static let productionWithoutRows = devices("= 0 \(hasNoRow)")
     static let sandboxWithoutRows = devices("= 1 \(hasNoRow)")
 
     private static let hasNoRow =
-        "AND NOT EXISTS (SELECT FROM delivery AS r WHERE r.campaign_id = $5 AND r.device_id = device.id)"
+        "AND NOT EXISTS (SELECT FROM delivery AS r WHERE r.campaign_id = $6 AND r.device_id = device.id)"
 
     private static func devices(_ condition: String) -> PostgresStatement {
-        PostgresStatement(
+        let app = "(SELECT a.id FROM app AS a WHERE a.name = $1 AND a.platform = $2)"
+        return PostgresStatement(
             composed: """
                 SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at FROM device
-                WHERE (app_id, id) > ($1, $2) AND (app_id, id) <= ($1, $3) AND removed_at IS NULL
+                WHERE (app_id, id) > (\(app), $3) AND (app_id, id) <= (\(app), $4) AND removed_at IS NULL
                     AND coalesce(planned_environment, environment) \(condition)
-                ORDER BY app_id, id LIMIT $4
+                ORDER BY app_id, id LIMIT $5
                 """, isReadOnly: true)
     }
 
@@ -52,14 +54,13 @@ enum BatchReader {
     private static let page = 2000
 
     /// As `Ledger.readDevices`.
-    /// - Parameter app: the app's id; nil where nobody has registered for it.
     static func readDevices(
-        _ connection: PostgresConnection, app: Int64?, environment: PushEnvironment, after: Int64, through last: Int64,
+        _ connection: PostgresConnection, app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64,
         limit: Int, of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows,
         until deadline: MonotonicTime
     ) throws(PostgresFailure) {
         rows.removeAll()
-        guard let app, limit > 0 else { return }
+        guard limit > 0 else { return }
         let statement =
             switch (environment, campaign) {
             case (.production, nil): production
@@ -73,7 +74,8 @@ enum BatchReader {
         var after = after
         while true {
             let found = try connection.run(statement, until: deadline) { values in
-                values.add(app)
+                values.add(app.app)
+                values.add(app.platform.rawValue)
                 values.add(after)
                 values.add(last)
                 values.add(Int64(most))

@@ -10,8 +10,8 @@ extension PostgresStore {
     ) throws {
         try look(.reads, "reading a batch of devices", isSnapshot: false) { session in
             try BatchReader.readDevices(
-                session.connection, app: try AppTable.id(of: app, session), environment: environment, after: after,
-                through: last, limit: limit, of: slice, without: campaign, into: &rows, until: session.deadline)
+                session.connection, app: app, environment: environment, after: after, through: last, limit: limit,
+                of: slice, without: campaign, into: &rows, until: session.deadline)
         }
     }
 
