@@ -18,6 +18,14 @@ struct BinaryFields: Sendable {
         raw(value)
     }
 
+    mutating func add(_ value: Int64?) {
+        if let value { add(value) } else { null() }
+    }
+
+    mutating func add(_ value: String?) {
+        if let value { add(value) } else { null() }
+    }
+
     mutating func add(_ value: Int16) {
         raw(Int32(2))
         raw(value)

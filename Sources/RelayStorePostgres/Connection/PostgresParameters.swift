@@ -125,15 +125,11 @@ struct PostgresParameters: Sendable {
     }
 
     mutating func add(_ values: some Collection<Int64?>) {
-        array(.int8, count: values.count) { fields in
-            for value in values { if let value { fields.add(value) } else { fields.null() } }
-        }
+        array(.int8, count: values.count) { fields in for value in values { fields.add(value) } }
     }
 
     mutating func add(_ values: some Collection<String?>) {
-        array(.text, count: values.count) { fields in
-            for value in values { if let value { fields.add(value) } else { fields.null() } }
-        }
+        array(.text, count: values.count) { fields in for value in values { fields.add(value) } }
     }
 
     mutating func add(_ values: some Collection<[UInt8]?>) {

@@ -39,6 +39,13 @@ struct BatchRegistrar {
                 AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, place) ORDER BY t.place) AS n
         ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
         """)
+    /// The same of many, in half the time. It goes on with nothing where one is there already.
+    private static let copy = """
+        COPY device (app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at)
+        FROM STDIN (FORMAT binary)
+        """
+    /// Devices from which on that is less work.
+    private static let many = 100
     /// The shards of its app's campaign go on having a device where they had it. IS NOT DISTINCT FROM: no index is looked into for
     /// the app, which tells nothing.
     static let update = PostgresStatement(
@@ -94,11 +101,12 @@ struct BatchRegistrar {
         var (changed, former): ([Written], [(id: Int64, telephone: String)]) = ([], [])
         var digests = TokenDigests()
         for (_, token) in turn { digests.append(app, token) }
+        let order = digests.order
         let found = try session.run(Self.find) { values in
-            values.add(turn.indices.lazy.map { digests[$0] }, as: .uuid)
+            values.add(order.lazy.map { digests[$0] }, as: .uuid)
         }
         for place in 0..<found.count {
-            let index = Int(found.integer(place, 0)) - 1
+            let index = order[Int(found.integer(place, 0)) - 1]
             isKnown[index] = true
             let row = batch.rows[turn[index].place]
             if let written = judge(row, of: batch, found, place, &former) { changed.append(written) }
@@ -111,13 +119,20 @@ struct BatchRegistrar {
             }
         }
         try write(changed, Self.update) { values in values.add(changed.map(\.id)) }
-        let new = turn.indices.filter { !isKnown[$0] }
+        // Those of an import have their ids as they lie in the table, in the order of their digests: who reads them one after the other
+        // then reads each page once.
+        let isImport = source == .records && turn.count >= Self.many
+        let new = (isImport ? order : Array(turn.indices)).filter { !isKnown[$0] }
         guard !new.isEmpty else { return [] }
         let added = new.map { index in
             let row = batch.rows[turn[index].place]
             return Written(
                 token: turn[index].token, telephone: batch.string(row.telephone), version: batch.string(row.version),
                 environment: row.environment, life: DeviceLife(of: row, from: source, before: nil, at: now))
+        }
+        if isImport, try copy(added, new.lazy.map { digests[$0] }) {
+            for written in added { note(new: written) }
+            return []
         }
         let inserted = try write(added, Self.insert) { values in
             values.add(added.map { Optional($0.token) })
@@ -130,6 +145,35 @@ struct BatchRegistrar {
         let there = Set(inserted.tokens)
         for written in added where there.contains(written.token) { note(new: written) }
         return new.filter { !there.contains(turn[$0].token) }.map { (turn[$0].place, turn[$0].token) }
+    }
+
+    /// - Parameter digests: ascending.
+    /// - Returns: false where somebody else has registered one of them meanwhile.
+    private func copy(_ devices: [Written], _ digests: some Sequence<ArraySlice<UInt8>>) throws -> Bool {
+        let (connection, deadline) = (session.connection, session.deadline)
+        try connection.execute("SAVEPOINT copy", until: deadline)
+        do {
+            _ = try connection.copy(Self.copy, until: deadline) { rows in
+                for (device, digest) in zip(devices, digests) {
+                    try rows.row(columns: 9) { fields in
+                        fields.add(app)
+                        fields.add(digest)
+                        fields.add(device.token)
+                        fields.add(device.telephone)
+                        fields.add(device.version)
+                        fields.add(Int16(device.environment.rawValue))
+                        fields.add(device.life.registered.milliseconds)
+                        fields.add(device.life.dead?.milliseconds)
+                        fields.add(device.life.seen?.milliseconds)
+                    }
+                }
+            }
+        } catch let failure as PostgresFailure where failure.state == "23505" {
+            try connection.execute("ROLLBACK TO copy", until: deadline)
+            return false
+        }
+        try connection.execute("RELEASE copy", until: deadline)
+        return true
     }
 
     private mutating func note(new device: Written) {

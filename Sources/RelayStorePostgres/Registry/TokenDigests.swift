@@ -31,6 +31,18 @@ struct TokenDigests {
         sha256.append16(of: message, to: &bytes)
     }
 
+    /// Their numbers, ascending by the digests, as the server compares them.
+    var order: [Int] {
+        unsafe bytes.withUnsafeBytes { bytes in
+            (0..<bytes.count / Self.size).map { number in
+                unsafe (
+                    number,
+                    UInt128(bigEndian: bytes.loadUnaligned(fromByteOffset: number * Self.size, as: UInt128.self))
+                )
+            }
+        }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
     /// The packed token that came last.
     var token: ArraySlice<UInt8> { message[Self.appBytes...] }
 
