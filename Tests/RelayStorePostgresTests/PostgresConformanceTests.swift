@@ -23,6 +23,7 @@ struct PostgresConformanceTests {
         let store = try TestDatabase().store()
         defer { store.close() }
         try await rule.hold(for: store)
+        try CommonPlans.check(store.pool.statements)
     }
 
     @Test("What PostgreSQL cannot hold is refused, and nothing of it is written")

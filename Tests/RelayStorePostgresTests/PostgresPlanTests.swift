@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OwnThread
 import PrivatePostgres
-import RelayEngine
 import StorePeers
 import Testing
 
@@ -12,11 +11,6 @@ import Testing
     "Plans in PostgreSQL", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct PostgresPlanTests {
-    /// What the planner knows of the tables.
-    enum Statistics: CaseIterable {
-        case none, tiny, large
-    }
-
     /// A statement, the types of its parameters, and what its plan must and must not have.
     private struct Hot {
         var statement: PostgresStatement
@@ -118,32 +112,10 @@ struct PostgresPlanTests {
 
     @Test(arguments: Statistics.allCases)
     func noneReadsATable(statistics: Statistics) throws {
-        let connection = try TestDatabase().connect(.reads)
-        try PostgresSchema(name: "upgrade_relay", release: "1").grow(
-            connection, at: Timestamp(seconds: 1), until: .soon)
-        let rows = [.none: 0, .tiny: 10, .large: 100_000][statistics] ?? 0
-        try connection.execute(
-            """
-            INSERT INTO app (id, name, platform) VALUES (1, 'a', 'ios');
-            INSERT INTO device (id, app_id, digest, token, telephone, environment, registered_at)
-                SELECT i, 1, gen_random_uuid(), '\\x0001', '+' || i, (i % 1000 = 0)::int, 1 FROM generate_series(1, \(rows)) AS i;
-            INSERT INTO delivery (campaign_id, device_id, state, attempts, updated_at, next_attempt_at)
-                SELECT i % 3, i, 2 + (i % 10 = 0)::int, 1, 1, CASE WHEN i % 10 = 0 THEN i END FROM generate_series(1, \(rows)) AS i;
-            INSERT INTO delivery_batch (campaign_id, last, first, updated_at, accepted, filtered, outcomes, telephones)
-                SELECT i % 3, i * 10, i * 10 - 9, 1, 1, 0, '\\x00', '\\x00' FROM generate_series(1, \(rows) / 100) AS i;
-            INSERT INTO delivery_upgrade SELECT i % 3, i FROM generate_series(1, \(rows)) AS i;
-            INSERT INTO campaign_told SELECT i % 3, i FROM generate_series(1, \(rows)) AS i;
-            INSERT INTO former_telephone SELECT '+' || i, 1, i FROM generate_series(1, \(rows)) AS i;
-            INSERT INTO shard (campaign_id, number, cursor, last, remaining)
-                SELECT i % 3, i, i * 10, i * 10 + 9, 9 FROM generate_series(1, \(rows) / 100) AS i
-            """, until: .soon)
-        if statistics != .none { try connection.execute("ANALYZE", until: .soon) }
-        let all = Self.batches + Self.commits + Self.registry + Self.marks + Self.rounds
-        for (number, hot) in all.enumerated() {
-            try connection.execute("PREPARE hot_\(number) (\(hot.types)) AS \(hot.statement.text)", until: .soon)
-            let nulls = hot.types.split(separator: ",").map { _ in "NULL" }.joined(separator: ", ")
-            let lines = try connection.execute("EXPLAIN (COSTS OFF) EXECUTE hot_\(number) (\(nulls))", until: .soon)
-            let plan = (0..<lines.count).map { lines.text($0, 0) }.joined(separator: "\n")
+        let database = try PlanDatabase.with(statistics)
+        for hot in Self.batches + Self.commits + Self.registry + Self.marks + Self.rounds {
+            let plan = try database.plan(
+                of: hot.statement.text, types: hot.types, parameters: hot.types.split(separator: ",").count)
             #expect(!plan.contains("Seq Scan"), "\(plan)")
             // Of ten rows any way is the best, until the server's own ANALYZE sees that there are more: the next minute.
             guard statistics != .tiny else { continue }

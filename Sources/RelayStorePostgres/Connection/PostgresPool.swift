@@ -2,6 +2,7 @@
 import Dispatch
 package import RelayEngine
 import RelayStore
+import StoreSQL
 import Synchronization
 package import Telemetry
 import Threading
@@ -52,6 +53,15 @@ package final class PostgresPool: Sendable {
 
     /// How often the server was gone, and was connected to again.
     package var outages: Int { state.withLock { $0.machine.outages } }
+
+    /// The statements that both drivers have in common, of those that the sessions at rest have run, and how many parameters each has.
+    var statements: [(text: SQL, parameters: Int)] {
+        lanes.values.flatMap { lane in
+            lane.idle.connections.withLock { connections in
+                connections.flatMap { $0.described.map { ($0.key, $0.value.types.count) } }
+            }
+        }
+    }
 
     /// Lends a session of a role. What failed in such a way that nothing came of it is done again (`Repetition`), so that `body` may
     /// run up to three times. A transaction that it leaves open is rolled back.
