@@ -17,6 +17,7 @@ extension SQLStore {
     }
 
     package func setAlert(_ alert: AlertRecord) throws {
+        try StoreText.check(keys: alert.app.app)
         try write("storing an alert", lock: .rows) { connection in
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", alert.createdAt)
             try connection.run(

@@ -11,6 +11,7 @@ extension SQLStore {
             try connection.all("SELECT url, states FROM receiver") { [$0.text(0), $0.text(1)] }
         }
         guard wanted != known.sorted(by: { $0[0] < $1[0] }) else { return }
+        for receiver in receivers { try StoreText.check(keys: receiver.url) }
         try write("taking over who is notified", lock: .rows) { connection in
             let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {

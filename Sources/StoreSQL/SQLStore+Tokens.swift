@@ -4,6 +4,7 @@ package import RelayStore
 
 extension SQLStore {
     package func addToken(_ token: AccessToken, hash: [UInt8]) throws {
+        try StoreText.check(keys: token.name)
         try write("storing an API token", lock: .rows) { connection in
             guard try !connection.exists("SELECT 1 FROM access_token WHERE name = ?", token.name) else {
                 throw StoreError(
@@ -57,6 +58,7 @@ extension SQLStore {
     }
 
     package func saveProviderToken(_ token: ProviderToken, key: String) throws {
+        try StoreText.check(keys: key)
         try write("storing a provider token", lock: .rows) { connection in
             _ = try connection.run(
                 """

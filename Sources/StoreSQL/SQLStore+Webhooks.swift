@@ -47,7 +47,8 @@ package enum WebhookTable {
     package static func store(
         _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> Bool {
-        try connection.run(
+        try StoreText.check(keys: receipt.hook, receipt.id)
+        return try connection.run(
             """
             INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT (hook, id) DO NOTHING

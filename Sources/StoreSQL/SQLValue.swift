@@ -10,6 +10,14 @@ package enum SQLParameter: Sendable {
     case bytes([UInt8])
 }
 
+extension SQLParameter {
+    /// Whether it is none that a store keeps (`StoreText.nul`). How it keeps `Delivery.erased` is each driver's own matter.
+    package var hasNUL: Bool {
+        guard case .text(let text) = self, text.utf8.contains(0) else { return false }
+        return !text.utf8.elementsEqual(Delivery.erased.utf8)
+    }
+}
+
 /// What can be bound to a parameter of a statement that is not on the hot path; nil is NULL.
 package protocol SQLValue {
     var parameter: SQLParameter { get }

@@ -5,16 +5,25 @@ import UpgradeRules
 
 /// Whatever a text holds, it is stored as a text and comes back as it was.
 extension ConformanceCase {
-    static let hostile: [ConformanceCase] = Hostile.texts.map { text in
-        ConformanceCase(
-            "a text goes in and out by every door as it is: \(Hostile.name(text))", where: Hostile.ability(text)
-        ) { subject in
-            let tables = try subject.figures()
-            try subject.holdVersions(text)
-            try subject.holdDevices(text)
-            try subject.holdDeliveries(text)
-            try subject.holdTheRest(text)
-            try check(try subject.figures() == tables.map { $0 + 1 }, "other rows came or went: \(tables)")
+    static let hostile: [ConformanceCase] =
+        Hostile.texts.map { text in
+            ConformanceCase("a text goes in and out by every door as it is: \(Hostile.name(text))") { subject in
+                let tables = try subject.figures()
+                try subject.holdVersions(text)
+                try subject.holdDevices(text)
+                try subject.holdDeliveries(text)
+                try subject.holdTheRest(text)
+                try check(try subject.figures() == tables.map { $0 + 1 }, "other rows came or went: \(tables)")
+            }
+        } + refused
+
+    private static let refused = Hostile.refused.map { text in
+        ConformanceCase("a text that not every database keeps is refused by every door: \(Hostile.name(text))") {
+            subject in
+            try subject.refuseVersions(text)
+            try subject.refuseDevices(text)
+            try subject.refuseTheRest(text)
+            try same(try subject.figures(), [0, 0, 0, 0, 0])
         }
     }
 }
@@ -24,15 +33,12 @@ private enum Hostile {
     /// UTF-8 cannot come this far: no `String` holds them; U+FFFD is what readers make of them.
     static let texts = [
         "'; DROP TABLE device; --", "\"; DELETE FROM campaign; --", "' OR '1'='1", "?1 :name @name $name", "%_\\[*]?",
-        "a\0b", "\0", "\u{FEFF}x", "x\u{FEFF}", "\u{FFFD}\u{FFFD}\u{FFFD}", "\u{FFFF}\u{10FFFF}",
+        "\u{FEFF}x", "x\u{FEFF}", "\u{FFFD}\u{FFFD}\u{FFFD}", "\u{FFFF}\u{10FFFF}",
         "e\u{301}", "\u{E9}", "\r\n\t\u{8}\u{1B}[2J\u{9B}\u{7F}", "\u{202E}\u{2028}\u{2029}\u{200D}", " ", "NULL",
         "0x41",
-        "1e999", "[\"a\",{}]", "\"\\u0000", String(repeating: "\u{1F600}'", count: 200_000),
+        "1e999", "[\"a\",{}]", "\"\\u0000", String(repeating: "\u{1F600}'", count: StoreText.longestKey / 5),
     ]
-
-    static func ability(_ text: String) -> ConformanceCase.Ability? {
-        text.utf8.contains(0) ? .nul : text.utf8.count > 1000 ? .longKeys : nil
-    }
+    static let refused = ["a\0b", "\0", String(repeating: "k", count: StoreText.longestKey + 1)]
 
     static func name(_ text: String) -> String {
         text.utf8.count > 100 ? "\(text.utf8.count) bytes" : text.debugDescription
@@ -62,12 +68,7 @@ extension Subject {
         let app = hostileApp(text)
         let receipt = WebhookReceipt(id: text, hook: text, body: [])
         let answer = StoredAnswer(status: 200, body: Array(text.utf8))
-        // SQLite reads JSON only up to a NUL, and then the audience would be another: that is refused.
-        let named = [text, "138", text]
-        let telephones = text.utf8.contains(0) ? nil : named
-        if telephones == nil {
-            try fails(.failed) { try self.bump(VersionBump(app: app, required: try version("1"), telephones: named)) }
-        }
+        let telephones = [text, "138", text]
         let bump = VersionBump(
             app: app, required: try version("2"), downloadURL: text, message: text, telephones: telephones)
         let applied = try store.apply(
@@ -88,12 +89,12 @@ extension Subject {
         ] {
             try hold(held, text, what)
         }
-        try check(record.telephones?.map(bytes) == telephones?.map(bytes), "the telephones came back otherwise")
+        try check(record.telephones?.map(bytes) == telephones.map(bytes), "the telephones came back otherwise")
         let campaign = try present(outcome.campaign, "the campaign")
         try same(try store.campaign(campaign.key), campaign)
         try hold(campaign.downloadURL, text, "the campaign's URL")
         try hold(campaign.message, text, "the campaign's message")
-        try check(campaign.telephones?.map(bytes) == telephones?.map(bytes), "the campaign's telephones are others")
+        try check(campaign.telephones?.map(bytes) == telephones.map(bytes), "the campaign's telephones are others")
         try hold(campaign.reason, text, "the campaign's reason")
         try same(try store.campaign(id: text), nil)
     }
@@ -175,5 +176,56 @@ extension Subject {
         try store.saveProviderToken(ProviderToken(text: text, issuedAt: now), key: text)
         let provider = try present(try store.providerToken(key: text), "the provider token")
         try hold(provider.text, text, "the provider token")
+    }
+}
+
+/// Nothing of what is refused is written.
+extension Subject {
+    private func refuses<Value>(_ body: () throws -> Value) throws { try fails(.conflict, body) }
+
+    fileprivate func refuseVersions(_ text: String) throws {
+        let good = try VersionBump(app: app, required: version("2"))
+        try refuses { try self.bump(VersionBump(app: self.hostileApp(text), required: try self.version("2"))) }
+        var named = good
+        named.telephones = ["138", text]
+        try refuses { try self.bump(named) }
+        for receipt in [WebhookReceipt(id: text, hook: "h", body: []), WebhookReceipt(id: "i", hook: text, body: [])] {
+            try refuses { try self.bump(good, receipt: receipt) }
+            try refuses {
+                try self.store.keep(StoredAnswer(status: 200, body: []), to: receipt, at: self.now)
+            }
+        }
+        guard text.utf8.contains(0) else { return }
+        var said = good
+        said.message = text
+        try refuses { try self.bump(said) }
+    }
+
+    fileprivate func refuseDevices(_ text: String) throws {
+        let good = registration(1, telephone: "138")
+        for bad in [registration(2, telephone: text), registration(2, app: hostileApp(text))] {
+            try refuses { try self.store.register([good, bad], at: self.now) }
+            var batch = RegistrationBatch(app: bad.app)
+            batch.append(bad)
+            try refuses { try self.store.register(batch, at: self.now) { _ in } }
+        }
+    }
+
+    fileprivate func refuseTheRest(_ text: String) throws {
+        try refuses {
+            try self.store.setAlert(
+                AlertRecord(
+                    app: self.hostileApp(text), message: "m", isBlocking: false, endsAt: nil, createdAt: self.now,
+                    createdBy: "t"))
+        }
+        try refuses {
+            try self.store.addToken(
+                AccessToken(name: text, scopes: [.status], createdAt: self.now, revokedAt: nil),
+                hash: [UInt8](repeating: 7, count: 32))
+        }
+        try refuses {
+            try self.store.saveProviderToken(ProviderToken(text: "t", issuedAt: self.now), key: text)
+        }
+        try refuses { try self.store.adoptReceivers([NotificationReceiver(url: text, events: [])], at: self.now) }
     }
 }

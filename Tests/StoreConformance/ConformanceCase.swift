@@ -17,10 +17,6 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
     /// What not every database is able to.
     package enum Ability: Sendable, CaseIterable {
-        /// A text may hold a NUL.
-        case nul
-        /// A text that is looked for may be of any length.
-        case longKeys
         /// It is copied while it is worked on.
         case snapshots
         /// It refuses an outcome of a device that it does not have.

@@ -39,6 +39,7 @@ struct PostgresParameters: Sendable {
     ///
     /// - Parameter type: the parameter's, as pg_type numbers it; a domain counts as a text.
     mutating func add(_ value: SQLParameter?, as type: UInt32) throws(PostgresFailure) {
+        if value?.hasNUL == true { throw PostgresFailure(.refused("22021"), StoreText.nul) }
         types.append(type)
         guard let value else {
             starts.append(-1)

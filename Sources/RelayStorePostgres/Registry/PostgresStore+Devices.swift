@@ -13,6 +13,7 @@ extension PostgresStore {
             while let app = rest.first?.app {
                 var batch = RegistrationBatch(app: app)
                 for device in rest.prefix(while: { $0.app == app }) { batch.append(device) }
+                try batch.checkTexts()
                 var registrar = try BatchRegistrar(session, app, at: now, from: .registration)
                 try registrar.register(batch, 0..<batch.count)
                 counts += try registrar.finish()
@@ -29,6 +30,7 @@ extension PostgresStore {
     package func register(
         _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
     ) throws -> UpsertCounts {
+        try batch.checkTexts()
         var counts = UpsertCounts()
         for start in stride(from: 0, to: batch.count, by: Self.most) {
             let part = try transaction(keeps: !isDryRun) { session in
@@ -66,6 +68,7 @@ extension PostgresStore {
             guard try RegistryTable.device(app, token: device.token, session) != nil else { return nil }
             var batch = RegistrationBatch(app: app)
             batch.append(device)
+            try batch.checkTexts()
             var registrar = try BatchRegistrar(session, app, at: now, from: .registration)
             try registrar.register(batch, 0..<1)
             _ = try registrar.finish()

@@ -149,8 +149,8 @@ import Threading
     @discardableResult
     package func run(_ sql: SQL, values: [(any SQLValue)?]) throws(SQLiteFailure) -> Int {
         let statement = try prepared(sql)
-        statement.bind(values)
         defer { statement.clear() }
+        try statement.bind(values)
         try statement.run()
         return changes
     }
@@ -159,8 +159,8 @@ import Threading
         _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int, _ body: (Statement) throws -> Void
     ) throws {
         let statement = try prepared(sql)
-        statement.bind(values)
         defer { statement.clear() }
+        try statement.bind(values)
         var count = 0
         while count < limit, try statement.step() {
             try body(statement)

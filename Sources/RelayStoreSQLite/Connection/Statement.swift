@@ -178,9 +178,11 @@ extension Statement {
 }
 
 extension Statement {
-    func bind(_ values: [(any SQLValue)?]) {
+    func bind(_ values: [(any SQLValue)?]) throws(SQLiteFailure) {
         for (index, value) in zip(Int32(1)..., values) {
-            switch value?.parameter {
+            let parameter = value?.parameter
+            if parameter?.hasNUL == true { throw SQLiteFailure(code: SQLITE_CONSTRAINT, message: StoreText.nul) }
+            switch parameter {
             case .integer(let number)?: bind(index, number)
             case .text(let text)?: bind(index, text)
             case .bytes(let bytes)?: bind(index, blob: bytes)

@@ -14,6 +14,7 @@ extension SQLiteStore {
             while let app = rest.first?.app {
                 var batch = RegistrationBatch(app: app)
                 for device in rest.prefix(while: { $0.app == app }) { batch.append(device) }
+                try batch.checkTexts()
                 _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
                 rest = rest.dropFirst(batch.count)
             }
@@ -32,6 +33,7 @@ extension SQLiteStore {
         _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
     ) throws -> UpsertCounts {
         // Before anybody is made to wait.
+        try batch.checkTexts()
         let order = DeviceTable.orderByHash(batch)
         var counts = UpsertCounts()
         var place = 0
@@ -76,6 +78,7 @@ extension SQLiteStore {
             guard try DeviceTable.device(app, token: device.token, connection) != nil else { return nil }
             var batch = RegistrationBatch(app: app)
             batch.append(device)
+            try batch.checkTexts()
             var registrar = try Registrar(connection, at: now, from: .registration)
             _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
             _ = try registrar.finish()

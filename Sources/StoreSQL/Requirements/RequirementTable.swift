@@ -103,7 +103,8 @@ package enum RequirementTable {
     }
 
     private static func insert(_ row: Requirement, of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
-        try connection.insert(
+        try StoreText.check(keys: app.app)
+        return try connection.insert(
             """
             INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
                 download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages)
@@ -115,12 +116,9 @@ package enum RequirementTable {
     }
 
     private static func name(_ telephones: [String], _ id: Int64, _ connection: some SQLConnection) throws {
-        // A text ends at a NUL for SQLite, and PostgreSQL has none: the audience that is read again would be another.
-        if telephones.contains(where: { $0.utf8.contains(0) }) {
-            throw StoreError(.failed, context: "a telephone of the audience holds a NUL, which no telephone does")
-        }
         try connection.run("DELETE FROM requirement_canary WHERE requirement_id = ?", id)
         for (number, telephone) in telephones.enumerated() {
+            try StoreText.check(keys: telephone)
             try connection.run(
                 "INSERT INTO requirement_canary (requirement_id, number, telephone) VALUES (?, ?, ?)", id,
                 number, telephone)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// Which texts a store keeps: those that each database can, so that what is in one can be moved to another. The API refuses some more.
+package enum StoreText {
+    /// Bytes of a text that rows are looked for by, as a telephone or a webhook's id. An entry of an index has 2,704 bytes at most in
+    /// PostgreSQL, and some keys are made of two texts.
+    package static let longestKey = 1024
+
+    /// PostgreSQL's texts have none ("the character with code zero is not supported", postgresql.org/docs, "Character Types"), and
+    /// SQLite's functions end at it (sqlite.org/nulinstr.html).
+    package static let nul = "a text has the character U+0000, which no store keeps"
+
+    /// - Throws: `.conflict`: it would be refused at every further try.
+    package static func check(keys: String...) throws(StoreError) {
+        for key in keys {
+            guard !key.utf8.contains(0) else { throw StoreError(.conflict, context: nul) }
+            try checkKey(length: key.utf8.count)
+        }
+    }
+
+    package static func checkKey(length: Int) throws(StoreError) {
+        guard length > longestKey else { return }
+        throw StoreError(
+            .conflict, context: "a text of \(length) bytes is to be looked for by; a store keeps \(longestKey) at most")
+    }
+}
+
+extension RegistrationBatch {
+    /// - Throws: `.conflict` where a store does not keep one of its texts.
+    package func checkTexts() throws(StoreError) {
+        try StoreText.check(keys: app.app)
+        guard !bytes.contains(0) else { throw StoreError(.conflict, context: StoreText.nul) }
+        for row in rows where !row.telephone.isAbsent { try StoreText.checkKey(length: row.telephone.range.count) }
+    }
+}
