@@ -64,6 +64,20 @@ extension ConformanceCase {
             let noted = try subject.store.notifications(campaign: campaign.id, state: nil, before: nil, limit: 99)
             try same(noted.map(\.type), ["campaign.waitsLong"])
         },
+        ConformanceCase("what happened is addressed once to each receiver, whoever looks, and while more happens") {
+            subject in
+            try subject.listen(events: Set(EventType.allCases))
+            let stores = [subject.store, subject.second ?? subject.store]
+            try await many(12) { number in
+                let app = AppKey(app: "com.example.\(number)", platform: .ios)
+                try subject.announce("2.0", app: app)
+                try stores[number % 2].addressEvents(limit: 100, at: subject.now)
+            }
+            try subject.store.addressEvents(limit: 100, at: subject.now)
+            let told = try subject.store.notifications(campaign: nil, state: .pending, before: nil, limit: 99)
+            try same(Set(told.map(\.campaign)), Set(try subject.store.openCampaigns().map(\.id)))
+            try same(Set(told.map { "\($0.campaign) \($0.type)" }).count, told.count, "each once")
+        },
         ConformanceCase("a reminder that was opened is not opened again, though the campaign is over again") {
             subject in
             try subject.registerDevices(3)
