@@ -78,9 +78,8 @@ extension AudiencePlan {
         }
     }
 
-    /// Devices of an app (?1) behind an id (?2). Rows are compared, and no other index than theirs can be taken.
-    private static let everybody: SQL =
-        "(d.app_id, d.id) > (?1, ?2) AND (d.app_id, d.id) <= (?1, \(Int64.max)) AND d.removed_at IS NULL"
+    /// Devices of an app (?1) behind an id (?2).
+    private static let everybody: SQL = "\(RegistryTable.behind) AND d.removed_at IS NULL"
     private static let sandbox: SQL = "\(everybody) AND coalesce(d.planned_environment, d.environment) = 1"
 
     /// From the last device of each shard to that of the next one: counting all of them in one statement takes four times as long.
@@ -128,6 +127,6 @@ extension AudiencePlan {
 
     private static let page: SQL = """
         SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment) FROM device AS d
-        WHERE d.app_id = ? AND d.id > ? AND d.removed_at IS NULL ORDER BY d.app_id, d.id LIMIT ?
+        WHERE \(RegistryTable.behind) AND d.removed_at IS NULL ORDER BY d.app_id, d.id LIMIT ?3
         """
 }

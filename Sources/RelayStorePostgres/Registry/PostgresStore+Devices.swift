@@ -143,10 +143,11 @@ enum RegistryTable {
     /// A page of devices behind an id, of every app.
     static let page: SQL = "\(selection) WHERE d.id > ? AND d.removed_at IS NULL ORDER BY d.id LIMIT ?"
 
-    static let pageOfApp: SQL = """
-        \(selection) WHERE d.app_id = ?1 AND (d.app_id, d.id) > (?1, ?2) AND d.removed_at IS NULL
-        ORDER BY d.app_id, d.id LIMIT ?3
-        """
+    static let pageOfApp: SQL = "\(selection) WHERE \(behind) AND d.removed_at IS NULL ORDER BY d.app_id, d.id LIMIT ?3"
+
+    /// The devices `d` of an app (?1) behind an id (?2), from the primary key: rows are compared, so that no other index can be taken, and
+    /// that alone, for beside "app_id = ?1" the key is read from the app's first device on.
+    static let behind: SQL = "(d.app_id, d.id) > (?1, ?2) AND (d.app_id, d.id) <= (?1, \(Int64.max))"
 
     /// A device by app (?1) and token (?2).
     static let find: SQL = """
