@@ -22,8 +22,9 @@ package final class PostgresServer: Sendable {
         case standby(of: PostgresServer)
     }
 
-    /// Where the newest that is installed has its programs; nil where there is none.
+    /// Where the newest that is installed has its programs, or another one where POSTGRES_BINARIES names that; nil where there is none.
     package static let binaries: String? = {
+        if let named = ProcessInfo.processInfo.environment["POSTGRES_BINARIES"] { return named }
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         return versions.compactMap { Int($0) }.sorted().map { "\(root)/\($0)/bin" }.last {
