@@ -23,10 +23,10 @@ import UpgradeRules
 /// A gate that closes without a halt, a source that fails or is removed, and all that happens to a campaign move nothing.
 package struct RequirementMachine: Sendable {
     package private(set) var requirements: Requirements
-    package private(set) var campaigns: [CampaignFacts]
+    package internal(set) var campaigns: [CampaignFacts]
     /// What the event was about: the row that was asked for, released, taken back.
     package private(set) var subject: Int64?
-    private var nextID: Int64 = -1
+    var nextID: Int64 = -1
 
     package init(_ requirements: Requirements, campaigns: [CampaignFacts]) {
         self.requirements = requirements
@@ -67,7 +67,7 @@ package struct RequirementMachine: Sendable {
         }
     }
 
-    private mutating func change(_ id: Int64, by actor: Signature, _ body: (inout Requirement) -> Void) {
+    mutating func change(_ id: Int64, by actor: Signature, _ body: (inout Requirement) -> Void) {
         guard let index = requirements.rows.firstIndex(where: { $0.id == id }) else { return }
         let before = requirements.rows[index]
         body(&requirements.rows[index])
@@ -168,7 +168,7 @@ package struct RequirementMachine: Sendable {
         }
     }
 
-    private mutating func repair(_ index: Int, _ causes: Set<SuspensionCause>) {
+    mutating func repair(_ index: Int, _ causes: Set<SuspensionCause>) {
         guard let cause = campaigns[index].cause, causes.contains(cause) else { return }
         (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
     }
@@ -212,7 +212,7 @@ package struct RequirementMachine: Sendable {
 
     /// Moves what its gate lets through or takes back, the highest first, until nothing changes: what is halted lets the one
     /// below it be asked.
-    private mutating func settle(_ surroundings: Surroundings) {
+    mutating func settle(_ surroundings: Surroundings) {
         var hasChanged = true
         while hasChanged {
             hasChanged = false
@@ -298,7 +298,7 @@ package struct RequirementMachine: Sendable {
     }
 
     /// A stage begins: it has the whole time to live.
-    private mutating func restartTime(_ index: Int, _ surroundings: Surroundings) {
+    mutating func restartTime(_ index: Int, _ surroundings: Surroundings) {
         let all = campaigns[index].timeToLive
         if campaigns[index].state == .running {
             campaigns[index].expiresAt = surroundings.now + all
@@ -316,85 +316,6 @@ package struct RequirementMachine: Sendable {
         subject = row.id
         change(row.id, by: actor) { row in
             (row.state, row.reason) = (.withdrawn, "withdrawn by \(actor.by)" + (reason.map { ": \($0)" } ?? ""))
-        }
-    }
-
-    // MARK: Campaigns
-
-    private mutating func makeMissingCampaign(_ surroundings: Surroundings) throws(RequirementRefusal) {
-        guard let row = requirements.takenUp.required else { return }
-        try makeCampaign(of: row, surroundings)
-    }
-
-    private mutating func makeCampaign(
-        of row: Requirement, _ surroundings: Surroundings
-    ) throws(RequirementRefusal) {
-        guard let draft = surroundings.draft, row.kind == .required,
-            !campaigns.contains(where: { $0.requirement == row.id })
-        else { return }
-        guard let url = row.downloadURL ?? draft.downloadURL, !url.isEmpty else { throw .noDownloadURL(row.version) }
-        var campaign = CampaignFacts(
-            key: CampaignKey(row: nextID), requirement: row.id, state: .waiting, createdAt: surroundings.now,
-            expiresAt: surroundings.now + draft.timeToLive, timeToLive: draft.timeToLive)
-        campaign.downloadURL = url
-        nextID -= 1
-        campaigns.append(campaign)
-    }
-
-    private mutating func reduce(
-        _ key: CampaignKey, _ event: CampaignChange, by actor: Signature, _ surroundings: Surroundings
-    ) throws(RequirementRefusal) {
-        guard let index = campaigns.firstIndex(where: { $0.key == key }),
-            let row = requirements[campaigns[index].requirement]
-        else { return }
-        let state = campaigns[index].state
-        func allowed(_ states: CampaignState...) throws(RequirementRefusal) {
-            guard states.contains(state) else { throw .wrongState(state) }
-        }
-        switch event {
-        case .paused:
-            try allowed(.running, .waiting)
-            (campaigns[index].pausedAt, campaigns[index].pausedBy) = (surroundings.now, actor.by)
-        case .resumed:
-            try allowed(.paused, .suspended)
-            if campaigns[index].cause == .deadTokens { campaigns[index].acceptsDeadTokens = true }
-            (campaigns[index].pausedAt, campaigns[index].pausedBy) = (nil, nil)
-            (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
-        case .cancelled:
-            try allowed(.waiting, .running, .paused, .suspended)
-            if row.isForEverybody {
-                campaigns[index].end = .cancelled
-            } else {
-                // Nobody is to be told of it, and so nobody is forced by it either.
-                change(row.id, by: actor) {
-                    ($0.state, $0.reason) = (.withdrawn, "its campaign was cancelled by \(actor.by)")
-                }
-                settle(surroundings)
-            }
-        case .suspended(let cause, let text):
-            try allowed(.running)
-            (campaigns[index].cause, campaigns[index].causeText) = (cause, text)
-        case .repaired(let causes):
-            repair(index, causes)
-        case .stageBegan(let reach):
-            guard row.state == .inForce, reach > row.reach else { return }
-            change(row.id, by: actor) { $0.reach = reach }
-            restartTime(index, surroundings)
-        case .drained:
-            try allowed(.running)
-            campaigns[index].end = .completed
-            // Nobody is left for whom it could wait.
-            if row.state == .inForce, row.reach > 0 { change(row.id, by: actor) { $0.reach = Requirement.everybody } }
-        case .expired:
-            guard !state.isFinal else { throw .wrongState(state) }
-            campaigns[index].end = .completed
-        case .reopened(let timeToLive):
-            campaigns[index].end = nil
-            if state == .running {
-                campaigns[index].expiresAt = max(campaigns[index].expiresAt, surroundings.now + timeToLive)
-            } else {
-                campaigns[index].timeLeft = max(campaigns[index].timeLeft ?? .zero, timeToLive)
-            }
         }
     }
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// What an event does to the campaigns of an app.
+extension RequirementMachine {
+    mutating func makeMissingCampaign(_ surroundings: Surroundings) throws(RequirementRefusal) {
+        guard let row = requirements.takenUp.required else { return }
+        try makeCampaign(of: row, surroundings)
+    }
+
+    mutating func makeCampaign(
+        of row: Requirement, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        guard let draft = surroundings.draft, row.kind == .required,
+            !campaigns.contains(where: { $0.requirement == row.id })
+        else { return }
+        guard let url = row.downloadURL ?? draft.downloadURL, !url.isEmpty else { throw .noDownloadURL(row.version) }
+        var campaign = CampaignFacts(
+            key: CampaignKey(row: nextID), requirement: row.id, state: .waiting, createdAt: surroundings.now,
+            expiresAt: surroundings.now + draft.timeToLive, timeToLive: draft.timeToLive)
+        campaign.downloadURL = url
+        nextID -= 1
+        campaigns.append(campaign)
+    }
+
+    mutating func reduce(
+        _ key: CampaignKey, _ event: CampaignChange, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        guard let index = campaigns.firstIndex(where: { $0.key == key }),
+            let row = requirements[campaigns[index].requirement]
+        else { return }
+        let state = campaigns[index].state
+        func allowed(_ states: CampaignState...) throws(RequirementRefusal) {
+            guard states.contains(state) else { throw .wrongState(state) }
+        }
+        switch event {
+        case .paused:
+            try allowed(.running, .waiting)
+            (campaigns[index].pausedAt, campaigns[index].pausedBy) = (surroundings.now, actor.by)
+        case .resumed:
+            try allowed(.paused, .suspended)
+            if campaigns[index].cause == .deadTokens { campaigns[index].acceptsDeadTokens = true }
+            (campaigns[index].pausedAt, campaigns[index].pausedBy) = (nil, nil)
+            (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
+        case .cancelled:
+            try allowed(.waiting, .running, .paused, .suspended)
+            if row.isForEverybody {
+                campaigns[index].end = .cancelled
+            } else {
+                // Nobody is to be told of it, and so nobody is forced by it either.
+                change(row.id, by: actor) {
+                    ($0.state, $0.reason) = (.withdrawn, "its campaign was cancelled by \(actor.by)")
+                }
+                settle(surroundings)
+            }
+        case .suspended(let cause, let text):
+            try allowed(.running)
+            (campaigns[index].cause, campaigns[index].causeText) = (cause, text)
+        case .repaired(let causes):
+            repair(index, causes)
+        case .stageBegan(let reach):
+            guard row.state == .inForce, reach > row.reach else { return }
+            change(row.id, by: actor) { $0.reach = reach }
+            restartTime(index, surroundings)
+        case .drained:
+            try allowed(.running)
+            campaigns[index].end = .completed
+            // Nobody is left for whom it could wait.
+            if row.state == .inForce, row.reach > 0 { change(row.id, by: actor) { $0.reach = Requirement.everybody } }
+        case .expired:
+            guard !state.isFinal else { throw .wrongState(state) }
+            campaigns[index].end = .completed
+        case .reopened(let timeToLive):
+            campaigns[index].end = nil
+            if state == .running {
+                campaigns[index].expiresAt = max(campaigns[index].expiresAt, surroundings.now + timeToLive)
+            } else {
+                campaigns[index].timeLeft = max(campaigns[index].timeLeft ?? .zero, timeToLive)
+            }
+        }
+    }
+}
