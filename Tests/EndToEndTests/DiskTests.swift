@@ -15,9 +15,9 @@ import Testing
         let sent = bench.simulator.figures.requests
         if sent < devices { try #require(bench.simulator.wait(forRequests: sent + 1, deadline: .seconds(60))) }
         let pause = ContinuousClock.now - since
-        let end = try bench.follow(id) { $0.isFinal }
-        #expect(end.counts["accepted"] == devices)
-        #expect(end.addsUp)
+        let campaign = try bench.follow(id) { $0.isFinal }
+        #expect(campaign.counts["accepted"] == devices)
+        #expect(campaign.addsUp)
         #expect(bench.simulator.figures.distinctTokens == devices)
         let relay = try #require(bench.relay)
         // A connection that dies, as one does to a push service that gets no processor for long, takes answers with it: the
@@ -29,7 +29,11 @@ import Testing
         try bench.readiness(200)
         #expect(
             relay.log.split(separator: "\n").count { $0.contains("the store refuses") } == 1, "once, not at each try")
-        #expect(relay.waitForLine("the store takes outcomes again", within: .seconds(60)) != nil)
+        // What was left may have been too little to plan the campaign, which is its app's trouble alone.
+        let end =
+            relay.log.contains("the store refuses for one app")
+            ? "the store does not refuse for the app any more" : "the store takes outcomes again"
+        #expect(relay.waitForLine(end, within: .seconds(60)) != nil)
         print("\(fault): lost 0, twice \(bench.simulator.figures.duplicates), sending went on \(pause) after its end")
     }
 

@@ -10,6 +10,7 @@ import SeedApps
 import Signing
 import StoreSQL
 import Synchronization
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -147,7 +148,8 @@ import UpgradeRules
     /// The API takes hex digits only, but other programs write to the store too.
     @Test func aTokenThatIsNoneWritesNothingIntoItsRequest() throws {
         let hostile = [
-            "aa\r\nx-evil: 1", "aa\r\n\r\n", "aa\0", "\0", "aa\u{1B}[2J", " ", "aa bb", "../../3/device/aa", "aa?b=c",
+            "aa\r\nx-evil: 1", "aa\r\n\r\n", "cut", "nothing", "aa\u{1B}[2J", " ", "aa bb", "../../3/device/aa",
+            "aa?b=c",
             "aa#", "é",
             String(repeating: "a", count: 100_000), "zz",
         ]
@@ -158,6 +160,16 @@ import UpgradeRules
         try bench.store.register(
             hostile.map { DeviceRegistration(app: FanOutBench.app, token: $0, telephone: "138", version: nil) },
             at: bench.clock.now)
+        // The relay would not write these.
+        try bench.store.administer(
+            """
+            UPDATE device SET token = CAST(x'616100' AS TEXT) WHERE token = 'cut';
+            UPDATE device SET token = CAST(x'00' AS TEXT) WHERE token = 'nothing';
+            """)
+        #expect(
+            try bench.store.inspect("SELECT count(*) FROM device WHERE instr(CAST(token AS BLOB), x'00') > 0") == [
+                ["2"]
+            ])
         let fanOut = try fanOut(simulator)
         defer { fanOut.stop(within: .seconds(5)) }
         try bench.raise("2.0")
