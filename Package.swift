@@ -218,7 +218,7 @@ let package = Package(
         tests("SimulationTests", ["Simulation", "StorePeers", "PrivatePostgres"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
-        tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests(
             "RelayStoreSQLiteTests",
             [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FaultInjection
 import Testing
 
 @testable import RelayEngine
@@ -198,7 +199,7 @@ struct PoolMachineTests {
     @Test(arguments: 0..<100 as Range<UInt64>)
     func aServerThatWasAwayIsFoundWithinAMinuteAndAQuarter(seed: UInt64) {
         // Down for a minute: nothing is dialled faster than the table says, and it is found soon afterwards.
-        var random = Dice(state: seed)
+        var random = SeededGenerator(seed: seed)
         var pool = PoolMachine(maximumConnections: 4)
         var now: UInt64 = 0
         var dials: [UInt64] = []

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FaultInjection
 import OwnThread
 import RelayEngine
 import RelayStore
@@ -175,15 +176,10 @@ import UpgradeRules
 
     // MARK: Whatever happens
 
-    /// As `SplitMix64`, so that a history that breaks is told by its number.
+    /// A history that breaks is told by its number.
     private struct Chance {
-        var state: UInt64
-        mutating func below(_ count: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var bits = (state ^ (state &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-            bits = (bits ^ (bits &>> 27)) &* 0x94D0_49BB_1331_11EB
-            return Int((bits ^ (bits &>> 31)) % UInt64(count))
-        }
+        var generator: SeededGenerator
+        mutating func below(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }
     }
 
     @Test(
@@ -191,7 +187,7 @@ import UpgradeRules
     )
     func histories() throws {
         for seed in 1...2_000 {
-            var chance = Chance(state: UInt64(seed))
+            var chance = Chance(generator: SeededGenerator(seed: UInt64(seed)))
             var subject = RequirementSubject()
             subject.hasStore = chance.below(3) > 0
             subject.waves = chance.below(2) == 0 ? WavePlan(ends: [1_000, 5_000, 10_000]) : nil
