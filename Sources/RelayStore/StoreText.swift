@@ -11,15 +11,14 @@ package enum StoreText {
     /// SQLite's functions end at it (sqlite.org/nulinstr.html).
     package static let nul = "a text has the character U+0000, which no store keeps"
 
+    /// For U+0000 each driver looks where it binds a text.
+    ///
     /// - Throws: `.conflict`: it would be refused at every further try.
     package static func check(keys: String...) throws(StoreError) {
-        for key in keys {
-            guard !key.utf8.contains(0) else { throw StoreError(.conflict, context: nul) }
-            try checkKey(length: key.utf8.count)
-        }
+        for key in keys { try checkKey(length: key.utf8.count) }
     }
 
-    package static func checkKey(length: Int) throws(StoreError) {
+    fileprivate static func checkKey(length: Int) throws(StoreError) {
         guard length > longestKey else { return }
         throw StoreError(
             .conflict, context: "a text of \(length) bytes is to be looked for by; a store keeps \(longestKey) at most")
@@ -27,6 +26,15 @@ package enum StoreText {
 }
 
 extension RegistrationBatch {
+    /// Some devices of one app, whose texts a store keeps.
+    ///
+    /// - Throws: as `checkTexts`.
+    package init(_ devices: some Sequence<DeviceRegistration>, of app: AppKey) throws(StoreError) {
+        self.init(app: app)
+        for device in devices { append(device) }
+        try checkTexts()
+    }
+
     /// - Throws: `.conflict` where a store does not keep one of its texts.
     package func checkTexts() throws(StoreError) {
         try StoreText.check(keys: app.app)

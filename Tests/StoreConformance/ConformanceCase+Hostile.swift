@@ -15,7 +15,11 @@ extension ConformanceCase {
                 try subject.holdTheRest(text)
                 try check(try subject.figures() == tables.map { $0 + 1 }, "other rows came or went: \(tables)")
             }
-        } + refused
+        } + refused + [
+            ConformanceCase("a text of a megabyte that nothing is looked for by goes in and out as it is") { subject in
+                try subject.holdLong(String(repeating: "\u{1F600}'", count: 200_000))
+            }
+        ]
 
     private static let refused = Hostile.refused.map { text in
         ConformanceCase("a text that not every database keeps is refused by every door: \(Hostile.name(text))") {
@@ -63,6 +67,16 @@ extension Subject {
     }
 
     private func hostileApp(_ text: String) -> AppKey { AppKey(app: text, platform: .android) }
+
+    fileprivate func holdLong(_ text: String) throws {
+        let outcome = try bump(
+            VersionBump(app: app, required: try version("2"), downloadURL: text, message: text),
+            draft: draft())
+        let campaign = try present(outcome.campaign, "the campaign")
+        try hold(campaign.downloadURL, text, "the campaign's URL")
+        try hold(campaign.message, text, "the campaign's message")
+        try holdAlert(text, of: app)
+    }
 
     fileprivate func holdVersions(_ text: String) throws {
         let app = hostileApp(text)
@@ -161,13 +175,16 @@ extension Subject {
         try hold(try record(campaign.key).reason, text, "the reason of the suspension")
     }
 
-    fileprivate func holdTheRest(_ text: String) throws {
-        let alert = AlertRecord(
-            app: hostileApp(text), message: text, isBlocking: false, endsAt: nil, createdAt: now, createdBy: text)
-        try store.setAlert(alert)
-        let kept = try present(try store.alert(of: alert.app, at: now), "the alert")
+    private func holdAlert(_ text: String, of app: AppKey) throws {
+        try store.setAlert(
+            AlertRecord(app: app, message: text, isBlocking: false, endsAt: nil, createdAt: now, createdBy: text))
+        let kept = try present(try store.alert(of: app, at: now), "the alert")
         try hold(kept.message, text, "the alert's message")
         try hold(kept.createdBy, text, "the alert's author")
+    }
+
+    fileprivate func holdTheRest(_ text: String) throws {
+        try holdAlert(text, of: hostileApp(text))
         let token = AccessToken(name: text, scopes: [.status], createdAt: now, revokedAt: nil)
         let hash = Array((Array(text.utf8) + [UInt8](repeating: 7, count: 32)).prefix(32))
         try store.addToken(token, hash: hash)

@@ -11,9 +11,7 @@ extension PostgresStore {
             var counts = UpsertCounts()
             var rest = devices[...]
             while let app = rest.first?.app {
-                var batch = RegistrationBatch(app: app)
-                for device in rest.prefix(while: { $0.app == app }) { batch.append(device) }
-                try batch.checkTexts()
+                let batch = try RegistrationBatch(rest.prefix { $0.app == app }, of: app)
                 var registrar = try BatchRegistrar(session, app, at: now, from: .registration)
                 try registrar.register(batch, 0..<batch.count)
                 counts += try registrar.finish()

@@ -12,9 +12,7 @@ extension SQLiteStore {
             var registrar = try Registrar(connection, at: now, from: .registration)
             var rest = devices[...]
             while let app = rest.first?.app {
-                var batch = RegistrationBatch(app: app)
-                for device in rest.prefix(while: { $0.app == app }) { batch.append(device) }
-                try batch.checkTexts()
+                let batch = try RegistrationBatch(rest.prefix { $0.app == app }, of: app)
                 _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
                 rest = rest.dropFirst(batch.count)
             }
