@@ -148,7 +148,7 @@ let package = Package(
             ],
             touchesC: true),
         room("StoreSQL", ["RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
-        room("RelayStore", ["RelayEngine", "UpgradeRules"]),
+        room("RelayStore", ["WireFormat", "RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
         room("WireFormat", ["RelayEngine", "UpgradeRules"]),

@@ -5,6 +5,8 @@
 
 static const char steps[] = {
 #embed "postgres/21-first-schema.sql"
+    , 0,
+#embed "postgres/22-systems.sql"
     , 0
 };
 

@@ -45,6 +45,8 @@ static const char steps[] = {
 #embed "schema/20-token-doubts.sql"
     , 0,
 #embed "schema/21-runs.sql"
+    , 0,
+#embed "schema/22-systems.sql"
     , 0
 };
 

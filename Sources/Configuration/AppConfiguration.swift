@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayAPI
 package import RelayEngine
 package import RelayStore
 package import UpgradeRules
@@ -13,6 +14,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var downloadSchemes: [String] = []
     /// Which number's rise forces an upgrade. Default manual.
     package var forcePolicy = ForcePolicy.manual
+    /// What becomes of a phone whose system is too old for what is required. Default allow.
+    package var belowMinimumOS = BelowMinimumOS.allow
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
     /// Where the keys of those that need one are kept: of each store an app has one source.

@@ -11,8 +11,9 @@ extension RelayConfiguration {
             rules.headers.app = headers.string("app", default: rules.headers.app, check: headerName)
             rules.headers.platform = headers.string("platform", default: rules.headers.platform, check: headerName)
             rules.headers.version = headers.string("version", default: rules.headers.version, check: headerName)
+            rules.headers.system = headers.string("os", default: rules.headers.system, check: headerName)
             let names = rules.headers.all.map { $0.lowercased() }
-            for (index, key) in ["platform", "version"].enumerated() where names[...index].contains(names[index + 1]) {
+            for (index, key) in ["platform", "version", "os"].enumerated() where names[...index].contains(names[index + 1]) {
                 headers.fault(key, "\"\(names[index + 1])\" is another one's header already; a name for each")
             }
             headers.finish()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayEngine
 import RelayStore
 import Telemetry
@@ -143,6 +144,7 @@ extension RelayConfiguration {
             DownloadURL.fault(in: $0, schemes: schemes, repeats: false).map { "is no download URL: \($0)" }
         }
         app.forcePolicy = reader.choice("forcePolicy", default: .manual, "a force policy")
+        app.belowMinimumOS = reader.choice("belowMinimumOs", default: .allow, "what becomes of too old a system")
         if let push = reader.object("push") { app.push = readPush(push) }
         if let pace = reader.object("pace") {
             app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)

@@ -258,21 +258,3 @@ package struct Dispatcher {
         if faults.set("watcher", "\(error)") { log(.error, "the store cannot be watched", [("error", "\(error)")]) }
     }
 }
-
-/// The dispatcher's clock. Read many times a turn, by one thread.
-final class BelievedTime: Sendable {
-    private let clock: @Sendable () -> Moment
-    private let believed = Mutex(BelievedClock())
-
-    init(_ clock: @escaping @Sendable () -> Moment) {
-        self.clock = clock
-    }
-
-    /// The wall clock as it is set at this moment.
-    func shown() -> Timestamp { clock().wall }
-
-    var now: Moment {
-        let moment = clock()
-        return believed.withLock { $0.read(moment) }
-    }
-}

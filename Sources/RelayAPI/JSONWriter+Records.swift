@@ -54,6 +54,7 @@ extension JSONWriter {
         object(.builds) { writer in
             writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
         }
+        members([.minimumOs: record?.minimumOS?.text, .requiredFrom: record?.requiredFrom])
     }
 
     mutating func campaign(_ status: CampaignStatus) {

@@ -92,12 +92,22 @@ package struct AppProfile: Sendable {
     package var alert: String
     /// What its download URLs may begin with beside https.
     package var downloadSchemes: [String]
+    /// What becomes of a phone whose system is too old for what is required.
+    package var belowMinimumOS = BelowMinimumOS.allow
 
     package init(downloadURL: String?, alert: String, downloadSchemes: [String] = []) {
         self.downloadSchemes = downloadSchemes
         self.downloadURL = downloadURL
         self.alert = alert
     }
+}
+
+/// What becomes of who is below what is required, and cannot have it on the system of that phone.
+package enum BelowMinimumOS: String, Sendable, CaseIterable {
+    /// Goes on: a force that cannot be obeyed locks its user out for good.
+    case allow
+    /// Is refused, with the message and without a link: the service ends for such phones.
+    case deny
 }
 
 package struct CampaignStatus: Sendable {

@@ -18,7 +18,7 @@ extension Route {
         // The login-time check (SEEDS S1).
         Route(
             "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
-            query: ["app", "platform", "version", "telephone", "token"],
+            query: ["app", "platform", "version", "os", "telephone", "token"],
             .head { api, call in try api.check(call.head, &call.query) }),
         // The document of LaunchGate and Gandalf (SEEDS S5).
         Route(
@@ -29,7 +29,7 @@ extension Route {
 
     /// The question of a reverse proxy (PROTOCOLS 4.3).
     static let enforce = Route(
-        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "deny"], isForProxies: true,
+        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "os", "deny"], isForProxies: true,
         .head { api, call in try api.enforce(call.head, &call.query) })
 
     private static let webhooks: [Route] = [

@@ -79,5 +79,6 @@ package struct ActiveConfiguration: Sendable {
 extension AppProfile {
     init(_ app: AppConfiguration) {
         self.init(downloadURL: app.downloadURL, alert: app.push.alert, downloadSchemes: app.downloadSchemes)
+        belowMinimumOS = app.belowMinimumOS
     }
 }

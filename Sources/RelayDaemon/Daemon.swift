@@ -63,7 +63,9 @@ struct Daemon {
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
-        let sources = try SourceRunner(store: store, log: log, clock: clock)
+        // A clock that errs for a moment brings nothing into force.
+        let believed = BelievedTime { Moment(wall: WallClock.now(), tick: MonotonicClock.now()) }
+        let sources = try SourceRunner(store: store, log: log) { believed.now.wall }
         let fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock,
@@ -78,7 +80,7 @@ struct Daemon {
         certificates.take(active.current.routes, at: clock())
         let requirements = RequirementControl(
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
-            sources: sources, versionCache: versionCache, log: log, clock: clock)
+            sources: sources, versionCache: versionCache, log: log, clock: { believed.now.wall })
         let control = DaemonControl(
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates, log: log,

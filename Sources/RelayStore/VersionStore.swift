@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// What was asked for, for one app and platform, and what of it is in force.
 package struct VersionRecord: Hashable, Sendable {
@@ -13,6 +14,9 @@ package struct VersionRecord: Hashable, Sendable {
     package var telephones: [String]?
     package var updatedAt: Timestamp
     package var builds = BuildNumbers()
+    /// Of what is required.
+    package var minimumOS: Version?
+    package var requiredFrom: Timestamp?
     /// Not part of the history's records.
     package var inForce = InForce()
     /// What it is made of. Not part of the history's records.
@@ -64,6 +68,10 @@ package struct VersionBump: Hashable, Sendable {
     package var message: String?
     package var telephones: [String]?
     package var builds = BuildNumbers()
+    /// The oldest system that the versions which it names run on.
+    package var minimumOS = FieldChange<Version>.keep
+    /// When the requirement comes into force at the earliest.
+    package var requiredFrom = FieldChange<Timestamp>.keep
     /// Whether somebody means it although it is implausible.
     package var isConfirmed = false
     /// Whether a store of the app says it: that it offers what it says speaks for nothing.
@@ -321,6 +329,20 @@ extension StoreError {
             self.init(
                 .refused, context: "\(version) of \(name) is not for named users (any more)",
                 hint: "Leave the telephones out, or raise a newer version for them")
+        case .inForceAlready(let version):
+            self.init(
+                .refused, context: "\(version) of \(name) is in force already: it cannot come into force later",
+                hint: "Withdraw it first, and ask for it again with its moment")
+        case .momentPassed(let moment, let now):
+            self.init(
+                .refused,
+                context: "requiredFrom of \(name) is \(moment.internetTime), which is over: it is \(now.internetTime)",
+                hint: "Send a moment to come, or leave it out to require the version at once")
+        case .momentTooFar(let moment, let latest):
+            self.init(
+                .refused,
+                context: "requiredFrom of \(name) is \(moment.internetTime); the latest moment is \(latest.internetTime)",
+                hint: "Ask for the version when its moment is less than 366 days ahead")
         case .nothingWaits:
             self.init(.refused, context: "nothing of \(name) waits to come into force")
         case .notRequired(let version, let now):

@@ -17,6 +17,10 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
     public let required: String?
     /// What to tell the user.
     public let message: String?
+    /// From when on a version that is announced will be required (RFC 3339).
+    public let requiredFrom: String?
+    /// The oldest system that `required` runs on, where the service ends for older ones.
+    public let minimumOs: String?
 
     /// Judges `installed` and words the answer. An empty download URL counts as none.
     public init(
@@ -30,7 +34,8 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
 
     /// Words what was judged already.
     package init(
-        _ verdict: UpgradeVerdict, latest: Version?, required: Version?, downloadURL: String?, message: String?
+        _ verdict: UpgradeVerdict, latest: Version?, required: Version?, downloadURL: String?, message: String?,
+        requiredFrom: String? = nil
     ) {
         hasNewVersion = WireText(verdict == .none ? 0 : 1)
         needUpgrade = WireText(verdict == .force ? 1 : 0)
@@ -38,6 +43,22 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
         self.latest = latest?.text
         self.required = required?.text
         self.message = message
+        self.requiredFrom = requiredFrom
+        minimumOs = nil
+    }
+
+    /// Refuses a phone for which the required version does not exist: there is nothing new for it and no link, and it must not go on. A
+    /// client of SEEDS S1 shows nothing, for `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
+    package static func ended(required: Version, minimumOS: Version?, message: String?) -> LoginAnswer {
+        LoginAnswer(ended: required, minimumOS, message)
+    }
+
+    private init(ended required: Version, _ minimumOS: Version?, _ message: String?) {
+        (hasNewVersion, needUpgrade) = (WireText(0), WireText(1))
+        (downloadUrl, latest, requiredFrom) = (nil, nil, nil)
+        self.required = required.text
+        self.message = message
+        minimumOs = minimumOS?.text
     }
 
     /// The verdict as a client reads it.

@@ -13,16 +13,20 @@ package struct UpgradeRule: Hashable, Sendable {
     package let forces: Bool
     /// For how many of the users, drawn by the requirement.
     package let reach: Int
+    /// The oldest system that the version runs on (`Version` of "17.0"; on Android the API level); nil: any.
+    package let minimumOS: Version?
     /// Those whom it names, whatever its reach.
     private let canary: Set<WireText>
 
     package init(
-        id: Int64 = 0, _ version: Version, forces: Bool = true, reach: Int = everybody, canary: [String] = []
+        id: Int64 = 0, _ version: Version, forces: Bool = true, reach: Int = everybody, canary: [String] = [],
+        minimumOS: Version? = nil
     ) {
         self.id = id
         self.version = version
         self.forces = forces
         self.reach = reach
+        self.minimumOS = minimumOS
         self.canary = reach == Self.everybody ? [] : Set(canary.map { WireText($0) })
     }
 
@@ -39,6 +43,13 @@ package struct UpgradeRule: Hashable, Sendable {
             || UserDraw(requirement: id).part(of: telephone.utf8) < reach
     }
 
+    /// Whether the version runs on a system; nil: not known, and then it may. A force that the phone cannot obey would lock its user out
+    /// for good.
+    package func runs(on system: Version?) -> Bool {
+        guard let minimumOS, let system else { return true }
+        return system >= minimumOS
+    }
+
     /// Who asks, or is asked about.
     package struct User: Hashable, Sendable {
         /// The logged-in user's; nil where nobody is known: a proxy, a launch document.
@@ -46,10 +57,13 @@ package struct UpgradeRule: Hashable, Sendable {
         /// Whether it is known to be who asks'. Only then is it looked for among those whom a rule names; which part of the users it
         /// is drawn into tells nothing of who is registered.
         package var isProven: Bool
+        /// The version of the phone's system, on Android its API level; nil: not known.
+        package var system: Version?
 
-        package init(_ telephone: String?, isProven: Bool = false) {
+        package init(_ telephone: String?, isProven: Bool = false, system: Version? = nil) {
             self.telephone = telephone
             self.isProven = isProven
+            self.system = system
         }
 
         /// Somebody of whom nothing is known.

@@ -8,15 +8,20 @@
 /// | condition | verdict | push | login | enforce |
 /// |---|---|---|---|---|
 /// | the version is not known, and there is a floor | `unknown`, the highest floor | sent | nothing | as `enforce.unknown` says |
-/// | below a floor | `forced`, the highest floor | sent | must upgrade | 426 |
-/// | below what is announced | `announced`, the highest | none | may upgrade | passes |
+/// | below a floor that runs on the system | `forced`, the highest of them | sent | must upgrade | 426 |
+/// | below a floor that does not, and such systems end | `ended`, the highest floor | filtered | refused, no link | 426 |
+/// | below what is announced and runs on the system | `announced`, the highest | none | may upgrade | passes |
 /// | else | `none`, the reason | filtered | nothing | passes |
+///
+/// Floors that a higher one has superseded count: who is too old for 3.0 must still have 2.0, which the store gives that phone.
 ///
 /// A campaign pushes by its own rule alone, so whoever is pushed is forced elsewhere, too. A prompt needs a download URL as well.
 package enum Verdict: Hashable, Sendable {
     /// Nothing is known of the version, so it may be below this floor.
     case unknown(UpgradeRule)
     case forced(UpgradeRule)
+    /// The version is below this floor, which the phone can never have; the service ends for it.
+    case ended(UpgradeRule)
     case announced(UpgradeRule)
     case none(Reason)
 
@@ -28,6 +33,8 @@ package enum Verdict: Hashable, Sendable {
         case current
         /// It is below a floor that has not reached this user.
         case notReached
+        /// It is below a version that does not run on this user's system.
+        case osTooOld
         /// Nothing is known of the version, and no floor is for this user.
         case versionUnknown
     }
@@ -35,13 +42,23 @@ package enum Verdict: Hashable, Sendable {
     /// - Parameters:
     ///   - rules: the highest version first.
     ///   - version: nil: not known.
-    package init(_ rules: [UpgradeRule], version: Version?, user: UpgradeRule.User = .nobody) {
+    ///   - endsOlderSystems: whether who has too old a system for a floor, and has no other, is refused; false: as if the floor did not
+    ///     exist.
+    package init(
+        _ rules: [UpgradeRule], version: Version?, user: UpgradeRule.User = .nobody, endsOlderSystems: Bool = false
+    ) {
         var newest: UpgradeRule?
-        var isPassedOver = false
+        var ending: UpgradeRule?
+        var (isPassedOver, isTooOld) = (false, false)
         for rule in rules {
             if let version, version >= rule.version { break }
             guard rule.reaches(user) else {
                 isPassedOver = true
+                continue
+            }
+            guard rule.runs(on: user.system) else {
+                isTooOld = true
+                if rule.forces, endsOlderSystems { ending = ending ?? rule }
                 continue
             }
             if rule.forces {
@@ -50,11 +67,16 @@ package enum Verdict: Hashable, Sendable {
             }
             newest = newest ?? rule
         }
-        if let newest, version != nil {
+        if let ending, version != nil {
+            self = .ended(ending)
+        } else if let newest, version != nil {
             self = .announced(newest)
         } else {
             self = .none(
-                rules.isEmpty ? .nothing : isPassedOver ? .notReached : version == nil ? .versionUnknown : .current)
+                rules.isEmpty
+                    ? .nothing
+                    : isTooOld
+                        ? .osTooOld : isPassedOver ? .notReached : version == nil ? .versionUnknown : .current)
         }
     }
 
@@ -64,7 +86,7 @@ package enum Verdict: Hashable, Sendable {
         switch self {
         case .forced: .force
         case .announced: .remind
-        case .unknown, .none: .none
+        case .unknown, .ended, .none: .none
         }
     }
 
@@ -73,7 +95,7 @@ package enum Verdict: Hashable, Sendable {
     package var isPushed: Bool {
         switch self {
         case .unknown, .forced: true
-        case .announced, .none: false
+        case .ended, .announced, .none: false
         }
     }
 }

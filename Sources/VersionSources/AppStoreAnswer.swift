@@ -42,7 +42,8 @@ package enum AppStoreAnswer {
             return AppStoreEntry(
                 listing: StoreListing(
                     version: try Version(version), trackViewURL: text("trackViewUrl"),
-                    releasedAt: text("currentVersionReleaseDate").flatMap(Timestamp.init(internetTime:))),
+                    releasedAt: text("currentVersionReleaseDate").flatMap(Timestamp.init(internetTime:)),
+                    minimumOS: text("minimumOsVersion").flatMap { try? Version($0) }),
                 bundleID: text("bundleId"), trackID: text("trackId").flatMap { Int64($0) })
         } catch {
             throw SourceFault("results[0].version: \(error)")

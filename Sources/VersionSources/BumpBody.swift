@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 package import RelayStore
 import UpgradeRules
 package import WireFormat
@@ -60,6 +61,8 @@ package enum BumpBody {
             message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
+        bump.minimumOS = Self.change("minimumOs", &fields) { $0.version($1) }
+        bump.requiredFrom = Self.change("requiredFrom", &fields) { $0.moment($1) }
         let isConfirmed = fields.bool("confirm")
         try fields.finish()
         if bump == VersionBump(app: app) {
@@ -67,11 +70,20 @@ package enum BumpBody {
                 FieldFault(
                     "required",
                     "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
-                        + "telephones, builds")
+                        + "telephones, builds, minimumOs, requiredFrom")
             ])
         }
         bump.isConfirmed = isConfirmed
         return bump
+    }
+
+    /// What is left out stays as it is; what is null is forgotten.
+    private static func change<Value>(
+        _ name: String, _ fields: inout BodyFields, _ take: (inout BodyFields, String) -> Value?
+    ) -> FieldChange<Value> {
+        let isNamed = fields.names(name)
+        let value = take(&fields, name)
+        return isNamed ? .set(value) : .keep
     }
 
     /// `{"latest": 210, "required": 200}`: Android's version codes.

@@ -93,10 +93,11 @@ package struct GateKeeper {
         }
         let after = decision.after
         for row in after.rows where row.isAccepted && !after.isSuperseded(row) {
-            guard row.state == .waiting || row.state == .announced, row.isGated, !row.isReleased,
-                let time = verdict(row, isReminder: row.kind == .latest)?.opensAt
-            else { continue }
-            nextOpening = min(nextOpening ?? time, time)
+            guard row.state == .waiting || row.state == .announced, !row.isReleased else { continue }
+            let opening = row.isGated ? verdict(row, isReminder: row.kind == .latest)?.opensAt : nil
+            for time in [opening, row.isDue(at: now) ? nil : row.requiredFrom].compactMap(\.self) {
+                nextOpening = min(nextOpening ?? time, time)
+            }
         }
         return decision.hasChanged
     }

@@ -4,8 +4,9 @@ import RelayStore
 import UpgradeRules
 
 extension SourceLoop {
-    /// What everybody is offered: with Android's version code, and where people get the app where the store says so.
-    private typealias Offer = (version: Version, build: Int64?, page: String?)
+    /// What everybody is offered: with Android's version code, where people get the app, and on which systems it runs, where the store
+    /// says so.
+    private typealias Offer = (version: Version, build: Int64?, page: String?, minimumOS: Version?)
 
     /// What the lookup's round came to; nil: it goes on.
     mutating func finish(
@@ -18,7 +19,7 @@ extension SourceLoop {
                 guard let listing else {
                     return .failure(SourceFault("the App Store lists no such app in \(country)"))
                 }
-                return .success((listing.version, nil, listing.trackViewURL))
+                return .success((listing.version, nil, listing.trackViewURL, listing.minimumOS))
             }, from: .appStore, watched)
     }
 
@@ -27,7 +28,7 @@ extension SourceLoop {
     ) {
         if case .success? = conclusion { crossCheck(watched.source.app) }
         finish(
-            conclusion?.map { evidence -> Offer? in evidence.offered.map { ($0.version, nil, source.page) } },
+            conclusion?.map { evidence -> Offer? in evidence.offered.map { ($0.version, nil, source.page, nil) } },
             from: .appStoreConnect, watched)
     }
 
@@ -38,7 +39,7 @@ extension SourceLoop {
         finish(
             conclusion?.map { evidence -> Offer? in
                 evidence.offeredToAll.flatMap { release in
-                    release.version.map { ($0, release.build, source.page) }
+                    release.version.map { ($0, release.build, source.page, nil) }
                 }
             }, from: .googlePlay, watched)
     }
@@ -66,8 +67,15 @@ extension SourceLoop {
             {
                 bump.builds.latest = build
             }
+            let isNews = bump != VersionBump(app: app)
+            let lacksMinimum = stored?.requirements.rows.contains {
+                $0.isAccepted && $0.version == version && $0.minimumOS == nil
+            }
+            if let minimum = offer.minimumOS, bump.latest != nil || lacksMinimum ?? false {
+                (bump.latest, bump.minimumOS) = (version, .set(minimum))
+            }
             guard bump != VersionBump(app: app) else { return }
-            if let page = offer.page, DownloadURL.fault(in: page) == nil {
+            if isNews, let page = offer.page, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }
             try callbacks.apply(bump, store.rawValue)

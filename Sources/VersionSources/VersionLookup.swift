@@ -20,10 +20,15 @@ package struct StoreListing: Hashable, Sendable {
     package var trackViewURL: String?
     /// When this version was released; nil where the store does not say.
     package var releasedAt: Timestamp?
+    /// The oldest system that it runs on; nil where the store does not say.
+    package var minimumOS: Version?
 
-    package init(version: Version, trackViewURL: String? = nil, releasedAt: Timestamp? = nil) {
+    package init(
+        version: Version, trackViewURL: String? = nil, releasedAt: Timestamp? = nil, minimumOS: Version? = nil
+    ) {
         self.version = version
         self.trackViewURL = trackViewURL
         self.releasedAt = releasedAt
+        self.minimumOS = minimumOS
     }
 }

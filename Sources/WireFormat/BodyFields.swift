@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import UpgradeRules
 
 /// Reads the fields of a JSON object one by one and gathers every fault, so that the sender hears of all of them at once.
@@ -83,6 +84,17 @@ package struct BodyFields {
             refuse(name, error.description)
             return nil
         }
+    }
+
+    /// A moment as RFC 3339 writes it.
+    package mutating func moment(_ name: String) -> Timestamp? {
+        guard let text = string(name, example: "2026-12-01T09:00:00+08:00") else { return nil }
+        if let moment = Timestamp(internetTime: text) { return moment }
+        refuse(
+            name,
+            "a moment with its offset is needed, such as \"2026-12-01T09:00:00+08:00\" or \"2026-12-01T01:00:00Z\"; got "
+                + JSONValue.string(text).sight)
+        return nil
     }
 
     package mutating func telephone(_ name: String) -> String? {

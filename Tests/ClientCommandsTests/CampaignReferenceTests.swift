@@ -169,7 +169,7 @@ import Testing
         (["notifications", "--state", "d"], ["delivered", "dropped"]),
         (["tokens", "create", "--scope", "st"], ["status"]),
         (["version", "set", ""], ["a", "b"]), (["campaigns", "list", "--app", ""], ["a", "b"]),
-        (["version", "set", "--re"], ["--required", "--required-build"]),
+        (["version", "set", "--re"], ["--required", "--required-build", "--required-from"]),
         (["campaigns", "show", "l"], ["latest"]), (["deliveries", "--campaign", "1f"], ["1f0c2ab93d44"]),
     ])
     func `States, scopes, apps and campaigns are proposed`(words: [String], proposals: [String]) async {

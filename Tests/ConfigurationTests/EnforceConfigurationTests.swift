@@ -16,17 +16,17 @@ import WireFormat
     @Test func `By default unknown versions pass, and no User-Agent is known`() throws {
         let rules = try Self.parse("{}")
         #expect(rules == EnforceRules())
-        #expect(rules.headers.all == ["X-App-Id", "X-App-Platform", "X-App-Version"])
+        #expect(rules.headers.all == ["X-App-Id", "X-App-Platform", "X-App-Version", "X-App-OS"])
         #expect(rules.unknown == .allow && rules.agents.isEmpty)
     }
 
     @Test func `All of it can be set`() throws {
         let rules = try Self.parse(
             """
-            { headers: { app: "App", platform: "Platform", version: "Version" }, unknown: "deny",
+            { headers: { app: "App", platform: "Platform", version: "Version", os: "System" }, unknown: "deny",
               userAgents: [{ pattern: "A/{version} *", app: "a", platform: "ios" }] }
             """)
-        #expect(rules.headers.all == ["App", "Platform", "Version"])
+        #expect(rules.headers.all == ["App", "Platform", "Version", "System"])
         #expect(rules.unknown == .deny)
         #expect(rules.agents.map(\.pattern.text) == ["A/{version} *"])
         #expect(rules.agents.map(\.app) == [AppKey(app: "a", platform: .ios)])
@@ -44,7 +44,7 @@ import WireFormat
             #"{ headers: { version: "x-app-ID" } }"#,
             #"headers.version: "x-app-id" is another one's header already; a name for each"#
         ),
-        (#"{ headers: { user: "A" } }"#, "headers.user: unknown key; known here: app, platform, version"),
+        (#"{ headers: { user: "A" } }"#, "headers.user: unknown key; known here: app, os, platform, version"),
         (
             #"{ userAgents: [{ pattern: "A/.*", app: "a", platform: "ios" }] }"#,
             #"userAgents[0].pattern: "A/.*" has 0 places for the version; exactly one is needed, such as "ExampleApp/{version} *""#

@@ -15,16 +15,19 @@ import UpgradeRules
         var state = Requirement.State.inForce
         var reach = Requirement.everybody
         var canary: [String]?
+        var minimumOS: String?
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
         var rows: [Row]
         var version: String?
         var user: UpgradeRule.User = .nobody
+        var endsOlderSystems = false
         var verdict: String
 
         var testDescription: String {
-            "\(rows.map { "\($0.version) \($0.state) \($0.reach)" }), \(version ?? "unknown") of \(user.telephone ?? "nobody")"
+            "\(rows.map { "\($0.version) \($0.state) \($0.reach)" }), \(version ?? "unknown") of \(user.telephone ?? "nobody") "
+                + "on \(user.system?.text ?? "an unknown system")"
         }
     }
 
@@ -82,7 +85,35 @@ import UpgradeRules
         Case(
             rows: [wave, Row(version: "4.0", reach: 0, canary: [late])], version: "1.0", user: .init(early),
             verdict: "none notReached"),
+        // Who has too old a system for a version cannot obey: for that phone it does not exist, and what is below it still holds.
+        Case(rows: [modern], version: "1.0", user: old, verdict: "none osTooOld"),
+        Case(rows: [modern], version: "1.0", user: new, verdict: "forced 3.0"),
+        Case(rows: [modern], version: "1.0", verdict: "forced 3.0"),
+        Case(rows: [modern], version: "3.0", user: old, verdict: "none current"),
+        Case(rows: [modern, floor], version: "1.0", user: old, verdict: "forced 2.0"),
+        Case(rows: [modern, floor], version: "1.0", user: new, verdict: "forced 3.0"),
+        Case(rows: [modern, floor], version: "2.5", user: old, verdict: "none osTooOld"),
+        Case(rows: [modern, floor], version: nil, user: old, verdict: "unknown 2.0"),
+        Case(rows: [modern], version: nil, user: old, verdict: "none osTooOld"),
+        Case(
+            rows: [floor, Row(version: "3.0", kind: .latest, state: .announced, minimumOS: "15")], version: "2.5", user: old,
+            verdict: "none osTooOld"),
+        Case(
+            rows: [Row(version: "2.5", kind: .latest, state: .announced), modern], version: "2.0", user: old,
+            verdict: "announced 2.5"),
+        Case(
+            rows: [Row(version: "3.0", reach: 5_000, minimumOS: "15"), floor], version: "1.0",
+            user: .init(early, system: fourteen), verdict: "forced 2.0"),
+        Case(rows: [modern], version: "2.5", user: old, endsOlderSystems: true, verdict: "ended 3.0"),
+        Case(rows: [modern], version: "2.5", user: new, endsOlderSystems: true, verdict: "forced 3.0"),
+        Case(rows: [modern, floor], version: "1.0", user: old, endsOlderSystems: true, verdict: "forced 2.0"),
+        Case(rows: [modern, floor], version: "2.5", user: old, endsOlderSystems: true, verdict: "ended 3.0"),
+        Case(rows: [modern], version: nil, user: old, endsOlderSystems: true, verdict: "none osTooOld"),
     ]
+
+    private static let (fourteen, fifteen) = (try! Version("14.8.1"), try! Version("15"))
+    static let modern = Row(version: "3.0", minimumOS: "15.0")
+    private static let (old, new) = (UpgradeRule.User(nil, system: fourteen), UpgradeRule.User(nil, system: fifteen))
 
     private static func requirements(_ rows: [Row]) throws -> Requirements {
         Requirements(
@@ -91,6 +122,7 @@ import UpgradeRules
                     id: Int64(index + 1), kind: row.kind, version: try Version(row.version), state: row.state,
                     reach: row.reach, isGated: false, changed: .relay(at: Bench.now))
                 requirement.canary = row.canary
+                requirement.minimumOS = try row.minimumOS.map { try Version($0) }
                 return requirement
             })
     }
@@ -99,6 +131,7 @@ import UpgradeRules
         switch verdict {
         case .unknown(let rule): "unknown \(rule.version)"
         case .forced(let rule): "forced \(rule.version)"
+        case .ended(let rule): "ended \(rule.version)"
         case .announced(let rule): "announced \(rule.version)"
         case .none(let reason): "none \(reason.rawValue)"
         }
@@ -113,23 +146,32 @@ import UpgradeRules
     func verdict(_ example: Case) throws {
         let version = try example.version.map { try Version($0) }
         let rules = try Self.requirements(example.rows).rules
-        #expect(Self.name(Verdict(rules, version: version, user: example.user)) == example.verdict)
+        let verdict = Verdict(
+            rules, version: version, user: example.user, endsOlderSystems: example.endsOlderSystems)
+        #expect(Self.name(verdict) == example.verdict)
     }
 
     @Test(arguments: cases)
     func channels(_ example: Case) throws {
         let version = try example.version.map { try Version($0) }
         let requirements = try Self.requirements(example.rows)
-        let answers = CheckAnswers(requirements, AppProfile(downloadURL: "https://example.com", alert: ""))
-        let verdict = Verdict(requirements.rules, version: version, user: example.user)
+        var profile = AppProfile(downloadURL: "https://example.com", alert: "")
+        profile.belowMinimumOS = example.endsOlderSystems ? .deny : .allow
+        let answers = CheckAnswers(requirements, profile)
+        let verdict = Verdict(
+            requirements.rules, version: version, user: example.user, endsOlderSystems: example.endsOlderSystems)
         let answer = answers.answer(to: version, user: example.user)
         #expect(answer.verdict == verdict)
         #expect((answer.toldAtLogin != nil) == (verdict.prompt == .force))
         #expect(answer.prompt == verdict.prompt)
-        let ofNobody = Verdict(requirements.rules, version: version)
-        switch answers.enforce(version) {
-        case .denied: #expect(ofNobody.prompt == .force)
-        case .passes: #expect(ofNobody.prompt != .force && version != nil)
+        let ofNobody = Verdict(
+            requirements.rules, version: version, user: .init(nil, system: example.user.system),
+            endsOlderSystems: example.endsOlderSystems)
+        var isEnded = false
+        if case .ended = ofNobody { isEnded = true }
+        switch answers.enforce(version, system: example.user.system) {
+        case .denied: #expect(ofNobody.prompt == .force || isEnded)
+        case .passes: #expect(ofNobody.prompt != .force && !isEnded && version != nil)
         case .unknown: #expect(version == nil)
         }
         let leadsNowhere = CheckAnswers(requirements, AppProfile(downloadURL: nil, alert: ""))
@@ -140,7 +182,7 @@ import UpgradeRules
     @Test(arguments: cases)
     func launchDocument(_ example: Case) throws {
         // The client compares texts, and takes 10 for older than 2.0: what to do about it is the advice's, not the verdict's.
-        guard let version = example.version, version != "10" else { return }
+        guard let version = example.version, version != "10", example.user.system == nil else { return }
         let requirements = try Self.requirements(example.rows)
         let facts = VersionCache.facts(InForce(requirements), nil, SeenVersions())
         let section = LaunchGateAdvice(.ios, facts).section

@@ -59,8 +59,9 @@ struct RequirementSubject {
         return true
     }
 
-    mutating func ask(_ version: String, canary: [String]? = nil) throws {
-        let bump = VersionBump(app: Self.app, required: try Version(version), telephones: canary)
+    mutating func ask(_ version: String, canary: [String]? = nil, from moment: Timestamp? = nil) throws {
+        var bump = VersionBump(app: Self.app, required: try Version(version), telephones: canary)
+        if let moment { bump.requiredFrom = .set(moment) }
         let isTaken1 = take(.asked(bump))
         #expect(isTaken1)
     }

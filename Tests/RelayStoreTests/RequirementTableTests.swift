@@ -37,6 +37,10 @@ import UpgradeRules
             $0.take(.looked)
         },
         Situation(name: "waiting for its store") { try $0.ask(version) },
+        Situation(name: "offered, with its moment ahead") {
+            try $0.ask(version, from: $0.now + .seconds(3600))
+            try look(&$0, .open)
+        },
         Situation(name: "in force for its canary") {
             try $0.ask(version, canary: ["138"])
             try look(&$0, .open)
@@ -70,6 +74,11 @@ import UpgradeRules
 
     private static let events = [
         Event(name: "the store offers it") { try look(&$0, .open) },
+        Event(name: "its moment comes") {
+            guard let moment = $0.requirements.live(try Version(version))?.requiredFrom else { return }
+            $0.now = moment
+            $0.take(.looked)
+        },
         Event(name: "the store halts its rollout") { try look(&$0, .halted) },
         Event(name: "`release`") { $0.take(.released(try Version(version))) },
         Event(name: "the next wave begins") { subject in

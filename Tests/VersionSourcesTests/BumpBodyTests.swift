@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import Testing
 import UpgradeRules
@@ -33,8 +34,24 @@ struct BumpBodyTests {
         #expect(bump == VersionBump(app: Self.app, required: try Version("2")))
     }
 
+    @Test("what a version runs on and from when it is required; null forgets them")
+    func systemsAndMoments() throws {
+        let text = #"{"required": "2", "minimumOs": "15.0", "requiredFrom": "2026-12-01T09:00:00+08:00"}"#
+        let bump = try BumpBody.read(Array(text.utf8), app: Self.app)
+        #expect(bump.minimumOS == .set(try Version("15.0")))
+        #expect(bump.requiredFrom == .set(Timestamp(internetTime: "2026-12-01T01:00:00Z")))
+        let nulls = try BumpBody.read(Array(#"{"minimumOs": null, "requiredFrom": null}"#.utf8), app: Self.app)
+        #expect(nulls.minimumOS == .set(nil) && nulls.requiredFrom == .set(nil))
+    }
+
     /// Each: the body, and the one fault that it has.
     static let faults: [(String, String, String)] = [
+        (
+            #"{"requiredFrom": "2026-12-01 09:00"}"#, "requiredFrom",
+            "a moment with its offset is needed, such as \"2026-12-01T09:00:00+08:00\" or \"2026-12-01T01:00:00Z\"; got "
+                + "\"2026-12-01 09:00\""
+        ),
+        (#"{"minimumOs": 15}"#, "minimumOs", "a string is needed, such as \"2.1.0\"; got the number 15"),
         (
             #"{"telephones": [13800138000]}"#, "telephones[0]",
             "a string is needed, such as \"13800138000\"; got the number 13800138000"
@@ -62,7 +79,7 @@ struct BumpBodyTests {
         ),
         (
             #"{"required": "1", "requred": "2"}"#, "requred",
-            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, confirm"
+            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, minimumOs, requiredFrom, confirm"
         ),
         (
             #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",
@@ -84,7 +101,7 @@ struct BumpBodyTests {
         (
             #"{}"#, "required",
             "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
-                + "telephones, builds"
+                + "telephones, builds, minimumOs, requiredFrom"
         ),
         (#"[]"#, "body", "an object is needed; got an array"),
     ]

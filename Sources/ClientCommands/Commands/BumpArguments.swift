@@ -22,7 +22,9 @@ enum BumpArguments {
         }
         let (required, latest) = (try version("required"), try version("latest"))
         let builds: JSONValue = ["required": try build("required"), "latest": try build("latest")]
-        guard required != nil || latest != nil || builds != [:] else {
+        let minimumOS = try version("minimum-os")
+        let requiredFrom = try arguments.parsed("required-from", else: ZonedMoment.problem) { ZonedMoment($0)?.moment }
+        guard required != nil || latest != nil || builds != [:] || minimumOS != nil || requiredFrom != nil else {
             throw UsageError("--required VERSION is missing")
         }
         try refuseDownloadURL(as: arguments)
@@ -31,6 +33,7 @@ enum BumpArguments {
             "required": required, "latest": latest, "builds": builds == [:] ? nil : builds,
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
             "message": arguments.value("message").map(JSONValue.string),
+            "minimumOs": minimumOS, "requiredFrom": requiredFrom.map { .string($0.internetTime) },
             "telephones": telephones.isEmpty ? nil : .array(telephones),
         ]
     }

@@ -104,6 +104,8 @@ extension CommandEntry {
             ("message", version.shown(.message, or: "-")),
             ("updated", version.shown(.updatedAt, or: "-")),
         ]
+        if !version.shown(.minimumOs).isEmpty { fields.append(("minimum OS", version.shown(.minimumOs))) }
+        if !version.shown(.requiredFrom).isEmpty { fields.append(("required from", version.shown(.requiredFrom))) }
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
         if let telephones = version[.telephones]?.array {
             fields.append(("canary", "\(telephones.count) phone number\(telephones.count == 1 ? "" : "s")"))

@@ -10,7 +10,7 @@ extension Verdict {
     var floor: UpgradeRule? {
         switch self {
         case .unknown(let rule), .forced(let rule): rule
-        case .announced, .none: nil
+        case .announced, .ended, .none: nil
         }
     }
 
@@ -24,6 +24,12 @@ extension Verdict {
         case .none(.nothing): return "nothing is required or announced"
         case .none(.current): return "\(installed) meets all that is required and announced"
         case .none(.versionUnknown): return "no version of this device is known, and nothing is required"
+        case .ended(let rule): return "\(tooOld(installed, rule, user)); the service ends for such phones"
+        case .none(.osTooOld):
+            guard let rule = rules.first(where: { $0.reaches(user) && !$0.runs(on: user.system) }) else {
+                return "the system of this phone is too old for what is required"
+            }
+            return tooOld(installed, rule, user)
         case .none(.notReached):
             guard let rule = rules.first(where: { $0.forces && !$0.reaches(user) }) else {
                 return "\(installed) is not reached yet"
@@ -33,6 +39,13 @@ extension Verdict {
                     ? "those alone whom its canary names, and this user is not known to be one of them"
                     : "\(WavePlan.percentText(rule.reach)) % of the users, and this one is not among them")
         }
+    }
+}
+
+extension Verdict {
+    private func tooOld(_ installed: String, _ rule: UpgradeRule, _ user: UpgradeRule.User) -> String {
+        "\(installed) is below \(rule.version), which needs system version \(rule.minimumOS?.text ?? "-") and this phone has "
+            + "\(user.system?.text ?? "an unknown one")"
     }
 }
 

@@ -7,19 +7,32 @@ import WireFormat
 /// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
 package struct CheckAnswers: Sendable {
     let rules: [UpgradeRule]
-    private let everybody: Answers
-    /// Those of the users whom more has reached than everybody, and what that is.
-    private let staged: (rule: UpgradeRule, answers: Answers)?
+    private let endsOlderSystems: Bool
+    /// The systems that a rule wants at least, the oldest first.
+    private let minimums: [Version]
+    /// For users of systems below the first of `minimums`, below the second, …, and last for those on whose systems all versions run.
+    private let tiers: [Tier]
 
     init(_ requirements: Requirements, _ profile: AppProfile) {
         let rules = requirements.rules
         self.rules = rules
-        everybody = Answers(rules.filter(\.isForEverybody), requirements, profile)
-        staged = rules.first { !$0.isForEverybody }.map { ($0, Answers(rules, requirements, profile)) }
+        endsOlderSystems = profile.belowMinimumOS == .deny
+        let minimums = Set(rules.compactMap(\.minimumOS)).sorted()
+        self.minimums = minimums
+        tiers = (0...minimums.count).map { place in
+            // Of a tier's users the newest systems are just below the next minimum.
+            let systems = minimums.prefix(place)
+            return Tier(rules, requirements, profile) { rule in rule.minimumOS.map(systems.contains) ?? true }
+        }
     }
 
     /// Whether the answer hangs on whether who asks is on a list: that is for nobody to find out.
-    var isRestricted: Bool { staged?.rule.namesUsers ?? false }
+    var isRestricted: Bool { tiers.contains { $0.staged?.rule.namesUsers ?? false } }
+
+    private func tier(of system: Version?) -> Tier {
+        guard let system else { return tiers[minimums.count] }
+        return tiers[minimums.prefix { $0 <= system }.count]
+    }
 
     /// What an app is answered.
     package struct Answer: Sendable {
@@ -32,58 +45,109 @@ package struct CheckAnswers: Sendable {
     }
 
     func answer(to version: Version?, user: UpgradeRule.User) -> Answer {
-        let answers = staged.flatMap { $0.rule.reaches(user) ? $0.answers : nil } ?? everybody
-        return answers.answer(Verdict(rules, version: version, user: user))
+        let tier = tier(of: user.system)
+        let answers = tier.staged.flatMap { $0.rule.reaches(user) ? $0.answers : nil } ?? tier.everybody
+        return answers.answer(
+            Verdict(rules, version: version, user: user, endsOlderSystems: endsOlderSystems), version)
     }
 
-    /// What a proxy does with a version. Of the user it knows nothing, so it decides by what holds for everybody.
-    func enforce(_ version: Version?) -> EnforceVerdict {
-        guard let version else { return .unknown(everybody.unknown) }
-        guard case .forced = Verdict(rules, version: version), let denied = everybody.denied else { return .passes }
-        return .denied(denied)
+    /// What a proxy does with a version. Of the user it knows nothing but perhaps the system, so it decides by what holds for everybody.
+    func enforce(_ version: Version?, system: Version? = nil) -> EnforceVerdict {
+        let answers = tier(of: system).everybody
+        guard let version else { return .unknown(answers.unknown) }
+        let user = UpgradeRule.User(nil, system: system)
+        switch Verdict(rules, version: version, user: user, endsOlderSystems: endsOlderSystems) {
+        case .forced: return answers.denied.map { .denied($0) } ?? .passes
+        case .ended: return answers.ended.map { .denied($0.refusal) } ?? .passes
+        case .announced, .none, .unknown: return .passes
+        }
     }
 
-    /// The three answers that users of one kind can get.
+    /// What users with systems of one kind can get.
+    private struct Tier: Sendable {
+        let everybody: Answers
+        /// Those of the users whom more has reached than everybody, and what that is.
+        let staged: (rule: UpgradeRule, answers: Answers)?
+
+        init(
+            _ rules: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile,
+            runs: (UpgradeRule) -> Bool
+        ) {
+            func answers(_ rules: [UpgradeRule]) -> Answers {
+                let ending = profile.belowMinimumOS == .deny ? rules.first { $0.forces && !runs($0) } : nil
+                return Answers(rules.filter(runs), ending: ending, requirements, profile)
+            }
+            everybody = answers(rules.filter(\.isForEverybody))
+            staged = rules.first { !$0.isForEverybody && runs($0) }.map { ($0, answers(rules)) }
+        }
+    }
+
+    /// The answers that users of one kind can get.
     private struct Answers: Sendable {
         private let required: Version?
         let none: PreparedContent
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
         private let remind: PreparedContent?
+        /// The same for who is below a version that will be required, and what that is.
+        private let coming: (version: Version, content: PreparedContent)?
         private let force: PreparedContent?
         /// What a proxy is told of a version that must be replaced, and of one that is not known.
         let denied: EnforceRefusal?
         let unknown: EnforceRefusal
+        /// For whose phone there is no version that is required, where the service ends for those.
+        let ended: (content: PreparedContent, refusal: EnforceRefusal)?
 
-        /// - Parameter rules: those that are for these users.
-        init(_ rules: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile) {
+        /// - Parameters:
+        ///   - rules: those that are for these users.
+        ///   - ending: the floor that the service ends for them with.
+        init(
+            _ rules: [UpgradeRule], ending: UpgradeRule?, _ requirements: Requirements, _ profile: AppProfile
+        ) {
             let floor = rules.first(where: \.forces).flatMap { requirements[$0.id] }
             let newest = rules.first.flatMap { requirements[$0.id] }
+            let moment = rules.lazy.compactMap { requirements[$0.id] }
+                .first { $0.state == .announced && $0.kind == .required && $0.requiredFrom != nil }
             func url(_ row: Requirement?) -> String? {
                 (row?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
             }
-            func answer(_ prompt: UpgradeVerdict, _ row: Requirement?) -> PreparedContent {
-                CheckAnswers.render(
+            func answer(_ prompt: UpgradeVerdict, _ row: Requirement?, from coming: Requirement? = nil) -> PreparedContent
+            {
+                let words = coming?.words ?? row?.words
+                return CheckAnswers.render(
                     LoginAnswer(
-                        prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row),
-                        message: row?.message))
+                        prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row), message: words,
+                        requiredFrom: coming?.requiredFrom?.internetTime))
             }
             let leads = url(floor) != nil
             required = floor?.version
             none = answer(.none, newest)
             remind = url(newest) == nil ? nil : answer(.remind, newest)
+            coming =
+                url(newest) == nil ? nil : moment.map { ($0.version, answer(.remind, newest, from: $0)) }
             force = leads ? answer(.force, floor) : nil
             denied = floor.flatMap {
-                leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: $0.message) : nil
+                leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: $0.words) : nil
             }
-            unknown = .unknown(required: required, downloadURL: url(floor), message: floor?.message)
+            unknown = .unknown(required: required, downloadURL: url(floor), message: floor?.words)
+            ended = ending.flatMap { requirements[$0.id] }.map { row in
+                (
+                    CheckAnswers.render(.ended(required: row.version, minimumOS: row.minimumOS, message: row.words)),
+                    .ended(required: row.version, minimumOS: row.minimumOS, message: row.words)
+                )
+            }
         }
 
-        func answer(_ verdict: Verdict) -> Answer {
+        func answer(_ verdict: Verdict, _ version: Version?) -> Answer {
+            if case .ended = verdict, let ended {
+                return Answer(content: ended.content, verdict: verdict, prompt: .none)
+            }
             switch (verdict.prompt, remind, force) {
-            case (.remind, let remind?, _): Answer(content: remind, verdict: verdict, prompt: .remind)
+            case (.remind, let remind?, _):
+                let isBelow = coming.flatMap { coming in version.map { $0 < coming.version } } ?? false
+                return Answer(content: (isBelow ? coming?.content : nil) ?? remind, verdict: verdict, prompt: .remind)
             case (.force, _, let force?):
-                Answer(content: force, toldAtLogin: required, verdict: verdict, prompt: .force)
-            default: Answer(content: none, verdict: verdict, prompt: .none)
+                return Answer(content: force, toldAtLogin: required, verdict: verdict, prompt: .force)
+            default: return Answer(content: none, verdict: verdict, prompt: .none)
             }
         }
     }
@@ -100,8 +164,18 @@ package struct CheckAnswers: Sendable {
                 if let latest = answer.latest { writer.member("latest", latest) }
                 if let required = answer.required { writer.member("required", required) }
                 if let message = answer.message { writer.member("message", message) }
+                if let moment = answer.requiredFrom { writer.member("requiredFrom", moment) }
+                if let minimum = answer.minimumOs { writer.member("minimumOs", minimum) }
             }
         }
         return PreparedContent(writer.bytes)
+    }
+}
+
+extension Requirement {
+    /// Its message, with the moment where that names it.
+    var words: String? {
+        guard let message, let moment = requiredFrom else { return message }
+        return message.replacing("{requiredFrom}", with: moment.internetTime)
     }
 }

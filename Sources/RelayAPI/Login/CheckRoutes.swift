@@ -15,6 +15,7 @@ extension API {
         let versionText = query.needed("version", example: "1.9.0")
         let telephone = query.text("telephone")
         let token = query.text("token")
+        let system = query.system("os")
         let platform = platformName.flatMap(Platform.init(rawValue:))
         if let platformName, platform == nil {
             query.refuse(
@@ -32,7 +33,7 @@ extension API {
         guard let app, let platform, let version else { throw ProblemDetails(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
         let user = UpgradeRule.User(
-            telephone, isProven: try isProven(telephone, token: token, of: key, head))
+            telephone, isProven: try isProven(telephone, token: token, of: key, head), system: system)
         guard let answer = versionCache.check(key, version: version, user: user) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
@@ -101,6 +102,10 @@ extension API {
 }
 
 extension Query {
+    /// The version of a phone's system, on Android its API level. One that is no version is not known: an app is not refused its answer
+    /// for what a vendor calls its system.
+    mutating func system(_ name: String) -> Version? { text(name).flatMap { try? Version($0) } }
+
     fileprivate mutating func needed(_ name: String, example: String) -> String? {
         if let value = text(name) { return value }
         refuse(name, "is missing; give it as \(name)=\(example)")

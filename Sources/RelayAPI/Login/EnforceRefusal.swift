@@ -37,6 +37,15 @@ package struct EnforceRefusal: Sendable {
             required: required, downloadURL: downloadURL, message: message)
     }
 
+    /// A version that is below the one in force, on a phone whose system is too old for that, where `belowMinimumOs` is "deny".
+    static func ended(required: Version, minimumOS: Version?, message: String?) -> EnforceRefusal {
+        let system = minimumOS.map { "system version \($0)" } ?? "a newer system"
+        return EnforceRefusal(
+            "urn:upgrade-relay:os-too-old",
+            "this version may not go on: \(required) or later is required, and that needs \(system) or later",
+            required: required, downloadURL: nil, message: message)
+    }
+
     /// A version of which nothing is known, where `enforce.unknown` is "deny".
     ///
     /// - Parameters: what is known of the app.

@@ -24,7 +24,8 @@ extension API {
         var status = EnforceRefusal.Status.upgradeRequired
         if !isBelow {
             asked = EnforceSubject(
-                app: query.text("app"), platform: query.text("platform"), version: query.text("version"))
+                app: query.text("app"), platform: query.text("platform"), version: query.text("version"),
+                system: query.text("os"))
             status = query.denyStatus()
             try query.finish()
         }
@@ -32,7 +33,8 @@ extension API {
         rules.headers = enforceHeaders
         let subject = rules.complete(asked) { head.headers[$0] }
         let version = subject.version.flatMap { try? Version($0) }
-        let (key, verdict) = versionCache.enforce(subject.key, version: version)
+        let system = subject.system.flatMap { try? Version($0) }
+        let (key, verdict) = versionCache.enforce(subject.key, version: version, system: system)
         enforceFigures.count(key, verdict)
         switch verdict {
         case .denied(let refusal): return refusal.response(status)

@@ -10,14 +10,17 @@ package struct EnforceRules: Sendable, Hashable {
         package var app = "X-App-Id"
         package var platform = "X-App-Platform"
         package var version = "X-App-Version"
+        /// The version of the phone's system.
+        package var system = "X-App-OS"
 
         package init() {}
 
-        package var all: [String] { [app, platform, version] }
+        package var all: [String] { [app, platform, version, system] }
 
         var lowercased: Headers {
             var names = self
             (names.app, names.platform, names.version) = (app.lowercased(), platform.lowercased(), version.lowercased())
+            names.system = system.lowercased()
             return names
         }
     }
@@ -54,7 +57,8 @@ package struct EnforceRules: Sendable, Hashable {
         var subject = EnforceSubject(
             app: given(asked.app) ?? given(header(headers.app)),
             platform: given(asked.platform) ?? given(header(headers.platform)),
-            version: given(asked.version) ?? given(header(headers.version)))
+            version: given(asked.version) ?? given(header(headers.version)),
+            system: given(asked.system) ?? given(header(headers.system)))
         guard !subject.isComplete, !agents.isEmpty, let text = header("user-agent") else { return subject }
         for agent in agents {
             // What was said is not contradicted.
@@ -76,6 +80,7 @@ struct EnforceSubject: Hashable {
     var app: String?
     var platform: String?
     var version: String?
+    var system: String?
 
     var isComplete: Bool { app != nil && platform != nil && version != nil }
 

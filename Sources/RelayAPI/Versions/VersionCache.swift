@@ -155,9 +155,9 @@ package final class VersionCache: Sendable {
     /// What a proxy does with a version of an app.
     ///
     /// - Returns: the app too, where it is configured.
-    package func enforce(_ app: AppKey?, version: Version?) -> (app: AppKey?, EnforceVerdict) {
+    package func enforce(_ app: AppKey?, version: Version?, system: Version? = nil) -> (app: AppKey?, EnforceVerdict) {
         guard let app, let answers = contents.withLock({ $0.checks[app] }) else { return (nil, .unknown(.ofNobody)) }
-        return (app, answers.enforce(version))
+        return (app, answers.enforce(version, system: system))
     }
 
     /// What the answers go by; empty where the app is not configured.

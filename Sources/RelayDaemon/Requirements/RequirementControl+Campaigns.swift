@@ -19,9 +19,7 @@ extension RequirementControl {
         let isRunning = record.state == .running
         let counts = figures.counts(record.counts, record.state)
         let route = isRunning ? routes()[record.app] : nil
-        let gate =
-            record.state == .waiting
-            ? sources.verdict(record.required, build: record.requiredBuild, of: record.app) : nil
+        let gate = record.state == .waiting ? wait(of: record) : nil
         let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
         let reason = CampaignReason(
             record: record, counts: counts, trouble: figures.trouble, isHeld: figures.standsStill,
@@ -36,6 +34,12 @@ extension RequirementControl {
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)
         return status
+    }
+
+    /// What keeps the requirement of a waiting campaign from coming into force.
+    private func wait(of record: CampaignRecord) -> GateVerdict? {
+        let requirements = try? store.version(of: record.app)?.requirements
+        return requirements?[record.requirement].flatMap { wait(for: $0, of: record.app) }
     }
 
     package func pause(campaign id: String, by actor: String) throws -> CampaignStatus {

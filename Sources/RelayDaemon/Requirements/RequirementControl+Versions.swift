@@ -8,6 +8,7 @@ package import RelayStore
 import Telemetry
 package import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// Versions: bumps, dry runs, and what is said of them.
 extension RequirementControl {
@@ -167,10 +168,20 @@ extension RequirementControl {
         let requirements = record.requirements
         if let row = requirements.required, row.state != .inForce, !requirements.isSuperseded(row) {
             if row.state == .asked { return GateVerdict(.closed, row.reason ?? "it was asked for a moment ago") }
-            return sources.verdict(row.version, build: row.build, of: record.app)
+            return wait(for: row, of: record.app)
         }
         guard let row = requirements.latest, !row.isAnnounced, !requirements.isSuperseded(row) else { return nil }
         return sources.verdict(row.version, build: row.build, of: record.app, isReminder: true)
+    }
+
+    /// What keeps a requirement from coming into force: its store, else its moment; nil: nothing does.
+    func wait(for row: Requirement, of app: AppKey) -> GateVerdict? {
+        if row.isReleased { return nil }
+        let gate = sources.verdict(row.version, build: row.build, of: app)
+        guard gate?.isOpen ?? !row.isGated, let moment = row.requiredFrom, moment > clock() else { return gate }
+        return GateVerdict(
+            .held(until: moment),
+            "required from \(moment.internetTime); until then users are told of \(row.version) and may go on, and nobody is pushed to")
     }
 
     package func plan(_ bump: VersionBump) throws -> PlanReport {
@@ -211,7 +222,7 @@ extension RequirementControl {
         report.planned = VersionRecord(bump.app, planned)
         report.largestKnown = known.highest(stored.takenUp.latest?.version)
         report.needsConfirmation = known.doubt(bump, stored) != nil
-        report.gate = row.state == .inForce ? nil : sources.verdict(required, build: row.build, of: bump.app)
+        report.gate = row.state == .inForce ? nil : wait(for: row, of: bump.app)
         return report
     }
 

@@ -42,8 +42,12 @@ package struct Requirement: Hashable, Sendable {
     package var reach: Int
     /// Whether it waits for the app's store, whichever that is.
     package var isGated: Bool
-    /// Whether a person has overruled the store.
+    /// Whether a person has overruled the store, and the moment.
     package var isReleased = false
+    /// Nobody is forced before this moment, whatever the store says; nil: as soon as the store offers it.
+    package var requiredFrom: Timestamp?
+    /// The oldest system that the version runs on; nil: any, or not known.
+    package var minimumOS: Version?
     /// nil: the configuration's.
     package var downloadURL: String?
     package var message: String?
@@ -88,15 +92,23 @@ package struct Requirement: Hashable, Sendable {
     /// Whether users within its reach are told of it.
     package var isAnnounced: Bool { state == .announced || state == .inForce }
 
+    /// Whether its moment is reached; who is only told of a version has none to wait for.
+    package func isDue(at now: Timestamp) -> Bool {
+        kind == .latest || isReleased || requiredFrom.map { $0 <= now } ?? true
+    }
+
     /// What it says to its users.
     package var rule: UpgradeRule {
-        UpgradeRule(id: id, version, forces: kind == .required && state == .inForce, reach: reach, canary: canary ?? [])
+        UpgradeRule(
+            id: id, version, forces: kind == .required && state == .inForce, reach: reach, canary: canary ?? [],
+            minimumOS: minimumOS)
     }
 
     /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.
     package func isWritten(as other: Requirement) -> Bool {
         self == other && Self.same(downloadURL, other.downloadURL) && Self.same(message, other.message)
             && Self.same(reason, other.reason) && version.text == other.version.text
+            && minimumOS?.text == other.minimumOS?.text
             && hasCanary(of: other)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// What a decision made of one version: what the log says of it, and receivers of events.
 package struct RequirementChange: Hashable, Sendable {
@@ -16,7 +17,7 @@ package struct RequirementChange: Hashable, Sendable {
         case outOfForce
         /// It is in force for more users than before.
         case widened
-        /// Its address, its message or its canary is another.
+        /// Its address, its message, its canary, its moment or the systems that it runs on are others.
         case reworded
         case withdrawn
     }
@@ -45,6 +46,8 @@ package struct RequirementChange: Hashable, Sendable {
             fields += [("campaign", campaign.id), ("devices", String(campaign.counts.audience))]
         }
         fields += [("by", row.changed.by), ("via", row.changed.via)]
+        if let minimumOS = row.minimumOS { fields.append(("minimumOs", minimumOS.text)) }
+        if let moment = row.requiredFrom { fields.append(("requiredFrom", moment.internetTime)) }
         if let reason = row.reason { fields.append(("reason", reason)) }
         return fields
     }
@@ -87,7 +90,7 @@ package struct RequirementChange: Hashable, Sendable {
         // To `String`, canonically equivalent spellings are equal: that is no other text to anybody.
         let isReworded =
             old.downloadURL != row.downloadURL || old.message != row.message || old.canary != row.canary
-            || old.build != row.build
+            || old.build != row.build || old.minimumOS != row.minimumOS || old.requiredFrom != row.requiredFrom
         return isReworded && row.isLive ? .reworded : nil
     }
 }

@@ -42,6 +42,12 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case noDownloadURL(Version)
     /// The version is for more users than a list of telephones could name.
     case notACanary(Version)
+    /// Everybody whom it is for must have it already: it has no moment to come.
+    case inForceAlready(Version)
+    /// A requirement would come into force at a moment that is over.
+    case momentPassed(Timestamp, now: Timestamp)
+    /// A requirement would come into force further ahead than any may.
+    case momentTooFar(Timestamp, latest: Timestamp)
     /// Nothing waits to be let through.
     case nothingWaits
     /// This is not what is required; nil: nothing is.

@@ -11,9 +11,10 @@ import UpgradeRules
 /// | none | asked by another program | `asked` |
 /// | `asked` | looked at, not withdrawn before, plausible | `waiting` |
 /// | `asked` | released · a newer one is asked for | `waiting`, released · `withdrawn` |
-/// | `waiting` | offered, hold ahead; or kind `latest` | `announced` |
-/// | `waiting`, `announced` | gate open, or none | `inForce` |
-/// | `waiting`, `announced` | released | `inForce`, whatever the store says from then on |
+/// | `waiting` | offered, hold or moment ahead; or kind `latest` | `announced` |
+/// | `waiting`, `announced` | gate open, or none, and its moment reached | `inForce` |
+/// | `waiting`, `announced` | released | `inForce`, whatever the store and the moment say from then on |
+/// | `waiting`, `announced` | asked again with another moment | that moment's |
 /// | `announced`, `inForce` | halted by its store, not released | `waiting`; its reach stays |
 /// | `inForce`, its canary's | released | its first wave's, or everybody's |
 /// | `inForce`, a wave's | the next wave begins | that wave's |
@@ -113,6 +114,8 @@ package struct RequirementMachine: Sendable {
             row.stages = surroundings.draft?.waves
             row.reach = bump.telephones == nil ? row.firstReach : 0
             (row.downloadURL, row.message, row.canary) = (bump.downloadURL, bump.message, bump.telephones)
+            row.requiredFrom = bump.requiredFrom.value
+            try Self.check(row.requiredFrom, at: surroundings.now)
             subject = add(row)
         } else if let before {
             if let telephones = bump.telephones {
@@ -120,6 +123,9 @@ package struct RequirementMachine: Sendable {
                 change(before.id, by: actor) { $0.canary = telephones }
             }
             if let build = builds.required { change(before.id, by: actor) { $0.build = build } }
+            try setMoment(bump, before, by: actor, surroundings)
+        } else if bump.requiredFrom != .keep {
+            throw .nothingWaits
         }
         let floor = [latestBefore?.version, required].compactMap(\.self).max()
         let rises = bump.latest.flatMap { latest in floor.map { latest > $0 } ?? true ? latest : nil }
@@ -138,6 +144,46 @@ package struct RequirementMachine: Sendable {
             change(latestBefore.id, by: actor) { $0.build = max($0.build ?? build, build) }
         }
         if required == nil { reword(bump, before, rises == nil ? latestBefore : nil, by: actor) }
+        setMinimumOS(bump, by: actor)
+    }
+
+    /// The systems that the versions of a bump run on; where it names none, what is required.
+    private mutating func setMinimumOS(_ bump: VersionBump, by actor: Signature) {
+        let named = [bump.required, bump.latest].compactMap(\.self)
+        let fallback = (requirements.takenUp.required ?? requirements.takenUp.latest)?.version
+        let meant = named.isEmpty ? [fallback].compactMap(\.self) : named
+        for row in requirements.takenUp.rows where meant.contains(row.version) {
+            switch bump.minimumOS {
+            case .set(let minimum):
+                // What a store says of a version does not undo what a person has said of it.
+                if bump.isListed, row.minimumOS != nil { continue }
+                change(row.id, by: actor) { $0.minimumOS = minimum }
+            case .keep:
+                // It runs on what it was known to run on as the newest version.
+                guard row.id < 0, row.minimumOS == nil else { continue }
+                let known = requirements.takenUp.rows.last { $0.version == row.version && $0.minimumOS != nil }
+                change(row.id, by: actor) { $0.minimumOS = known?.minimumOS }
+            }
+        }
+    }
+
+    private mutating func setMoment(
+        _ bump: VersionBump, _ row: Requirement, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        guard case .set(let moment) = bump.requiredFrom, moment != row.requiredFrom else { return }
+        guard row.state != .inForce else { throw .inForceAlready(row.version) }
+        try Self.check(moment, at: surroundings.now)
+        change(row.id, by: actor) { $0.requiredFrom = moment }
+    }
+
+    /// The furthest that a moment may lie ahead: what nobody remembers forces people one day.
+    package static let furthestMoment = Duration.seconds(366 * 86_400)
+
+    /// A moment that is over is most likely a slip, and would force everybody at once.
+    private static func check(_ moment: Timestamp?, at now: Timestamp) throws(RequirementRefusal) {
+        guard let moment else { return }
+        if moment <= now { throw .momentPassed(moment, now: now) }
+        if moment > now + furthestMoment { throw .momentTooFar(moment, latest: now + furthestMoment) }
     }
 
     /// What nobody has taken up gives way to what is taken up.
@@ -235,8 +281,8 @@ package struct RequirementMachine: Sendable {
         }
         guard row.state == .waiting || row.state == .announced && row.kind == .required else { return false }
         // Its store is not in the configuration any more: it waits on, for that or for a person.
-        let isOpen = !waits || verdict?.isOpen ?? false
-        if isOpen {
+        let isOffered = !waits || verdict?.isOpen ?? false
+        if isOffered, row.isDue(at: surroundings.now) {
             let next: Requirement.State = row.kind == .latest ? .announced : .inForce
             // What nobody held back was put there by whoever asked.
             let isNews = row.id < 0 && !waits || row.changed.at == surroundings.now && row.isReleased
@@ -249,8 +295,11 @@ package struct RequirementMachine: Sendable {
             }
             return true
         }
-        if row.state == .waiting, row.kind == .required, surroundings.verdict(row, true)?.isOpen ?? false {
-            change(row.id, by: relay) { ($0.state, $0.reason) = (.announced, verdict?.reason) }
+        if row.state == .waiting, row.kind == .required, isOffered || surroundings.verdict(row, true)?.isOpen ?? false {
+            // What nobody held back was put there by whoever asked.
+            change(row.id, by: row.id < 0 && !waits ? row.changed : relay) {
+                ($0.state, $0.reason) = (.announced, verdict?.reason)
+            }
             return true
         }
         if row.state == .waiting, row.id < 0 {

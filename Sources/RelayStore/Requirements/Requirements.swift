@@ -113,6 +113,7 @@ extension VersionRecord {
             app: app, latest: latest?.version, required: required?.version, downloadURL: texts?.downloadURL,
             message: texts?.message, telephones: required?.canary, updatedAt: changedAt)
         builds = BuildNumbers(latest: latest?.build, required: required?.build)
+        (minimumOS, requiredFrom) = (required?.minimumOS, required?.requiredFrom)
         self.requirements = requirements
         inForce = InForce(requirements)
     }

@@ -28,6 +28,7 @@ extension Migration {
             "which server wants a pause of a key",
             "what was said against tokens",
             "a run for each campaign",
+            "moments and systems in the history",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

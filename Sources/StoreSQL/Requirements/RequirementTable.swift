@@ -9,7 +9,7 @@ package enum RequirementTable {
 
     private static let columns: SQL = """
         id, kind, version, build, state, reach, gated, released, download_url, message, canary, asked_at, in_force_at,
-            in_force_by, reason, changed_by, changed_via, changed_at, stages
+            in_force_by, reason, changed_by, changed_via, changed_at, stages, required_from, minimum_os
         """
 
     /// In the order in which they were asked for.
@@ -42,6 +42,7 @@ package enum RequirementTable {
         (requirement.askedAt, requirement.inForceAt) = (row.time(11), row.optionalTime(12))
         (requirement.inForceBy, requirement.reason) = (row.optionalText(13), row.optionalText(14))
         requirement.stages = stages(row.optionalText(18))
+        (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(19), row.version(20))
         return requirement
     }
 
@@ -95,11 +96,11 @@ package enum RequirementTable {
             """
             UPDATE requirement SET state = ?, reach = ?, gated = ?, released = ?, build = ?, download_url = ?, message = ?,
                 canary = ?, in_force_at = ?, in_force_by = ?, reason = ?, changed_by = ?, changed_via = ?, changed_at = ?,
-                stages = ?
+                stages = ?, required_from = ?, minimum_os = ?
             WHERE id = ?
             """, row.state, row.reach, row.isGated, row.isReleased, row.build, row.downloadURL, row.message,
             row.canary.map { Int64($0.count) }, row.inForceAt, row.inForceBy, row.reason, row.changed.by,
-            row.changed.via, row.changed.at, stages(row.stages), row.id)
+            row.changed.via, row.changed.at, stages(row.stages), row.requiredFrom, row.minimumOS, row.id)
     }
 
     private static func insert(_ row: Requirement, of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
@@ -107,12 +108,13 @@ package enum RequirementTable {
         return try connection.insert(
             """
             INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
-                download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages,
+                required_from, minimum_os)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """, app.app, app.platform, row.kind.rawValue, row.version, row.version.sortKey, row.build, row.state,
             row.reach, row.isGated, row.isReleased, row.downloadURL, row.message, row.canary.map { Int64($0.count) },
             row.askedAt, row.inForceAt, row.inForceBy, row.reason, row.changed.by, row.changed.via, row.changed.at,
-            stages(row.stages))
+            stages(row.stages), row.requiredFrom, row.minimumOS)
     }
 
     private static func name(_ telephones: [String], _ id: Int64, _ connection: some SQLConnection) throws {
@@ -136,7 +138,7 @@ package enum RequirementTable {
         let events = try connection.all(
             """
             SELECT e.requirement_id, e.state, e.reach, e.build, e.download_url, e.message, e.in_force_at, e.in_force_by,
-                e.reason, e.by, e.via, e.at
+                e.reason, e.by, e.via, e.at, e.required_from, e.minimum_os
             FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
             WHERE r.app = ? AND r.platform = ? ORDER BY e.id
             """, app.app, app.platform
@@ -150,6 +152,7 @@ package enum RequirementTable {
             (requirement.inForceAt, requirement.inForceBy) = (row.optionalTime(6), row.optionalText(7))
             requirement.reason = row.optionalText(8)
             requirement.changed = Signature(by: row.text(9), via: row.text(10), at: row.time(11))
+            (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(12), row.version(13))
             return requirement
         }
         var now: [Int64: Requirement] = [:]

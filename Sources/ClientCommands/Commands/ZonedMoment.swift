@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RelayEngine
+import WireFormat
+
+/// A moment as people give it on the command line: "2026-12-01 09:00 Asia/Shanghai", or as RFC 3339 writes it.
+struct ZonedMoment {
+    let moment: Timestamp
+
+    static let problem =
+        "is no moment; give one such as \"2026-12-01 09:00 Asia/Shanghai\" (a time that the zone has, and a zone of the tz "
+        + "database) or 2026-12-01T01:00:00Z"
+
+    /// nil for anything else, for a zone that is not known, and for a time that the zone leaps over when its clocks go forward. Of a
+    /// time that it has twice, the first.
+    init?(_ text: String) {
+        if let moment = Timestamp(internetTime: text) {
+            self.moment = moment
+            return
+        }
+        let parts = text.split(separator: " ")
+        guard parts.count == 3, let zone = TimeZone(identifier: String(parts[2])) else { return nil }
+        let seconds = parts[1].utf8.count == 5 ? ":00" : ""
+        // As if it were in UTC: what it is there is an offset away, which hangs on the day.
+        guard let local = Timestamp(internetTime: "\(parts[0])T\(parts[1])\(seconds)Z") else { return nil }
+        func offset(_ time: Timestamp) -> Int {
+            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time.milliseconds) / 1000))
+        }
+        let day = Duration.seconds(86_400)
+        let moments = [offset(local - day), offset(local + day)]
+            .map { (time: local - .seconds($0), offset: $0) }
+            .filter { offset($0.time) == $0.offset }
+        guard let first = moments.map(\.time).min() else { return nil }
+        moment = first
+    }
+}
