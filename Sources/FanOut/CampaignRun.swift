@@ -15,7 +15,7 @@ final class CampaignRun {
     let route: AppRoute
     /// Which of the app's services it goes by: an app's other campaign goes on beside one for some users alone.
     let isStaged: Bool
-    let filter: AudienceFilter
+    private(set) var filter: AudienceFilter
     let payload: UpgradePayload
     /// The share of tokens called dead that is no everyday loss of phones; nil: a person has accepted more.
     let unregisteredLimit: Double?
@@ -46,7 +46,7 @@ final class CampaignRun {
         self.unregisteredLimit = unregisteredLimit
         self.record = record
         self.route = route
-        filter = AudienceFilter(required: record.required, telephones: record.audience)
+        filter = AudienceFilter(record)
         payload = route.payload(of: record)
         idBytes = Array(record.id.utf8)
         isPayloadTaken = record.counts.accepted > 0
@@ -102,8 +102,9 @@ final class CampaignRun {
         }
     }
 
-    /// What the store says of it by now. Its terms are as they were.
+    /// What the store says of it by now. Its terms are as they were, but for the systems that its version runs on.
     func take(_ record: CampaignRecord) {
+        if record.minimumOS != self.record.minimumOS { filter = AudienceFilter(record) }
         self.record = record
     }
 
@@ -155,5 +156,11 @@ extension CampaignRecord {
                 isCanary: isCanary, telephones: audience, rounds: rounds.count, message: message,
                 downloadURL: downloadURL),
             expiresAt: isCanary ? nil : expiresAt, nextWaveAt: waves.areBetween ? waves.nextAt(rules) : nil)
+    }
+}
+
+extension AudienceFilter {
+    fileprivate init(_ record: CampaignRecord) {
+        self.init(required: record.required, minimumOS: record.minimumOS, telephones: record.audience)
     }
 }

@@ -204,6 +204,7 @@ extension JSONWriter {
         member(.telephone, registration.telephone)
         member(.version, registration.version?.text)
         member(.environment, registration.environment.name)
+        member(.osVersion, registration.osVersion?.text)
     }
 
     /// A list as CONTRACT pages it.

@@ -54,4 +54,6 @@ package enum FilterReason: String, Sendable, Hashable, CaseIterable {
     case notInAudience
     /// The push service has said that this token is no longer registered.
     case knownDead
+    /// The required version does not run on the phone's system.
+    case osTooOld
 }

@@ -6,16 +6,18 @@ package import UpgradeRules
 /// waves are drawn where the batch is read.
 package struct AudienceFilter: Sendable {
     private let required: Version
+    private let minimumOS: Version?
     /// UTF-8 of the telephones that it goes to for now; nil means everyone.
     private let telephones: Set<ArraySlice<UInt8>>?
 
-    package init(required: Version, telephones: [String]?) {
+    package init(required: Version, minimumOS: Version? = nil, telephones: [String]?) {
         self.required = required
+        self.minimumOS = minimumOS
         self.telephones = telephones.map { Set($0.map { ArraySlice($0.utf8) }) }
     }
 
     /// Why the device gets no push; nil when it gets one. A device whose version is unknown, or unreadable, may be
-    /// behind and gets one.
+    /// behind and gets one; so does one whose system is.
     package func reason(against row: DeviceRow, in devices: borrowing DeviceRows) -> FilterReason? {
         if row.isDead { return .knownDead }
         // The app drops a push without its user's telephone, so an empty one is as good as none.
@@ -23,6 +25,11 @@ package struct AudienceFilter: Sendable {
         if let telephones, !telephones.contains(devices.bytes[row.telephone.range]) { return .notInAudience }
         let version = row.version.isAbsent ? nil : row.version.range
         guard UpgradeVerdict.needsPush(devices.bytes, version, required: required) else { return .alreadyCurrent }
+        if let minimumOS, !row.system.isAbsent,
+            Version.isOlder(devices.bytes, row.system.range, than: minimumOS) ?? false
+        {
+            return .osTooOld
+        }
         return nil
     }
 }

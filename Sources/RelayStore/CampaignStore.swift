@@ -44,6 +44,8 @@ package struct CampaignRecord: Hashable, Sendable {
     package var required: Version
     /// Android's version code of `required`, where it is known.
     package var requiredBuild: Int64?
+    /// The oldest system that `required` runs on; nil: any, or not known.
+    package var minimumOS: Version?
     /// What is in force for everybody: `required`, a newer one, or an older one for as long as the campaign waits.
     package var inForce: Version?
     package var latest: Version?

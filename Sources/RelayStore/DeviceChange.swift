@@ -26,6 +26,7 @@ package struct DeviceChange: Hashable, Sendable {
     package var version: FieldChange<Version>
     /// Forgotten, it is `production` again.
     package var environment: FieldChange<PushEnvironment>
+    package var osVersion: FieldChange<Version>
     /// When the app registered the token; nil: not told. A later one than the store's replaces it, and revives a token that
     /// had died before.
     package var registeredAt: Timestamp?
@@ -38,13 +39,14 @@ package struct DeviceChange: Hashable, Sendable {
 
     package init(
         token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
-        environment: FieldChange<PushEnvironment> = .keep, registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
+        environment: FieldChange<PushEnvironment> = .keep, osVersion: FieldChange<Version> = .keep, registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
         seenAt: Timestamp? = nil
     ) {
         self.token = token
         self.telephone = telephone
         self.version = version
         self.environment = environment
+        self.osVersion = osVersion
         self.registeredAt = registeredAt
         self.deadSince = deadSince
         self.seenAt = seenAt
@@ -54,6 +56,6 @@ package struct DeviceChange: Hashable, Sendable {
     package init(_ device: DeviceRegistration) {
         self.init(
             token: device.token, telephone: .set(device.telephone), version: .set(device.version),
-            environment: .set(device.environment))
+            environment: .set(device.environment), osVersion: .set(device.osVersion))
     }
 }

@@ -35,15 +35,19 @@ package struct DeviceRegistration: Hashable, Sendable {
     /// The app's version as last seen; nil when unknown.
     package var version: Version?
     package var environment: PushEnvironment
+    /// The version of the phone's system, on Android its API level; nil when unknown.
+    package var osVersion: Version?
 
     package init(
-        app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production
+        app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production,
+        osVersion: Version? = nil
     ) {
         self.app = app
         self.token = token
         self.telephone = telephone
         self.version = version
         self.environment = environment
+        self.osVersion = osVersion
     }
 }
 

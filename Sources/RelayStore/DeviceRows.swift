@@ -46,6 +46,8 @@ package struct DeviceRow: Hashable, Sendable {
     package var token: ByteSlice
     package var telephone: ByteSlice
     package var version: ByteSlice
+    /// The version of the phone's system.
+    package var system: ByteSlice
     package var environment: PushEnvironment
     /// The push service declared the token dead.
     package var isDead: Bool
@@ -59,13 +61,14 @@ package struct DeviceRow: Hashable, Sendable {
     package var again: SentAgain = []
 
     package init(
-        id: Int64, token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment,
-        isDead: Bool, registeredAt: Int64, attempts: UInt16 = 0, wave: UInt8 = 0
+        id: Int64, token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice = .absent,
+        environment: PushEnvironment, isDead: Bool, registeredAt: Int64, attempts: UInt16 = 0, wave: UInt8 = 0
     ) {
         self.id = id
         self.token = token
         self.telephone = telephone
         self.version = version
+        self.system = system
         self.environment = environment
         self.isDead = isDead
         self.registeredAt = registeredAt

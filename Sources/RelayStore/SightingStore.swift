@@ -7,15 +7,18 @@ package struct Sighting: Hashable, Sendable {
     package var app: AppKey
     package var token: String
     package var version: Version
+    /// The version of its system; nil: it did not say, and what is known of it stays.
+    package var system: Version?
     /// The requirement that it was told of, where it was told that it must upgrade.
     package var toldAtLogin: Version?
     /// When it logged in; nil: as it is stored. What the device has told since counts.
     package var at: Timestamp?
 
-    package init(app: AppKey, token: String, version: Version, toldAtLogin: Version? = nil, at: Timestamp? = nil) {
+    package init(app: AppKey, token: String, version: Version, system: Version? = nil, toldAtLogin: Version? = nil, at: Timestamp? = nil) {
         self.app = app
         self.token = token
         self.version = version
+        self.system = system
         self.toldAtLogin = toldAtLogin
         self.at = at
     }

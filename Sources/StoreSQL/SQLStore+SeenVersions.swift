@@ -11,8 +11,29 @@ extension SQLStore {
                 WHERE a.name = ? AND a.platform = ? ORDER BY s.devices DESC, s.version LIMIT 1000
                 """, app.app, app.platform
             ) { ($0.version(0), $0.integer(1)) }
-            return Self.seen(rows)
+            var seen = Self.seen(rows)
+            seen.systems = try Self.systems(of: app, connection)
+            return seen
         }
+    }
+
+    /// Each time the next in the index `device_system`: that costs as much as there are systems, not devices.
+    private static func systems(of app: AppKey, _ connection: Connection) throws -> [Version] {
+        guard let id = try AppTable.id(of: app, connection) else { return [] }
+        var systems: [Version] = []
+        var last = ""
+        while systems.count < 1000, let next = try connection.first(nextSystem, id, last, row: { $0.optionalText(0) }) ?? nil {
+            if let version = try? Version(next) { systems.append(version) }
+            last = next
+        }
+        return systems
+    }
+
+    /// The next system of an app (?1) after one (?2); NULL: none.
+    package static var nextSystem: SQL {
+        """
+        SELECT min(os_version) FROM device WHERE app_id = ?1 AND os_version > ?2 AND os_version IS NOT NULL AND removed_at IS NULL
+        """
     }
 
     package func seenVersions() throws -> [AppKey: SeenVersions] {

@@ -20,6 +20,8 @@ public struct SeenVersions: Hashable, Sendable {
     public var versions: [SeenVersion]
     /// Devices whose version nobody knows.
     public var unknown: Int64
+    /// The systems that are known of devices, each spelling once; on Android API levels.
+    public var systems: [Version] = []
 
     /// Nothing was seen unless it is given.
     public init(versions: [SeenVersion] = [], unknown: Int64 = 0) {

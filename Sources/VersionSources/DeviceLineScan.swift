@@ -13,6 +13,7 @@ package struct DeviceLineScan {
     package private(set) var telephone: Range<Int>?
     package private(set) var version: Range<Int>?
     package private(set) var environment: Range<Int>?
+    package private(set) var osVersion: Range<Int>?
     package private(set) var registeredAt: Range<Int>?
     package private(set) var deadSince: Range<Int>?
     package private(set) var seenAt: Range<Int>?
@@ -33,6 +34,7 @@ package struct DeviceLineScan {
         package static let registeredAt = Columns(rawValue: 64)
         package static let deadSince = Columns(rawValue: 128)
         package static let seenAt = Columns(rawValue: 256)
+        package static let osVersion = Columns(rawValue: 512)
     }
 
     /// nil: not of the plain form.
@@ -64,6 +66,7 @@ package struct DeviceLineScan {
             case .environment: environment = value
             case .registeredAt: registeredAt = value
             case .deadSince: deadSince = value
+            case .osVersion: osVersion = value
             default: seenAt = value
             }
             place = Self.skipSpace(bytes, place, end)
@@ -120,6 +123,7 @@ package struct DeviceLineScan {
         case 0x72_65_67_69_73_74_65_72_65_64_41_74: .registeredAt
         case 0x64_65_61_64_53_69_6e_63_65: .deadSince
         case 0x73_65_65_6e_41_74: .seenAt
+        case 0x6f_73_56_65_72_73_69_6f_6e: .osVersion
         default: nil
         }
     }

@@ -39,7 +39,7 @@ package enum Field: String, Sendable {
 extension Field {
     /// Of devices, as the import takes them.
     package static let deviceColumns: [Field] = [
-        .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince, .seenAt,
+        .app, .platform, .token, .telephone, .version, .environment, .osVersion, .registeredAt, .deadSince, .seenAt,
     ]
     package static let deliveryColumns: [Field] = [
         .campaign, .app, .platform, .token, .telephone, .state, .reason, .apnsId, .attempts, .nextAttemptAt,

@@ -118,7 +118,7 @@ struct DocumentedTransport: APITransport {
         "finishedAt":null,"expiresAt":"2026-02-07T09:05:07.250Z","waitingUntil":null,
         "counts":{"audience":10000,"pending":\(pending),"inFlight":0,"accepted":\(accepted),"retrying":0,"rejected":10,
         "unregistered":90,"expired":0,"filtered":900,"cancelled":0},
-        "filteredBy":{"noTelephone":500,"alreadyCurrent":400,"notInAudience":0,"knownDead":0},
+        "filteredBy":{"noTelephone":500,"alreadyCurrent":400,"notInAudience":0,"knownDead":0,"osTooOld":0},
         "rejectedBy":{"BadDeviceToken":10},"upgraded":1200,"ratePerSecond":812.5,"secondsLeft":5,"rateLimit":1000,
         "wave":null,"rounds":[],"nextReminderAt":null}
         """

@@ -11,6 +11,7 @@ import UpgradeRules
         var version: String?
         var isDead = false
         var only: [String]?
+        var system: String?
         var reason: FilterReason?
 
         var testDescription: String {
@@ -35,6 +36,12 @@ import UpgradeRules
         Case(telephone: "13800138000", version: "1.0", only: ["+8613800138000"], reason: .notInAudience),
         Case(telephone: "13800138000", version: "1.0", only: ["13800138000 "], reason: .notInAudience),
         Case(telephone: "13800138000", version: "1.0", only: [], reason: .notInAudience),
+        Case(telephone: "13800138000", version: "1.0", system: "14.8.1", reason: .osTooOld),
+        Case(telephone: "13800138000", version: nil, system: "9", reason: .osTooOld),
+        Case(telephone: "13800138000", version: "1.0", system: "15"),
+        Case(telephone: "13800138000", version: "1.0", system: "16.2"),
+        Case(telephone: "13800138000", version: "1.0", system: "not a version"),
+        Case(telephone: "13800138000", version: "2.0", system: "9", reason: .alreadyCurrent),
         // NSString's equality is by code units: the same letter, composed and decomposed, is two texts.
         Case(telephone: "caf\u{e9}", version: "1.0", only: ["cafe\u{301}"], reason: .notInAudience),
     ]
@@ -45,10 +52,12 @@ import UpgradeRules
         let token = slice("00ff", in: &devices)
         let telephone = example.telephone.map { slice($0, in: &devices) } ?? .absent
         let version = example.version.map { slice($0, in: &devices) } ?? .absent
+        let system = example.system.map { slice($0, in: &devices) } ?? .absent
         let row = DeviceRow(
-            id: 1, token: token, telephone: telephone, version: version, environment: .production,
+            id: 1, token: token, telephone: telephone, version: version, system: system, environment: .production,
             isDead: example.isDead, registeredAt: 0)
-        let filter = AudienceFilter(required: try Version("2.0.0"), telephones: example.only)
+        let filter = AudienceFilter(
+            required: try Version("2.0.0"), minimumOS: try Version("15.0"), telephones: example.only)
         #expect(filter.reason(against: row, in: devices) == example.reason)
     }
 

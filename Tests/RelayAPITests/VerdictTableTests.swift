@@ -182,12 +182,14 @@ import UpgradeRules
     @Test(arguments: cases)
     func launchDocument(_ example: Case) throws {
         // The client compares texts, and takes 10 for older than 2.0: what to do about it is the advice's, not the verdict's.
-        guard let version = example.version, version != "10", example.user.system == nil else { return }
+        guard let version = example.version, version != "10", !example.endsOlderSystems else { return }
         let requirements = try Self.requirements(example.rows)
-        let facts = VersionCache.facts(InForce(requirements), nil, SeenVersions())
+        let systems = [example.user.system].compactMap(\.self)
+        let facts = VersionCache.facts(InForce(requirements, systems: systems), nil, SeenVersions())
         let section = LaunchGateAdvice(.ios, facts).section
         let shown = LaunchGateClient.launchGate.prompt(section, installed: version)
-        switch (Verdict(requirements.rules, version: try Version(version)).prompt, shown) {
+        let nobody = UpgradeRule.User(nil, system: example.user.system)
+        switch (Verdict(requirements.rules, version: try Version(version), user: nobody).prompt, shown) {
         case (.force, .required), (.none, .none), (.remind, .optional): break
         // The client looks at the first object alone.
         case (.remind, .none): #expect(section.required != nil)
@@ -202,7 +204,7 @@ import UpgradeRules
         let plan = try #require(WavePlan(ends: [5_000, 10_000]))
         for row in try Self.requirements(example.rows).rows where row.rule.forces {
             // The registry's telephone is a proven one.
-            let user = UpgradeRule.User(telephone, isProven: true)
+            let user = UpgradeRule.User(telephone, isProven: true, system: example.user.system)
             let verdict = Verdict([row.rule], version: try example.version.map { try Version($0) }, user: user)
             var devices = DeviceRows()
             func slice(_ text: String) -> ByteSlice {
@@ -211,9 +213,10 @@ import UpgradeRules
             }
             let device = DeviceRow(
                 id: 1, token: slice("00ff"), telephone: slice(telephone),
-                version: example.version.map(slice) ?? .absent, environment: .production, isDead: false, registeredAt: 0
-            )
-            let filter = AudienceFilter(required: row.version, telephones: row.reach == 0 ? row.canary : nil)
+                version: example.version.map(slice) ?? .absent, system: example.user.system.map { slice($0.text) } ?? .absent,
+                environment: .production, isDead: false, registeredAt: 0)
+            let filter = AudienceFilter(
+                required: row.version, minimumOS: row.minimumOS, telephones: row.reach == 0 ? row.canary : nil)
             let wave = WaveDraw(plan, requirement: row.id).wave(of: telephone.utf8)
             // Those whom it names have had their turn, by a list of their own.
             let isInTurn =

@@ -43,6 +43,7 @@ final class StoreFixture: Sendable {
         try Migration.run(
             on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 15 })
         try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
+        try old.execute("DROP INDEX new.device_system; ALTER TABLE new.device DROP COLUMN os_version")
         try old.execute("ALTER TABLE new.device DROP COLUMN seen_at")
         for table in ["app", "device", "former_telephone", "version_seen"] {
             try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))

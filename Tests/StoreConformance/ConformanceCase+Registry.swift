@@ -65,6 +65,48 @@ extension ConformanceCase {
             try same(
                 try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "removed")
         },
+        ConformanceCase("the system of a device is kept, left alone, changed and forgotten, and read with its batch") { subject in
+            let (old, new) = (try subject.version("14.8"), try subject.version("17.0"))
+            var device = subject.registration(0, telephone: "1", version: try subject.version("1"))
+            device.osVersion = old
+            try subject.store.register([device, subject.registration(1, telephone: "2")], at: subject.now)
+            func systems() throws -> [String?] {
+                let (app, last) = (subject.app, Int64.max)
+                var rows = DeviceRows()
+                try subject.store.readDevices(
+                    app, environment: .production, after: 0, through: last, limit: 10, of: nil, without: nil, into: &rows)
+                return rows.rows.map { $0.system.isAbsent ? nil : rows.string($0.system) }
+            }
+            try same(try systems(), ["14.8", nil])
+            try same(try subject.device(0).registration.osVersion?.text, "14.8")
+            try same(try subject.store.seenVersions(of: subject.app).systems.map(\.text), ["14.8"])
+            let token = subject.token(0)
+            // An import that does not name it, one that does, and one that was seen before.
+            func imported(_ change: (inout DeviceChange) -> Void) throws -> UpsertCounts {
+                var (batch, line) = (RegistrationBatch(app: subject.app), DeviceChange(token: token))
+                change(&line)
+                batch.append(line)
+                return try subject.store.register(batch, at: subject.now + .seconds(5), isDryRun: false) { _ in }
+            }
+            try same(try imported { $0.telephone = .set("3") }.updated, 1)
+            try same(try subject.device(0).registration.osVersion?.text, "14.8")
+            try same(try imported { $0.osVersion = .set(new) }.updated, 1)
+            try same(try imported { $0.osVersion = .set(new) }.unchanged, 1)
+            try same(try systems(), ["17.0", nil])
+            try same(try subject.store.seenVersions(of: subject.app).systems.map(\.text), ["17.0"])
+            // At login it says the one that it has, and one that says nothing leaves it alone.
+            let later = subject.now + .seconds(60)
+            try subject.store.sawVersions(
+                [Sighting(app: subject.app, token: token, version: try subject.version("1"), system: try subject.version("17.1"))],
+                at: later)
+            try same(try subject.device(0).registration.osVersion?.text, "17.1")
+            try subject.store.sawVersions(
+                [Sighting(app: subject.app, token: token, version: try subject.version("1.1"))], at: later + .seconds(1))
+            try same(try subject.device(0).registration.osVersion?.text, "17.1")
+            let changed = try subject.changed(DeviceChange(token: token, osVersion: .set(nil)))
+            try same(changed.osVersion, nil)
+            try same(try subject.store.seenVersions(of: subject.app).systems, [])
+        },
         ConformanceCase("a device that cannot be stored takes the whole batch with it") { subject in
             let bad = DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil)
             try fails(.conflict) { try subject.store.register([subject.registration(1), bad], at: subject.now) }

@@ -1,3 +1,6 @@
+-- The version of the phone's system, on Android its API level; NULL: not known. The index tells which systems there are.
+ALTER TABLE device ADD COLUMN os_version TEXT;
+CREATE INDEX device_system ON device (app_id, os_version) WHERE os_version IS NOT NULL AND removed_at IS NULL;
 -- The history says of which moment and for which systems a requirement was.
 ALTER TABLE requirement_event ADD COLUMN required_from INTEGER;
 ALTER TABLE requirement_event ADD COLUMN minimum_os TEXT;

@@ -52,7 +52,10 @@ enum UserText {
     }
 
     private static func device(_ device: JSONValue) -> String {
-        var text = "device \(shortened(device.shown(.token))), version \(device.shown(.version, or: "unknown"))\n"
+        let system = device.shown(.osVersion)
+        var text =
+            "device \(shortened(device.shown(.token))), version \(device.shown(.version, or: "unknown"))"
+            + (system.isEmpty ? "" : ", system \(system)") + "\n"
         let source = device.shown(.versionFrom) == "login" ? "told at login" : "by its registration or an import"
         text += "  known: \(source), \(device.shown(.versionAt, or: "-"))\n"
         let channels: [(Field, String)] = [

@@ -31,6 +31,7 @@ struct DeviceHeader: Sendable {
         ),
         (.version, ["appversion", "versionname", "ver", "clientversion", "bundleversion"]),
         (.environment, ["env", "apnsenvironment", "pushenvironment", "apsenvironment"]),
+        (.osVersion, ["systemversion", "iosversion", "osver", "androidsdk", "sdkint", "apilevel", "sdkversion"]),
         (.registeredAt, ["registered", "registrationtime", "registrationdate", "registeredon", "lastregistered"]),
         (.deadSince, ["retiredat", "dead", "unregisteredat", "deadat"]),
         (.seenAt, ["lastseen", "lastseenat", "lastlogin", "lastloginat", "lastactive", "lastactiveat", "activeat"]),

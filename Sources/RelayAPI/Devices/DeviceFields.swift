@@ -12,7 +12,8 @@ enum DeviceFields {
         let change = try readChange(bytes, token: token)
         return DeviceRegistration(
             app: app, token: token, telephone: change.telephone.value, version: change.version.value,
-            environment: change.environment.value ?? .production)
+            environment: change.environment.value ?? .production,
+            osVersion: change.osVersion.value)
     }
 
     /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.
@@ -66,7 +67,9 @@ enum DeviceFields {
             // Characters are bytes here.
             guard (1...BodyFields.maximumTelephone).contains(telephone.count) else { return false }
         }
-        if let version = line.version, Version.isOlder(bytes, version, than: .zero) == nil { return false }
+        for version in [line.version, line.osVersion] {
+            if let version, Version.isOlder(bytes, version, than: .zero) == nil { return false }
+        }
         var environment = PushEnvironment.production
         if let name = line.environment {
             if bytes[name].elementsEqual(PushEnvironment.sandbox.name.utf8) {
@@ -90,9 +93,10 @@ enum DeviceFields {
         if !line.named.contains(.telephone) { kept.insert(.telephone) }
         if !line.named.contains(.version) { kept.insert(.version) }
         if !line.named.contains(.environment) { kept.insert(.environment) }
+        if !line.named.contains(.osVersion) { kept.insert(.system) }
         batch.append(
-            from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment,
-            kept: kept, registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen)
+            from: bytes, token: token, telephone: line.telephone, version: line.version, system: line.osVersion,
+            environment: environment, kept: kept, registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen)
         return true
     }
 
@@ -103,8 +107,10 @@ enum DeviceFields {
         if fields.names("telephone") { change.telephone = .set(nil) }
         if fields.names("version") { change.version = .set(nil) }
         if fields.names("environment") { change.environment = .set(nil) }
+        if fields.names("osVersion") { change.osVersion = .set(nil) }
         if let telephone = fields.telephone("telephone") { change.telephone = .set(telephone) }
         if let version = fields.version("version") { change.version = .set(version) }
+        if let system = fields.version("osVersion") { change.osVersion = .set(system) }
         if let environment = fields.choice("environment", of: PushEnvironment.allCases, \.name) {
             change.environment = .set(environment)
         }

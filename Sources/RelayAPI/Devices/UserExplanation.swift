@@ -143,7 +143,7 @@ package struct UserExplainer {
     /// The app asks with its telephone and its push token, and so as who it is.
     private func login(of device: DeviceRecord) -> UserExplanation.Word {
         let (app, version) = (device.registration.app, device.registration.version)
-        let user = UpgradeRule.User(device.registration.telephone, isProven: true)
+        let user = device.registration.user
         guard let answer = versionCache.check(app, version: version, user: user) else {
             return .notConfigured
         }
@@ -158,11 +158,12 @@ package struct UserExplainer {
 
     private func enforce(_ device: DeviceRecord) -> UserExplanation.Word {
         let (app, version) = (device.registration.app, device.registration.version)
-        guard let answer = versionCache.check(app, version: version, user: .nobody) else { return .notConfigured }
+        let (system, nobody) = (device.registration.osVersion, UpgradeRule.User(nil, system: device.registration.osVersion))
+        guard let answer = versionCache.check(app, version: version, user: nobody) else { return .notConfigured }
         let why =
             "a proxy does not know who asks: "
-            + answer.verdict.words(version, .nobody, among: versionCache.rules(of: app))
-        switch versionCache.enforce(app, version: version).1 {
+            + answer.verdict.words(version, nobody, among: versionCache.rules(of: app))
+        switch versionCache.enforce(app, version: version, system: system).1 {
         case .denied: return .init(.denied, why)
         case .passes: return .init(.passes, why)
         case .unknown:
@@ -196,7 +197,7 @@ package struct UserExplainer {
         to device: DeviceRecord, _ requirements: Requirements, _ deliveries: [Delivery], _ campaigns: [CampaignRecord]
     ) -> UserExplanation.Word {
         let version = device.registration.version
-        let user = UpgradeRule.User(device.registration.telephone, isProven: true)
+        let user = device.registration.user
         let verdict = Verdict(requirements.rules, version: version, user: user)
         let why = verdict.words(version, user, among: requirements.rules)
         guard let rule = verdict.floor else {
@@ -216,6 +217,11 @@ package struct UserExplainer {
         }
         return delivery.words(campaign)
     }
+}
+
+extension DeviceRegistration {
+    /// Who uses it, as all channels that know him see him.
+    fileprivate var user: UpgradeRule.User { UpgradeRule.User(telephone, isProven: true, system: osVersion) }
 }
 
 extension Requirements {

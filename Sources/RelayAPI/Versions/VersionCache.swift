@@ -136,7 +136,9 @@ package final class VersionCache: Sendable {
             }
             for (app, profile) in profiles {
                 new.checks[app] = CheckAnswers(byApp[app]?.requirements ?? Requirements(), profile)
-                let facts = Self.facts(byApp[app]?.inForce ?? InForce(), profile, seen[app] ?? SeenVersions())
+                let known = seen[app] ?? SeenVersions()
+                let said = InForce(byApp[app]?.requirements ?? Requirements(), systems: known.systems)
+                let facts = Self.facts(said, profile, known)
                 new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
             }
             let now = clock()

@@ -57,7 +57,7 @@ extension API {
         let report = try control.requirements.plan(bump)
         let seen = try store.seenVersions(of: app)
         let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
-        let warnings = try unknown(in: bump, areNamed: true) + advice
+        let warnings = try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + advice
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }
@@ -140,5 +140,29 @@ extension API {
             writer.member(.warnings, warnings)
         }
         return StoredAnswer(status: outcome.requiredRose ? 202 : 200, body: writer.bytes)
+    }
+}
+
+extension PlanReport {
+    /// From this share on, in thousandths of the devices, it is a warning that some can never obey.
+    private static let neverShare: Int64 = 5
+
+    /// Who has too old a system for what is required, and what that makes of the launch document, which asks nobody's.
+    fileprivate func systemWarnings(_ seen: SeenVersions) -> [String] {
+        guard let minimum = planned?.minimumOS, let required else { return [] }
+        var warnings: [String] = []
+        let never = survey.filteredBy[.osTooOld] ?? 0
+        if never > 0, never * 1000 >= survey.audience * Self.neverShare {
+            let percent = WavePlan.percentText(Int(never * 10_000 / survey.audience))
+            warnings.append(
+                "\(never) of \(survey.audience) devices (\(percent) %) have a system older than \(minimum) and can never get "
+                    + "\(required): they are not pushed to and not forced")
+        }
+        if let oldest = seen.systems.min(), oldest < minimum {
+            warnings.append(
+                "the launch document does not ask for the system of a phone, and devices have \(oldest): it does not require "
+                    + "\(required), which needs \(minimum)")
+        }
+        return warnings
     }
 }

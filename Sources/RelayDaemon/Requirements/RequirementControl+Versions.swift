@@ -200,8 +200,8 @@ extension RequirementControl {
         let route = try route(of: bump.app)
         let required = row.version
         let payload = try payload(row, route)
-        let filter = AudienceFilter(required: required, telephones: nil)
-        let canary = bump.telephones.map { AudienceFilter(required: required, telephones: $0) }
+        let filter = AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: nil)
+        let canary = bump.telephones.map { AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: $0) }
         var inCanary: Int64 = 0
         let survey = try store.survey(bump.app) { row, devices in
             if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }

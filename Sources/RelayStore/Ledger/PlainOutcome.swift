@@ -11,6 +11,7 @@ package enum PlainOutcome: UInt8, CaseIterable, Sendable {
     case alreadyCurrent = 2
     case notInAudience = 3
     case knownDead = 4
+    case osTooOld = 5
 
     /// nil where the ledger needs a row.
     package init?(of row: borrowing LedgerRow) {
@@ -23,6 +24,7 @@ package enum PlainOutcome: UInt8, CaseIterable, Sendable {
             case .alreadyCurrent: self = .alreadyCurrent
             case .notInAudience: self = .notInAudience
             case .knownDead: self = .knownDead
+            case .osTooOld: self = .osTooOld
             case nil: return nil
             }
         default: return nil
@@ -40,6 +42,7 @@ package enum PlainOutcome: UInt8, CaseIterable, Sendable {
         case .alreadyCurrent: .alreadyCurrent
         case .notInAudience: .notInAudience
         case .knownDead: .knownDead
+        case .osTooOld: .osTooOld
         }
     }
 }

@@ -30,10 +30,19 @@ package struct Requirements: Hashable, Sendable {
     }
 
     /// The floor that is in force for everybody.
-    package var inForce: Requirement? { first { $0.forces && $0.isForEverybody } }
+    package var inForce: Requirement? { inForce(on: []) }
+
+    /// The same, the highest that runs on all of these systems.
+    package func inForce(on systems: [Version]) -> Requirement? {
+        first { rule in rule.forces && rule.isForEverybody && systems.allSatisfy(rule.runs) }
+    }
 
     /// The newest version that everybody is told of.
-    package var announced: Requirement? { first(where: \.isForEverybody) }
+    package var announced: Requirement? { announced(on: []) }
+
+    package func announced(on systems: [Version]) -> Requirement? {
+        first { rule in rule.isForEverybody && systems.allSatisfy(rule.runs) }
+    }
 
     /// The floor that is in force for some users alone.
     package var staged: Requirement? { first { !$0.isForEverybody } }
@@ -120,13 +129,15 @@ extension VersionRecord {
 }
 
 extension InForce {
-    package init(_ requirements: Requirements) {
+    /// - Parameter systems: those that are known of devices. Where nobody's own can be asked, what does not run on one of them is asked of
+    ///   nobody.
+    package init(_ requirements: Requirements, systems: [Version] = []) {
         self.init()
-        if let row = requirements.inForce {
+        if let row = requirements.inForce(on: systems) {
             (required, since, openedBy, reason) = (row.version, row.inForceAt, row.inForceBy, row.reason)
             (downloadURL, message, builds.required) = (row.downloadURL, row.message, row.build)
         }
-        if let row = requirements.announced {
+        if let row = requirements.announced(on: systems) {
             (latest, builds.latest, latestURL, latestMessage) = (row.version, row.build, row.downloadURL, row.message)
         }
     }

@@ -20,7 +20,8 @@ enum BatchReader {
         let app = "(SELECT a.id FROM app AS a WHERE a.name = $1 AND a.platform = $2)"
         return PostgresStatement(
             composed: """
-                SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at FROM device
+                SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at, os_version
+                FROM device
                 WHERE (app_id, id) > (\(app), $3) AND (app_id, id) <= (\(app), $4) AND removed_at IS NULL
                     AND coalesce(planned_environment, environment) \(condition)
                 ORDER BY app_id, id LIMIT $5
@@ -32,7 +33,7 @@ enum BatchReader {
     static let dueRetries = PostgresStatement(
         """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
-            r.attempts, r.again
+            d.os_version, r.attempts, r.again
         FROM (SELECT device_id, attempts, again FROM delivery
               WHERE campaign_id = $1 AND environment = $2 AND state = 3 AND next_attempt_at <= $3
                   AND (SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = $1)
@@ -114,8 +115,8 @@ enum BatchReader {
             }
             append(
                 row, of: found, wave: isGone ? Int(UInt8.max) : wave,
-                attempts: UInt16(clamping: found.integer(row, 7)),
-                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 8))), to: &rows)
+                attempts: UInt16(clamping: found.integer(row, 8)),
+                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 9))), to: &rows)
         }
     }
 
@@ -126,7 +127,7 @@ enum BatchReader {
         return rows
     }
 
-    /// Columns: id, token, telephone, version, environment, dead, registered.
+    /// Columns: id, token, telephone, version, environment, dead, registered, system.
     @inline(__always)
     private static func append(
         _ row: Int, of found: borrowing PostgresRows, wave: Int, attempts: UInt16 = 0, again: SentAgain = [],
@@ -135,8 +136,9 @@ enum BatchReader {
         let token = unsafe found.withBytes(row, 1) { unsafe PackedToken.unpack($0, into: &rows) }
         let telephone = text(row, 2, of: found, into: &rows)
         let version = text(row, 3, of: found, into: &rows)
+        let system = text(row, 7, of: found, into: &rows)
         var device = DeviceRow(
-            id: found.integer(row, 0), token: token, telephone: telephone, version: version,
+            id: found.integer(row, 0), token: token, telephone: telephone, version: version, system: system,
             environment: found.integer(row, 4) == 0 ? .production : .sandbox, isDead: found.bool(row, 5),
             registeredAt: found.integer(row, 6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
         device.again = again

@@ -25,23 +25,24 @@ struct BatchRegistrar {
     static let find = PostgresStatement(
         """
         SELECT n.place, d.id, d.telephone, d.version, d.removed_at IS NOT NULL, d.environment, d.registered_at, d.retired_at,
-            d.seen_at
+            d.seen_at, d.os_version
         FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
         ORDER BY d.digest FOR UPDATE OF d
         """)
     /// In the order of the digests, with ids in the order in which they came; who is there meanwhile is found by the next look.
     static let insert = PostgresStatement(
         """
-        INSERT INTO device (id, app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at)
+        INSERT INTO device (id, app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at,
+            os_version)
         SELECT n.id, $1, n.digest, n.token, n.telephone, n.version, n.environment::smallint, n.registered_at,
-            n.retired_at, n.seen_at
-        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) WITH ORDINALITY
-                AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, place) ORDER BY t.place) AS n
+            n.retired_at, n.seen_at, n.os_version
+        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) WITH ORDINALITY
+                AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, os_version, place) ORDER BY t.place) AS n
         ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
         """)
     /// The same of many, in half the time. It goes on with nothing where one is there already.
     private static let copy = """
-        COPY device (app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at)
+        COPY device (app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version)
         FROM STDIN (FORMAT binary)
         """
     /// Devices from which on that is less work.
@@ -51,11 +52,11 @@ struct BatchRegistrar {
     static let update = PostgresStatement(
         """
         UPDATE device AS d SET telephone = n.telephone, version = n.version, registered_at = n.registered_at,
-            retired_at = n.retired_at, seen_at = n.seen_at, removed_at = NULL, environment = n.environment::smallint,
+            retired_at = n.retired_at, seen_at = n.seen_at, os_version = n.os_version, removed_at = NULL, environment = n.environment::smallint,
             planned_environment = CASE WHEN d.environment = n.environment THEN d.planned_environment
                 ELSE coalesce(d.planned_environment, d.environment) END
-        FROM unnest($2, $3, $4, $5, $6, $7, $8)
-            AS n (id, telephone, version, environment, registered_at, retired_at, seen_at)
+        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
+            AS n (id, telephone, version, environment, registered_at, retired_at, seen_at, os_version)
         WHERE d.app_id IS NOT DISTINCT FROM $1 AND d.id = n.id
         """)
     /// Where the app has no campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
@@ -89,6 +90,7 @@ struct BatchRegistrar {
         var token: [UInt8] = []
         var telephone: String?
         var version: String?
+        var system: String?
         var environment: PushEnvironment
         var life: DeviceLife
     }
@@ -128,7 +130,7 @@ struct BatchRegistrar {
             let row = batch.rows[turn[index].place]
             return Written(
                 token: turn[index].token, telephone: batch.string(row.telephone), version: batch.string(row.version),
-                environment: row.environment, life: DeviceLife(of: row, from: source, before: nil, at: now))
+                system: batch.string(row.system), environment: row.environment, life: DeviceLife(of: row, from: source, before: nil, at: now))
         }
         if isImport, try copy(added, new.lazy.map { digests[$0] }) {
             for written in added { note(new: written) }
@@ -155,7 +157,7 @@ struct BatchRegistrar {
         do {
             _ = try connection.copy(Self.copy, until: deadline) { rows in
                 for (device, digest) in zip(devices, digests) {
-                    try rows.row(columns: 9) { fields in
+                    try rows.row(columns: 10) { fields in
                         fields.add(app)
                         fields.add(digest)
                         fields.add(device.token)
@@ -165,6 +167,7 @@ struct BatchRegistrar {
                         fields.add(device.life.registered.milliseconds)
                         fields.add(device.life.dead?.milliseconds)
                         fields.add(device.life.seen?.milliseconds)
+                        fields.add(device.system)
                     }
                 }
             }
@@ -200,6 +203,8 @@ struct BatchRegistrar {
         let keepsUser = row.kept.contains(.telephone) || Self.same(telephone, newTelephone)
         var life = DeviceLife(of: row, from: source, before: before, at: now)
         var keepsVersion = row.kept.contains(.version) || Self.same(version, newVersion)
+        let (system, newSystem) = (found.optionalText(place, 9), batch.string(row.system))
+        var keepsSystem = row.kept.contains(.system) || Self.same(system, newSystem)
         let old = version.flatMap { try? Version($0) }
         let new = newVersion.flatMap { try? Version($0) }
         if !keepsVersion, source == .records, !wasRemoved {
@@ -208,10 +213,12 @@ struct BatchRegistrar {
             if keepsVersion {
                 counts.versionsKept += 1
                 life.seen = before.seen
+                // What the records say of the system is as old as what they say of the version.
+                keepsSystem = true
             }
         }
         let keepsEnvironment = row.kept.contains(.environment) || row.environment == environment
-        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved, life == before {
+        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsEnvironment, !wasRemoved, life == before {
             counts.unchanged += 1
             return nil
         }
@@ -228,6 +235,7 @@ struct BatchRegistrar {
         counts.updated += 1
         return Written(
             id: id, telephone: keepsUser && !wasRemoved ? telephone : newTelephone, version: kept,
+            system: keepsSystem ? system : newSystem,
             environment: keepsEnvironment ? environment : row.environment, life: life)
     }
 
@@ -251,6 +259,7 @@ struct BatchRegistrar {
             values.add(devices.map(\.life.registered.milliseconds))
             values.add(devices.map(\.life.dead?.milliseconds))
             values.add(devices.map(\.life.seen?.milliseconds))
+            values.add(devices.map(\.system))
         }
         return (found.affected, (0..<found.count).map { found.bytes($0, 0) })
     }

@@ -115,7 +115,8 @@ extension PostgresStore {
 /// The table `device`, away from the hot paths.
 enum RegistryTable {
     private static let columns: SQL = """
-        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at
+        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at,
+            d.os_version
 
         """
     private static let selection: SQL = columns + "FROM device AS d JOIN app AS a ON a.id = d.app_id"
@@ -158,7 +159,8 @@ enum RegistryTable {
             id: row.integer(0),
             registration: DeviceRegistration(
                 app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
-                telephone: row.optionalText(4), version: row.version(5), environment: row.environment(6)),
+                telephone: row.optionalText(4), version: row.version(5), environment: row.environment(6),
+                osVersion: row.version(10)),
             registeredAt: row.time(7), retiredAt: row.optionalTime(8))
         record.seenAt = row.optionalTime(9)
         return record

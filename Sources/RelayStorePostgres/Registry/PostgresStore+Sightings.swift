@@ -31,7 +31,8 @@ extension PostgresStore {
                         let isNew = try campaign.map { try !ToldTable.wasTold(found.integer(row, 1), in: $0, session) }
                         if isNew != true { sighting.toldAtLogin = nil }
                     }
-                    if sighting.toldAtLogin != nil || found.text(row, 2) != sighting.version.text {
+                    let hasOtherSystem = sighting.system.map { found.optionalText(row, 3) != $0.text } ?? false
+                    if sighting.toldAtLogin != nil || found.text(row, 2) != sighting.version.text || hasOtherSystem {
                         news.append(sighting)
                     }
                 }
@@ -46,7 +47,7 @@ extension PostgresStore {
 
     static let find = PostgresStatement(
         """
-        SELECT n.place, d.id, d.version FROM unnest($2) WITH ORDINALITY AS n (token, place)
+        SELECT n.place, d.id, d.version, d.os_version FROM unnest($2) WITH ORDINALITY AS n (token, place)
             JOIN device AS d ON d.digest = token_digest($1, n.token)
         WHERE d.removed_at IS NULL ORDER BY n.place
         """, isReadOnly: true)
@@ -81,8 +82,15 @@ extension PostgresStore {
                     let at = min(sighting.at ?? now, now)
                     // First: who comes up to the requirement now had been told before.
                     if let required = sighting.toldAtLogin { try told.told(device, of: required, app: id, session) }
-                    guard text != sighting.version.text else { continue }
                     let old = text.flatMap { try? Version($0) }
+                    if let system = sighting.system, at > lastTold || old.map({ sighting.version >= $0 }) ?? true {
+                        try session.run(
+                            """
+                            UPDATE device SET os_version = ?1
+                            WHERE app_id = ?2 AND id = ?3 AND os_version IS DISTINCT FROM ?1
+                            """, system, id, device)
+                    }
+                    guard text != sighting.version.text else { continue }
                     // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                     if at <= lastTold, let old, sighting.version < old { continue }
                     try session.run(

@@ -47,8 +47,8 @@ extension SQLiteStore {
             while try statement.step() {
                 let wave = statement.isNull(1) ? Int(UInt8.max) : waves.map { statement.wave(of: 2, by: $0) } ?? 0
                 statement.readDevice(
-                    into: &rows, attempts: UInt16(clamping: statement.integer(7)), wave: wave,
-                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(8))))
+                    into: &rows, attempts: UInt16(clamping: statement.integer(8)), wave: wave,
+                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(9))))
             }
         }
     }
@@ -117,7 +117,7 @@ package enum LedgerSQL {
         from index: SQL, environment: PushEnvironment, where condition: SQL = ""
     ) -> SQL {
         """
-        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at
+        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at, os_version
         FROM device \(index) WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
             AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue) \(condition)
         ORDER BY id LIMIT ?4
@@ -137,7 +137,7 @@ package enum LedgerSQL {
     /// due for ever. None of a campaign that is over: whoever sends may not have looked yet.
     package static let readDueRetries: SQL = """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
-            r.attempts, r.again
+            d.os_version, r.attempts, r.again
         FROM (SELECT device_id, attempts, again FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND next_attempt_at <= ?3 AND \(mayGoOn)
               ORDER BY next_attempt_at LIMIT ?4) AS r
@@ -153,14 +153,15 @@ extension Statement {
         unsafe withText(column) { telephone in unsafe draw.wave(of: telephone) }
     }
 
-    /// Appends the device that the statement stands on: id, token, telephone, version, environment, dead, registered.
+    /// Appends the device that the statement stands on: id, token, telephone, version, environment, dead, registered, system.
     @inline(__always)
     func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: SentAgain = []) {
         let token = slice(1, into: &rows)
         let telephone = slice(2, into: &rows)
         let version = slice(3, into: &rows)
+        let system = slice(7, into: &rows)
         var row = DeviceRow(
-            id: integer(0), token: token, telephone: telephone, version: version,
+            id: integer(0), token: token, telephone: telephone, version: version, system: system,
             environment: environment(4), isDead: integer(5) != 0,
             registeredAt: integer(6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
         row.again = again

@@ -14,6 +14,7 @@ struct Registrar {
     private let insert: Statement
     private let refresh: Statement
     private let replace: Statement
+    private let changeSystem: Statement
     private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
@@ -28,13 +29,15 @@ struct Registrar {
         self.source = source
         find = try connection.prepared(
             """
-            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at FROM device
+            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at, os_version
+            FROM device
             \(DeviceTable.isToken)
             """)
         insert = try connection.prepared(
             """
-            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at, seen_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at, seen_at,
+                os_version)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
@@ -47,6 +50,7 @@ struct Registrar {
                 telephone = ?7, removed_at = NULL
             WHERE id = ?3
             """)
+        changeSystem = try connection.prepared("UPDATE device SET os_version = ?1 WHERE id = ?2")
     }
 
     /// What was done so far, in devices that are written. A device that is as it was costs a look: 2 µs of 10.
@@ -89,6 +93,7 @@ struct Registrar {
             insert.bind(7, hash)
             insert.bind(8, life.dead?.milliseconds)
             insert.bind(9, life.seen?.milliseconds)
+            unsafe insert.bind(10, row.system, of: bytes)
             try insert.run()
             counts.inserted += 1
             gained[app, default: 0] += 1
@@ -102,16 +107,21 @@ struct Registrar {
             registered: find.time(5), dead: find.optionalTime(6), seen: find.optionalTime(7), wasRemoved: wasRemoved)
         var life = DeviceLife(of: row, from: source, before: before, at: now)
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
+        var keepsSystem = unsafe row.kept.contains(.system) || find.equals(8, row.system, of: bytes)
         if !keepsVersion, source == .records, !wasRemoved {
             keepsVersion = unsafe before.outlasts(row, life, isOlder: isOlder(row.version, of: bytes))
             if keepsVersion {
                 counts.versionsKept += 1
                 life.seen = before.seen
+                // What the records say of the system is as old as what they say of the version.
+                keepsSystem = true
             }
         }
         let keepsEnvironment =
             row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
-        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved, life == before {
+        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsEnvironment, !wasRemoved,
+            life == before
+        {
             counts.unchanged += 1
             return
         }
@@ -139,6 +149,11 @@ struct Registrar {
         // A removed device has no telephone that could be kept.
         if update === replace { unsafe update.bind(7, row.telephone, of: bytes) }
         try update.run()
+        if !keepsSystem {
+            unsafe changeSystem.bind(1, row.system, of: bytes)
+            changeSystem.bind(2, id)
+            try changeSystem.run()
+        }
         if !keepsEnvironment {
             try connection.run(DeviceTable.changeEnvironment, row.environment, id)
         }
@@ -162,6 +177,7 @@ struct Registrar {
         insert.clear()
         refresh.clear()
         replace.clear()
+        changeSystem.clear()
     }
 
     /// Writes the counts that were gathered.

@@ -132,7 +132,8 @@ package enum DeviceTable {
     private static let selection: SQL = columns + "FROM device AS d CROSS JOIN app AS a"
     private static let selectionOfApp: SQL = columns + "FROM device AS d INDEXED BY device_live CROSS JOIN app AS a"
     private static let columns: SQL = """
-        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at
+        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at,
+            d.os_version
 
         """
 
@@ -198,7 +199,7 @@ package enum DeviceTable {
             registration: DeviceRegistration(
                 app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
                 telephone: row.optionalText(4), version: row.version(5),
-                environment: row.environment(6)),
+                environment: row.environment(6), osVersion: row.version(10)),
             registeredAt: row.time(7), retiredAt: row.optionalTime(8))
         record.seenAt = row.optionalTime(9)
         return record
@@ -208,7 +209,7 @@ package enum DeviceTable {
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
     /// The version of a device that is there, by the same.
-    static let version: SQL = "SELECT version, id FROM device \(isToken) AND removed_at IS NULL"
+    static let version: SQL = "SELECT version, id, os_version FROM device \(isToken) AND removed_at IS NULL"
 
     /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
     /// comparison, no more; who could make them on purpose has the right to register devices.

@@ -36,7 +36,10 @@ extension SQLiteStore {
                     }
                     if isNew != true { sighting.toldAtLogin = nil }
                 }
-                if sighting.toldAtLogin != nil || find.text(0) != sighting.version.text { news.append(sighting) }
+                let hasOtherSystem = sighting.system.map { find.optionalText(2) != $0.text } ?? false
+                if sighting.toldAtLogin != nil || find.text(0) != sighting.version.text || hasOtherSystem {
+                    news.append(sighting)
+                }
             }
             return (known, news)
         }
@@ -66,6 +69,10 @@ extension SQLiteStore {
                 let at = min(sighting.at ?? now, now)
                 // First: who comes up to the requirement now had been told before.
                 if let required = sighting.toldAtLogin { try told.told(id, of: required, app: app, connection) }
+                if let system = sighting.system, at > lastTold || old.map({ sighting.version >= $0 }) ?? true {
+                    try connection.run(
+                        "UPDATE device SET os_version = ?1 WHERE id = ?2 AND os_version IS NOT ?1", system, id)
+                }
                 guard old?.text != sighting.version.text else { continue }
                 // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                 if at <= lastTold, let old, sighting.version < old { continue }
