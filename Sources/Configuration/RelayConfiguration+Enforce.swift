@@ -13,7 +13,8 @@ extension RelayConfiguration {
             rules.headers.version = headers.string("version", default: rules.headers.version, check: headerName)
             rules.headers.system = headers.string("os", default: rules.headers.system, check: headerName)
             let names = rules.headers.all.map { $0.lowercased() }
-            for (index, key) in ["platform", "version", "os"].enumerated() where names[...index].contains(names[index + 1]) {
+            for (index, key) in ["platform", "version", "os"].enumerated()
+            where names[...index].contains(names[index + 1]) {
                 headers.fault(key, "\"\(names[index + 1])\" is another one's header already; a name for each")
             }
             headers.finish()

@@ -29,7 +29,8 @@ extension Route {
 
     /// The question of a reverse proxy (PROTOCOLS 4.3).
     static let enforce = Route(
-        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "os", "deny"], isForProxies: true,
+        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "os", "deny"],
+        isForProxies: true,
         .head { api, call in try api.enforce(call.head, &call.query) })
 
     private static let webhooks: [Route] = [

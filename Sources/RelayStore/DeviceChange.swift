@@ -39,7 +39,8 @@ package struct DeviceChange: Hashable, Sendable {
 
     package init(
         token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
-        environment: FieldChange<PushEnvironment> = .keep, osVersion: FieldChange<Version> = .keep, registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
+        environment: FieldChange<PushEnvironment> = .keep, osVersion: FieldChange<Version> = .keep,
+        registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
         seenAt: Timestamp? = nil
     ) {
         self.token = token

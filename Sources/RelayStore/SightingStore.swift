@@ -14,7 +14,10 @@ package struct Sighting: Hashable, Sendable {
     /// When it logged in; nil: as it is stored. What the device has told since counts.
     package var at: Timestamp?
 
-    package init(app: AppKey, token: String, version: Version, system: Version? = nil, toldAtLogin: Version? = nil, at: Timestamp? = nil) {
+    package init(
+        app: AppKey, token: String, version: Version, system: Version? = nil, toldAtLogin: Version? = nil,
+        at: Timestamp? = nil
+    ) {
         self.app = app
         self.token = token
         self.version = version

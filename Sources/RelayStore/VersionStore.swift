@@ -341,7 +341,8 @@ extension StoreError {
         case .momentTooFar(let moment, let latest):
             self.init(
                 .refused,
-                context: "requiredFrom of \(name) is \(moment.internetTime); the latest moment is \(latest.internetTime)",
+                context:
+                    "requiredFrom of \(name) is \(moment.internetTime); the latest moment is \(latest.internetTime)",
                 hint: "Ask for the version when its moment is less than 366 days ahead")
         case .nothingWaits:
             self.init(.refused, context: "nothing of \(name) waits to come into force")

@@ -22,7 +22,9 @@ extension SQLStore {
         guard let id = try AppTable.id(of: app, connection) else { return [] }
         var systems: [Version] = []
         var last = ""
-        while systems.count < 1000, let next = try connection.first(nextSystem, id, last, row: { $0.optionalText(0) }) ?? nil {
+        while systems.count < 1000,
+            let next = try connection.first(nextSystem, id, last, row: { $0.optionalText(0) }) ?? nil
+        {
             if let version = try? Version(next) { systems.append(version) }
             last = next
         }

@@ -25,7 +25,8 @@ import WireFormat
 
     @Test(
         arguments: [
-            "", "2026-12-01", "2026-12-01 09:00", "09:00 Asia/Shanghai", "2026-12-01 09:00 Shanghai", "2026-13-01 09:00 UTC",
+            "", "2026-12-01", "2026-12-01 09:00", "09:00 Asia/Shanghai", "2026-12-01 09:00 Shanghai",
+            "2026-13-01 09:00 UTC",
             "2026-12-01 25:00 UTC", "tomorrow 09:00 UTC", "2026-12-01T09:00:00",
             // The night of 23 hours has no 02:30.
             "2026-03-29 02:30 Europe/Berlin",

@@ -96,7 +96,8 @@ import UpgradeRules
         Case(rows: [modern, floor], version: nil, user: old, verdict: "unknown 2.0"),
         Case(rows: [modern], version: nil, user: old, verdict: "none osTooOld"),
         Case(
-            rows: [floor, Row(version: "3.0", kind: .latest, state: .announced, minimumOS: "15")], version: "2.5", user: old,
+            rows: [floor, Row(version: "3.0", kind: .latest, state: .announced, minimumOS: "15")], version: "2.5",
+            user: old,
             verdict: "none osTooOld"),
         Case(
             rows: [Row(version: "2.5", kind: .latest, state: .announced), modern], version: "2.0", user: old,
@@ -111,7 +112,7 @@ import UpgradeRules
         Case(rows: [modern], version: nil, user: old, endsOlderSystems: true, verdict: "none osTooOld"),
     ]
 
-    private static let (fourteen, fifteen) = (try! Version("14.8.1"), try! Version("15"))
+    private static let (fourteen, fifteen) = (try? Version("14.8.1"), try? Version("15"))
     static let modern = Row(version: "3.0", minimumOS: "15.0")
     private static let (old, new) = (UpgradeRule.User(nil, system: fourteen), UpgradeRule.User(nil, system: fifteen))
 
@@ -213,7 +214,8 @@ import UpgradeRules
             }
             let device = DeviceRow(
                 id: 1, token: slice("00ff"), telephone: slice(telephone),
-                version: example.version.map(slice) ?? .absent, system: example.user.system.map { slice($0.text) } ?? .absent,
+                version: example.version.map(slice) ?? .absent,
+                system: example.user.system.map { slice($0.text) } ?? .absent,
                 environment: .production, isDead: false, registeredAt: 0)
             let filter = AudienceFilter(
                 required: row.version, minimumOS: row.minimumOS, telephones: row.reach == 0 ? row.canary : nil)

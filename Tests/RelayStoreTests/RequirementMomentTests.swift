@@ -131,7 +131,8 @@ import UpgradeRules
 
     // MARK: Systems
 
-    private func minimum(_ subject: Subject, _ version: String, _ kind: Requirement.Kind = .required) throws -> String? {
+    private func minimum(_ subject: Subject, _ version: String, _ kind: Requirement.Kind = .required) throws -> String?
+    {
         try subject.requirements.live(Version(version), kind: kind)?.minimumOS?.text
     }
 

@@ -65,7 +65,8 @@ extension ConformanceCase {
             try same(
                 try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "removed")
         },
-        ConformanceCase("the system of a device is kept, left alone, changed and forgotten, and read with its batch") { subject in
+        ConformanceCase("the system of a device is kept, left alone, changed and forgotten, and read with its batch") {
+            subject in
             let (old, new) = (try subject.version("14.8"), try subject.version("17.0"))
             var device = subject.registration(0, telephone: "1", version: try subject.version("1"))
             device.osVersion = old
@@ -74,7 +75,8 @@ extension ConformanceCase {
                 let (app, last) = (subject.app, Int64.max)
                 var rows = DeviceRows()
                 try subject.store.readDevices(
-                    app, environment: .production, after: 0, through: last, limit: 10, of: nil, without: nil, into: &rows)
+                    app, environment: .production, after: 0, through: last, limit: 10, of: nil, without: nil,
+                    into: &rows)
                 return rows.rows.map { $0.system.isAbsent ? nil : rows.string($0.system) }
             }
             try same(try systems(), ["14.8", nil])
@@ -97,11 +99,16 @@ extension ConformanceCase {
             // At login it says the one that it has, and one that says nothing leaves it alone.
             let later = subject.now + .seconds(60)
             try subject.store.sawVersions(
-                [Sighting(app: subject.app, token: token, version: try subject.version("1"), system: try subject.version("17.1"))],
+                [
+                    Sighting(
+                        app: subject.app, token: token, version: try subject.version("1"),
+                        system: try subject.version("17.1"))
+                ],
                 at: later)
             try same(try subject.device(0).registration.osVersion?.text, "17.1")
             try subject.store.sawVersions(
-                [Sighting(app: subject.app, token: token, version: try subject.version("1.1"))], at: later + .seconds(1))
+                [Sighting(app: subject.app, token: token, version: try subject.version("1.1"))], at: later + .seconds(1)
+            )
             try same(try subject.device(0).registration.osVersion?.text, "17.1")
             let changed = try subject.changed(DeviceChange(token: token, osVersion: .set(nil)))
             try same(changed.osVersion, nil)

@@ -96,7 +96,8 @@ enum DeviceFields {
         if !line.named.contains(.osVersion) { kept.insert(.system) }
         batch.append(
             from: bytes, token: token, telephone: line.telephone, version: line.version, system: line.osVersion,
-            environment: environment, kept: kept, registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen)
+            environment: environment, kept: kept, registeredAt: times.registered, deadSince: times.dead,
+            seenAt: times.seen)
         return true
     }
 

@@ -158,7 +158,9 @@ package struct UserExplainer {
 
     private func enforce(_ device: DeviceRecord) -> UserExplanation.Word {
         let (app, version) = (device.registration.app, device.registration.version)
-        let (system, nobody) = (device.registration.osVersion, UpgradeRule.User(nil, system: device.registration.osVersion))
+        let (system, nobody) = (
+            device.registration.osVersion, UpgradeRule.User(nil, system: device.registration.osVersion)
+        )
         guard let answer = versionCache.check(app, version: version, user: nobody) else { return .notConfigured }
         let why =
             "a proxy does not know who asks: "

@@ -110,12 +110,14 @@ package struct CheckAnswers: Sendable {
             func url(_ row: Requirement?) -> String? {
                 (row?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
             }
-            func answer(_ prompt: UpgradeVerdict, _ row: Requirement?, from coming: Requirement? = nil) -> PreparedContent
+            func answer(_ prompt: UpgradeVerdict, _ row: Requirement?, from coming: Requirement? = nil)
+                -> PreparedContent
             {
                 let words = coming?.words ?? row?.words
                 return CheckAnswers.render(
                     LoginAnswer(
-                        prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row), message: words,
+                        prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row),
+                        message: words,
                         requiredFrom: coming?.requiredFrom?.internetTime))
             }
             let leads = url(floor) != nil

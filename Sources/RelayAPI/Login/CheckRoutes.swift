@@ -43,7 +43,8 @@ extension API {
         if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform),
             isCredible(version, of: key, head)
         {
-            sightings.note(Sighting(
+            sightings.note(
+                Sighting(
                     app: key, token: good, version: version, system: system, toldAtLogin: answer.toldAtLogin))
         }
         return answer.content.response(to: head, isShared: telephone == nil && token == nil)

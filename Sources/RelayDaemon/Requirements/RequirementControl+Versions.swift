@@ -181,7 +181,8 @@ extension RequirementControl {
         guard gate?.isOpen ?? !row.isGated, let moment = row.requiredFrom, moment > clock() else { return gate }
         return GateVerdict(
             .held(until: moment),
-            "required from \(moment.internetTime); until then users are told of \(row.version) and may go on, and nobody is pushed to")
+            "required from \(moment.internetTime); until then users are told of \(row.version) and may go on, and nobody is pushed to"
+        )
     }
 
     package func plan(_ bump: VersionBump) throws -> PlanReport {
@@ -201,7 +202,9 @@ extension RequirementControl {
         let required = row.version
         let payload = try payload(row, route)
         let filter = AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: nil)
-        let canary = bump.telephones.map { AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: $0) }
+        let canary = bump.telephones.map {
+            AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: $0)
+        }
         var inCanary: Int64 = 0
         let survey = try store.survey(bump.app) { row, devices in
             if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }

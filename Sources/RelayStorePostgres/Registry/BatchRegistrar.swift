@@ -130,7 +130,8 @@ struct BatchRegistrar {
             let row = batch.rows[turn[index].place]
             return Written(
                 token: turn[index].token, telephone: batch.string(row.telephone), version: batch.string(row.version),
-                system: batch.string(row.system), environment: row.environment, life: DeviceLife(of: row, from: source, before: nil, at: now))
+                system: batch.string(row.system), environment: row.environment,
+                life: DeviceLife(of: row, from: source, before: nil, at: now))
         }
         if isImport, try copy(added, new.lazy.map { digests[$0] }) {
             for written in added { note(new: written) }
