@@ -26,6 +26,8 @@ struct Announcement {
     /// Two have asked for it, one of them for some users and one for all, before the relay had looked, or it was looked at where nobody
     /// sees whether its store was configured: which of them counts no promise says.
     var isUnclear = false
+    /// Since when a person says on which systems it runs; nil: nobody surely does.
+    var minimumAt: Int64?
     /// The users that it names; nil: everybody.
     var canary: Set<Int>?
     /// When each of them was erased, or others were named instead: what was read for them before may leave still.
@@ -120,4 +122,6 @@ struct DeviceState: Equatable {
     var user: Int?
     /// nil: not known.
     var version: Int?
+    /// Whether its system is known, and is too old for what people require.
+    var isTooOld = false
 }

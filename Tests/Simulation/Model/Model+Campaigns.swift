@@ -139,8 +139,20 @@ extension Model {
     /// Whether a device is of those who are told of a version: registered, somebody's, and not seen with it.
     func mayBePushed(_ app: Int, _ token: String, for version: Int) -> Bool {
         device(app, token).map {
-            $0.isRegistered && $0.user != nil && $0.version.map { $0 < version } ?? true
+            // Whether a version runs there is known of some alone: of those that do not it is left open.
+            $0.isRegistered && $0.user != nil && $0.version.map { $0 < version } ?? true && !$0.isTooOld
         } ?? false
+    }
+
+    /// A channel says to somebody with too old a system that he must upgrade.
+    mutating func forces(tooOld app: Int, _ version: Int) {
+        guard let place = newest(app, version), announcements[place].isLive,
+            let since = announcements[place].minimumAt, now > since
+        else { return }
+        broke(
+            "inForce.osTooOld",
+            "a phone of app \(app) with too old a system must have \(World.text(version: version)), which people say \(ago(since)) does not run there"
+        )
     }
 
     /// Whether a device is of a campaign's audience: who registered since it was asked for is not (VERSIONS.md).

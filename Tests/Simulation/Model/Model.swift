@@ -276,7 +276,7 @@ struct Model {
         guard let facts = campaigns[campaign] else { return }
         let place = facts.announcement
         let announcement = announcements[place]
-        judgeDevice(app, token, user, announcement.version)
+        judgeDevice(app, token, user, announcement)
         func isOver(_ since: Int64?, _ grace: Int64 = Model.wayGrace) -> Bool {
             since.map { now - $0 > grace } ?? false
         }
@@ -319,10 +319,13 @@ struct Model {
         }
     }
 
-    private mutating func judgeDevice(_ app: Int, _ token: String, _ user: Int?, _ version: Int) {
+    private mutating func judgeDevice(_ app: Int, _ token: String, _ user: Int?, _ announcement: Announcement) {
+        let version = announcement.version
+        let hasMinimum = announcement.minimumAt.map { now - $0 > Self.readGrace } ?? false
         let states = devices["\(app)/\(token)"] ?? []
         func permits(_ state: DeviceState) -> Bool {
             state.isRegistered && state.user != nil && state.user == user && state.version.map { $0 < version } ?? true
+                && !(hasMinimum && state.isTooOld)
         }
         for (index, state) in states.enumerated() {
             let until = index + 1 < states.count ? states[index + 1].since : now
@@ -338,6 +341,11 @@ struct Model {
             broke(
                 "push.user",
                 "\(token) of app \(app) gets a push for user \(user ?? -1); since \(since) it is \(last.user.map(String.init) ?? "nobody")'s"
+            )
+        } else if hasMinimum, last.isTooOld {
+            broke(
+                "push.osTooOld",
+                "\(token) of app \(app) has too old a system since \(since) and is pushed for \(World.text(version: version))"
             )
         } else if !disputed.contains("\(app)/\(token)") {
             broke(

@@ -16,6 +16,12 @@ struct Phone {
     let isSandbox: Bool
     /// What the app says of that, which is wrong where a build was signed for the other one.
     var saysSandbox: Bool
+    /// What its system says of itself; nil: nothing.
+    var system: String?
+    /// Whether that is too old for what people require, where they say what it runs on.
+    var isTooOld: Bool { system == Self.oldSystem }
+    /// What they say, and what is below it.
+    static let (minimumSystem, oldSystem) = ("15.0", "14.8")
     /// Whether it registers in the wrong environment.
     var isAstray: Bool { saysSandbox != isSandbox }
     /// Whether the push service knows its token.

@@ -280,7 +280,10 @@ extension World {
                 "channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
         }
         // An Android app compares version codes, which nothing here names.
-        if !settings.isAndroid(app), let document = document(relay, key), login != document {
+        // Where it asks nobody's system it requires what runs on all that are known: at the least what is asked of the oldest phone.
+        let old = UpgradeRule.User(nil, system: try? Version(Phone.oldSystem))
+        let ofOldest = relay.cache.check(key, version: zero, user: old)?.toldAtLogin.map { Self.number(of: $0.text) }
+        if !settings.isAndroid(app), let document = document(relay, key), login != document, ofOldest != document {
             model.broke(
                 "channels.differ",
                 "login check of app \(app) says \(shown(login)), its launch document \(shown(document))")

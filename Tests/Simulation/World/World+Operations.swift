@@ -100,8 +100,15 @@ extension World {
             app: settings.key(app), required: try Version(Self.text(version: version)),
             telephones: canary.map { $0.sorted().map(Phone.telephone) })
         bump.isConfirmed = true
+        let hasMinimum = settings.setup["system", app] == 1 && version % 4 != 0
+        if hasMinimum { bump.minimumOS = .set(try Version(Phone.minimumSystem)) }
         let to = canary.map { " for the users \($0.sorted())" } ?? ""
         let rose = try apply(bump, app, canary: canary, source: source)
+        if hasMinimum, let place = model.newest(app, version), model.announcements[place].isLive,
+            !model.announcements[place].isOutside, !model.announcements[place].isUnclear
+        {
+            model.announcements[place].minimumAt = model.announcements[place].minimumAt ?? milliseconds
+        }
         // Other users are named, as long as it is for named users alone.
         if !rose, let canary, let place = model.newest(app, version), model.announcements[place].isLive,
             model.announcements[place].canaryReleasedAt == nil, model.announcements[place].canary != nil

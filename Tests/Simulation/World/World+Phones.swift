@@ -14,11 +14,14 @@ extension World {
                 // Some have two phones, some are not logged in, some are current from the start.
                 let user: Int? = number % 7 == 6 ? nil : number % 5 == 4 ? number - 1 : number
                 let isSandbox = settings.setup["sandbox", app] == 1 && !settings.isAndroid(app) && number % 3 == 2
-                phones.append(
-                    Phone(
-                        number: number, app: app, isAndroid: settings.isAndroid(app), user: user,
-                        version: number % 11 == 10 ? 800 : 1 + number % 2, isSandbox: isSandbox,
-                        isAstray: isAstray(number, app)))
+                var phone = Phone(
+                    number: number, app: app, isAndroid: settings.isAndroid(app), user: user,
+                    version: number % 11 == 10 ? 800 : 1 + number % 2, isSandbox: isSandbox,
+                    isAstray: isAstray(number, app))
+                if settings.setup["system", app] == 1 {
+                    phone.system = [Phone.oldSystem, "15.2", nil][number % 3]
+                }
+                phones.append(phone)
                 noteToken(of: phones.count - 1)
             }
         }
@@ -39,7 +42,8 @@ extension World {
         DeviceRegistration(
             app: settings.key(phone.app), token: token(phone), telephone: phone.user.map(Phone.telephone),
             version: try version.map { try Version(Self.text(version: $0)) },
-            environment: phone.saysSandbox ? .sandbox : .production)
+            environment: phone.saysSandbox ? .sandbox : .production, osVersion: try phone.system.map { try Version($0) }
+        )
     }
 
     /// Notes whose a token is.
@@ -61,6 +65,7 @@ extension World {
             model.device(phone.app, token(phone)) { state in
                 (state.isRegistered, state.user) = (true, phone.user)
                 state.version = phone.number % 6 == 5 ? nil : phone.version
+                state.isTooOld = phone.isTooOld
             }
         }
     }
@@ -72,6 +77,7 @@ extension World {
         model.calledDead.remove("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) {
             ($0.isRegistered, $0.user, $0.version) = (true, phone.user, phone.version)
+            $0.isTooOld = phone.isTooOld
         }
     }
 
@@ -159,15 +165,23 @@ extension World {
         let phone = phones[place]
         let version = try Version(Self.text(version: phone.version))
         let key = settings.key(phone.app)
-        let answer = relay.cache.check(key, version: version, user: .init(phone.user.map(Phone.telephone)))
+        let system = try phone.system.map { try Version($0) }
+        let user = UpgradeRule.User(phone.user.map(Phone.telephone), system: system)
+        let answer = relay.cache.check(key, version: version, user: user)
+        if phone.isTooOld, let told = answer?.toldAtLogin {
+            model.forces(tooOld: phone.app, Self.number(of: told.text))
+        }
         if relay.cache.isCredible(version, of: key) {
             relay.sightings.note(
-                Sighting(app: key, token: token(phone), version: version, toldAtLogin: answer?.toldAtLogin))
+                Sighting(
+                    app: key, token: token(phone), version: version, system: system, toldAtLogin: answer?.toldAtLogin))
             relay.sightings.flush()
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
             if known?.registration.version == version {
                 learn(phone.app, token(phone), phone.version)
+                let isTooOld = known?.registration.osVersion?.text == Phone.oldSystem
+                if isTooOld, phone.isTooOld { model.device(phone.app, token(phone)) { $0.isTooOld = true } }
             } else {
                 unstoredLogins.append(UnstoredLogin(app: phone.app, token: token(phone), version: phone.version))
             }
@@ -238,6 +252,7 @@ extension World {
                 state.user = phone.user ?? state.user
             } else {
                 (state.isRegistered, state.user, state.version) = (true, phone.user, 1)
+                state.isTooOld = false
             }
         }
         return "a file says of \(name) that it has 1.1.0"
