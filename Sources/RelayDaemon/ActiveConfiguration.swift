@@ -9,6 +9,7 @@ import Signing
 import Synchronization
 package import Telemetry
 import Terminal
+import UpgradeRules
 
 /// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
 package struct ActiveConfiguration: Sendable {
@@ -78,7 +79,7 @@ package struct ActiveConfiguration: Sendable {
 
 extension AppProfile {
     init(_ app: AppConfiguration) {
-        self.init(downloadURL: app.downloadURL, alert: app.push.alert, downloadSchemes: app.downloadSchemes)
+        self.init(downloadURL: app.downloadURL, alert: app.push.words.body, downloadSchemes: app.downloadSchemes)
         belowMinimumOS = app.belowMinimumOS
     }
 }

@@ -136,7 +136,7 @@ struct RouteBuilder {
     ) -> AppRoute {
         var route = AppRoute(
             app: app.key, provider: provider, production: production, sandbox: sandbox, pushType: app.push.type,
-            alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
+            words: app.push.words, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
         route.pace = app.pace.pace
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules
