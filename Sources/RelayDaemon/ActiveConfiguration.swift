@@ -26,9 +26,10 @@ package struct ActiveConfiguration: Sendable {
 
     /// Reads every key and secret that the configuration names.
     ///
+    /// - Parameter store: keeps provider tokens; nil: nothing is kept.
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
     package init(
-        _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
+        _ configuration: RelayConfiguration, store: (any RelayStore)?, environment: [String: String],
         tokenSources: TokenSources, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) throws {
         let builder = RouteBuilder(
