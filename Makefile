@@ -44,8 +44,8 @@ build: packages ## the release binary, .build/release/upgrade-relay, and its man
 	$(SWIFT) build $(RELEASE) --product manual
 	.build/release/manual $(MANUAL)
 
-# What the tests hold the manual pages and the completions to, the proxy that asks the relay, and the server of the store.
-test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx postgresql pgbouncer
+# What the tests hold the manual pages and the completions to, the proxies that ask the relay, and the server of the store.
+test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx caddy postgresql pgbouncer
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
@@ -163,7 +163,7 @@ clean: ## forget everything that was built
 	rm -rf .build
 
 # Asks dpkg first, so that a machine that has everything needs neither network nor root. No service is started by what is
-# installed (invoke-rc.d(8), policy-rc.d): the tests run their own nginx.
+# installed (invoke-rc.d(8), policy-rc.d): the tests run their own proxies.
 packages:
 	@missing=; for package in $(PACKAGES); do \
 	    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \

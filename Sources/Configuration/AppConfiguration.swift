@@ -33,23 +33,6 @@ package struct AppConfiguration: Sendable, Equatable {
     package var fcm: FCMConfiguration?
 }
 
-/// What a push says and how it travels.
-package struct PushConfiguration: Sendable, Equatable {
-    /// The `page.type` that the app's code looks for. Default needUpgrade.
-    package var type = "needUpgrade"
-    /// The text that the phone shows where a bump brings no message.
-    package var alert = "A new version is required."
-    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. To FCM 10 is high, the others are normal.
-    /// Default 10.
-    package var priority = 10
-    /// From the rise until nothing is sent any more, and how long APNs keeps it for a phone that is off. Default 7 days.
-    package var timeToLive = Duration.seconds(7 * 86_400)
-    /// A sound's name in the app's bundle, or "default". Default none.
-    package var sound: String?
-    /// When those who are still behind get the push again, after a campaign's start. Default never.
-    package var reminders = ReminderSchedule([])
-}
-
 extension AppConfiguration {
     /// Whether a new requirement waits for a store.
     package var isGated: Bool {

@@ -57,8 +57,9 @@ extension ConfigurationCheck {
 }
 
 extension AppConfiguration {
-    /// An app's `apns`, as its owner finds it.
-    package static func apnsField(_ app: AppKey) -> String {
-        "apps[\"\(app.app)\"].\(app.platform.rawValue).apns"
-    }
+    /// An app on one platform, as its owner finds it.
+    package static func field(_ app: AppKey) -> String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
+
+    /// Its `apns`.
+    package static func apnsField(_ app: AppKey) -> String { "\(field(app)).apns" }
 }

@@ -6,6 +6,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     package enum Values: Sendable, Hashable {
         case text(default: String?)
         case requiredText
+        /// A text, or an object whose members say more.
+        case textOrObject(default: String)
         case flag(default: Bool)
         case integer(ClosedRange<Int>, default: Int?)
         case number(ClosedRange<Double>, default: String?)
@@ -62,6 +64,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         switch values {
         case .text(let value): "Text." + Self.standard(value.map { "\"\($0)\"" })
         case .requiredText: "Text, which must be given."
+        case .textOrObject(let value): "Text, or an object of the keys below." + Self.standard("\"\(value)\"")
         case .flag(let value): "true or false." + Self.standard("\(value)")
         case .integer(let range, let value):
             (range.upperBound == .max

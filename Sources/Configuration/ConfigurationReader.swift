@@ -114,9 +114,12 @@ final class ConfigurationReader {
     ///
     /// - Parameters:
     ///   - text: what holds where it is absent, for the manual.
+    ///   - words: all that it may be, where they are few, for the manual.
     ///   - parse: throws what is wrong with a text.
-    func parsed<Value>(_ key: String, default text: String? = nil, _ parse: (String) throws -> Value) -> Value? {
-        read(key, .text(default: text)) { value throws(Problem) in
+    func parsed<Value>(
+        _ key: String, default text: String? = nil, among words: [String]? = nil, _ parse: (String) throws -> Value
+    ) -> Value? {
+        read(key, words.map { .choice($0, default: text) } ?? .text(default: text)) { value throws(Problem) in
             let text = try Self.text(value) { _ in nil }
             do { return try parse(text) } catch { throw Problem("\(error)") }
         }
@@ -241,6 +244,22 @@ final class ConfigurationReader {
     }
 
     // MARK: Objects
+
+    /// A text, or the reader of an object that says more than one could; where it is absent, and after a fault, the text that
+    /// holds then.
+    func textOrObject(
+        _ key: String, default text: String, check: (String) -> String?
+    ) -> (text: String, object: ConfigurationReader?) {
+        if let value = raw(key), value.object != nil {
+            note(at: path(of: key), .textOrObject(default: text))
+            return (text, reader(of: value, at: path(of: key)))
+        }
+        let read = read(key, .textOrObject(default: text)) { value throws(Problem) in
+            guard value.string != nil else { throw Problem("is not text, nor an object { … }") }
+            return try Self.text(value, check)
+        }
+        return (read ?? text, nil)
+    }
 
     /// A reader of the object at `key`; where it is absent, one of an empty object, so that defaults apply. nil after a fault.
     func object(_ key: String) -> ConfigurationReader? {

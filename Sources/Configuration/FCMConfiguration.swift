@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 import RelayStore
 package import Signing
 import UpgradeRules
@@ -24,12 +25,19 @@ package struct FCMConfiguration: Sendable, Equatable {
     package var avoidsQuarterHours = true
     /// Only the app of this package name gets the push. Default whichever the token is of.
     package var packageName: String?
-    /// With a title the system itself shows the message. Default none: data alone, which the app reads.
-    package var notificationTitle: String?
+    /// Whether the system itself shows the push's words. Default no: data alone, which the app reads.
+    package var showsNotification = false
+    /// The name of a campaign in Google's figures of delivery. Default none.
+    package var analyticsLabel: AnalyticsLabel?
+    /// Whether a phone takes the push where bandwidth is short. Default no.
+    package var isForConstrainedBandwidth = false
+    /// Whether a phone takes the push by satellite. Default no.
+    package var isForRestrictedSatellite = false
 }
 
 extension FCMConfiguration {
-    init(reading reader: ConfigurationReader) {
+    /// - Parameter words: gets the title that stands here.
+    init(reading reader: ConfigurationReader, _ words: inout PushWords) {
         serviceAccount =
             reader.requiredSecret("serviceAccount", "where the service account's JSON file is") ?? .file("")
         project = reader.string("project", check: Self.projectProblem)
@@ -42,10 +50,22 @@ extension FCMConfiguration {
         avoidsQuarterHours = reader.flag("avoidQuarterHours", default: avoidsQuarterHours)
         packageName = reader.string("packageName", check: RelayConfiguration.packageNameProblem)
         if let notification = reader.optionalObject("notification") {
-            notificationTitle = notification.requiredString(
-                "title", "what the system shows above the message", check: shortText)
+            showsNotification = true
+            if words.title == nil, words.appTitle == nil {
+                words.title = notification.requiredString(
+                    "title", "what the system shows above the message", check: shortText)
+            } else if notification.raw("title") != nil {
+                notification.fault("title", "is said twice; push.alert has one")
+            }
             notification.finish()
         }
+        analyticsLabel = reader.parsed(
+            "analyticsLabel",
+            else: "is not a label; letters, digits, \"-\", \"_\", \".\", \"~\" and \"%\", 50 at most once "
+                + "\(AnalyticsLabel.placeholder) is the campaign's id"
+        ) { AnalyticsLabel($0) }
+        isForConstrainedBandwidth = reader.flag("bandwidthConstrainedOk", default: false)
+        isForRestrictedSatellite = reader.flag("restrictedSatelliteOk", default: false)
         reader.finish()
     }
 

@@ -145,7 +145,7 @@ extension RelayConfiguration {
         }
         app.forcePolicy = reader.choice("forcePolicy", default: .manual, "a force policy")
         app.belowMinimumOS = reader.choice("belowMinimumOs", default: .allow, "what becomes of too old a system")
-        if let push = reader.object("push") { app.push = readPush(push) }
+        if let push = reader.object("push") { app.push = PushConfiguration(reading: push, of: key.platform) }
         if let pace = reader.object("pace") {
             app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)
         }
@@ -162,7 +162,12 @@ extension RelayConfiguration {
                         + "asks at login")
             }
         case .android:
-            app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0) }
+            app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0, &app.push.words) }
+            if let fcm = app.fcm, !fcm.showsNotification, !app.push.words.isPlain {
+                reader.fault(
+                    "push.alert",
+                    "has a title or a key, which nobody shows: the push is data alone. Text alone, or fcm.notification")
+            }
             if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app is pushed to by fcm") }
         }
         readSources(reader, into: &app)
@@ -182,51 +187,6 @@ extension RelayConfiguration {
             }
             return text
         }
-    }
-
-    private static func readPush(_ reader: ConfigurationReader) -> PushConfiguration {
-        var push = PushConfiguration()
-        push.type = reader.string("type", default: push.type, check: shortText)
-        push.alert = reader.string("alert", default: push.alert) {
-            $0.isEmpty ? "is empty; a sentence for the user" : nil
-        }
-        push.priority = reader.choice("priority", default: push.priority, among: [1, 5, 10], "a priority")
-        push.timeToLive = reader.duration("timeToLive", default: "7d", in: .seconds(60)...(.seconds(30 * 86_400)))
-        push.sound = reader.string("sound", check: shortText)
-        push.reminders = readReminders(reader)
-        reader.finish()
-        return push
-    }
-
-    /// A reminder is a nudge: five are the most that anybody would put up with.
-    private static let mostReminders = 5
-    private static let reminderTimes = Duration.seconds(3600)...Duration.seconds(365 * 86_400)
-
-    private static func readReminders(_ reader: ConfigurationReader) -> ReminderSchedule {
-        let list = reader.list("remind")
-        if list.count > mostReminders {
-            reader.fault("remind", "has \(list.count) reminders; at most \(mostReminders)")
-            return ReminderSchedule([])
-        }
-        var times: [Duration] = []
-        for (value, path) in list {
-            guard let time = value.string.flatMap(DurationText.parse) else {
-                reader.fault(at: path, "\(value.held) is not a duration; write it like \"3d\" or \"12h\"")
-                continue
-            }
-            guard reminderTimes.contains(time) else {
-                let limits = [reminderTimes.lowerBound, reminderTimes.upperBound].map(DurationText.exact)
-                reader.fault(at: path, "\(value.held) is out of range; from \(limits[0]) to \(limits[1])")
-                continue
-            }
-            if let last = times.last, time <= last {
-                reader.fault(
-                    at: path, "\(value.held) does not rise; each time counts from the campaign's start")
-                continue
-            }
-            times.append(time)
-        }
-        return ReminderSchedule(times)
     }
 }
 

@@ -15,9 +15,8 @@ package struct AppRoute: Sendable, Equatable {
     package var sandbox: PoolConfiguration
     /// `page.type` of the payload.
     package var pushType: String
-    /// The alert where the bump brings no message.
-    package var alert: String
-    package var sound: String?
+    /// What the phone shows; the body where the bump brings no message.
+    package var words: PushWords
     /// Used where the bump brings no URL.
     package var downloadURL: String?
     package var timeToLive: Duration
@@ -38,15 +37,14 @@ package struct AppRoute: Sendable, Equatable {
 
     package init(
         app: AppKey, provider: any PushProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
-        pushType: String, alert: String, sound: String?, downloadURL: String?, timeToLive: Duration
+        pushType: String, words: PushWords, downloadURL: String?, timeToLive: Duration
     ) {
         self.app = app
         self.provider = provider
         self.production = production
         self.sandbox = sandbox
         self.pushType = pushType
-        self.alert = alert
-        self.sound = sound
+        self.words = words
         self.downloadURL = downloadURL
         self.timeToLive = timeToLive
     }
@@ -59,7 +57,7 @@ package struct AppRoute: Sendable, Equatable {
     /// Two routes are equal where a reload from one to the other changes nothing.
     package static func == (left: AppRoute, right: AppRoute) -> Bool {
         left.reaches(as: right) && left.app == right.app && left.pushType == right.pushType
-            && left.alert == right.alert && left.sound == right.sound && left.downloadURL == right.downloadURL
+            && left.words == right.words && left.downloadURL == right.downloadURL
             && left.timeToLive == right.timeToLive && left.triesOtherEnvironment == right.triesOtherEnvironment
             && left.pace == right.pace && left.waves == right.waves && left.waveRules == right.waveRules
             && left.waitingReason == right.waitingReason && left.reminders == right.reminders
@@ -86,8 +84,7 @@ package struct AppRoute: Sendable, Equatable {
         message: String?, downloadURL: String, required: Version?, build: Int64?
     ) -> UpgradePayload {
         UpgradePayload(
-            type: pushType, alert: message ?? alert, downloadURL: downloadURL, sound: sound, required: required,
-            build: build)
+            type: pushType, words: words.saying(message), downloadURL: downloadURL, required: required, build: build)
     }
 
     func payload(of campaign: CampaignRecord) -> UpgradePayload {

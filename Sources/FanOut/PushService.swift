@@ -108,7 +108,8 @@ final class PushService {
         let now = clock()
         if let known, known.campaign == run.record.key, now < known.until { return known.template }
         let made = try provider.template(
-            for: run.payload, authority: configuration.origin.authority, expiresAt: run.record.expiresAt, at: now)
+            for: run.payload, of: run.record.id, authority: configuration.origin.authority,
+            expiresAt: run.record.expiresAt, at: now)
         known = (run.record.key, made, now + .seconds(60))
         return made
     }

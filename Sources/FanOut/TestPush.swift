@@ -55,7 +55,7 @@ package struct TestPush: Sendable {
                     result.remedy = "the relay itself does not send this: the token or the payload is malformed"
                     return result
                 }
-                let template = try template(payload, pool, clock)
+                let template = try template(payload, of: id, pool, clock)
                 let batch = RequestBatch(
                     template: template.request, tag: 0, capacity: 1, bytesPerRequest: provider.bytesPerPush)
                 batch.reportsUnreachable = true
@@ -81,12 +81,12 @@ package struct TestPush: Sendable {
 
     /// With a credential that may have to be asked for first.
     private func template(
-        _ payload: UpgradePayload, _ pool: PoolConfiguration, _ clock: () -> Timestamp
+        _ payload: UpgradePayload, of campaign: String, _ pool: PoolConfiguration, _ clock: () -> Timestamp
     ) throws -> PushTemplate {
         func make() throws -> PushTemplate {
             let now = clock()
             return try provider.template(
-                for: payload, authority: pool.origin.authority, expiresAt: now + .seconds(300), at: now)
+                for: payload, of: campaign, authority: pool.origin.authority, expiresAt: now + .seconds(300), at: now)
         }
         do {
             return try make()

@@ -32,11 +32,13 @@ package protocol PushProvider: Sendable {
 
     /// What all pushes of a campaign share at this moment.
     ///
-    /// - Parameter authority: the service's host and port, as a request names them.
+    /// - Parameters:
+    ///   - campaign: its public id.
+    ///   - authority: the service's host and port, as a request names them.
     /// - Throws: `CredentialPending` where sending waits for a credential, `UnusableCredential` where it waits for an operator, or
     ///   what else keeps it from being used, such as `SigningError`.
     func template(
-        for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
+        for payload: UpgradePayload, of campaign: String, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate
 
     /// Appends a push for each target, in their order, to a batch made with a template of the payload.

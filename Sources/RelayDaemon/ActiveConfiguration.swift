@@ -9,6 +9,7 @@ import Signing
 import Synchronization
 package import Telemetry
 import Terminal
+import UpgradeRules
 
 /// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
 package struct ActiveConfiguration: Sendable {
@@ -25,9 +26,10 @@ package struct ActiveConfiguration: Sendable {
 
     /// Reads every key and secret that the configuration names.
     ///
+    /// - Parameter store: keeps provider tokens; nil: nothing is kept.
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
     package init(
-        _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
+        _ configuration: RelayConfiguration, store: (any RelayStore)?, environment: [String: String],
         tokenSources: TokenSources, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) throws {
         let builder = RouteBuilder(
@@ -78,7 +80,7 @@ package struct ActiveConfiguration: Sendable {
 
 extension AppProfile {
     init(_ app: AppConfiguration) {
-        self.init(downloadURL: app.downloadURL, alert: app.push.alert, downloadSchemes: app.downloadSchemes)
+        self.init(downloadURL: app.downloadURL, alert: app.push.words.body, downloadSchemes: app.downloadSchemes)
         belowMinimumOS = app.belowMinimumOS
     }
 }

@@ -31,7 +31,10 @@ extension RouteBuilder {
             project: project, isHighPriority: app.push.priority == 10, quotaPerMinute: fcm.quotaPerMinute,
             avoidsQuarterHours: fcm.avoidsQuarterHours)
         settings.packageName = fcm.packageName
-        settings.notificationTitle = fcm.notificationTitle
+        settings.showsNotification = fcm.showsNotification
+        settings.analyticsLabel = fcm.analyticsLabel
+        settings.isForConstrainedBandwidth = fcm.isForConstrainedBandwidth
+        settings.isForRestrictedSatellite = fcm.isForRestrictedSatellite
         var pool = pool(fcm.server, fcm.trustedCertificates, proxy: fcm.proxy, connections: fcm.connections)
         pool.connection.maximumStreams = Self.streams
         // FCM has one world: a device that was registered for a sandbox is reached in the same way.

@@ -12,7 +12,8 @@ import Terminal
 
 /// Makes the fan-out's routes of the configuration: keys read, provider tokens found again, servers named.
 struct RouteBuilder {
-    let store: any RelayStore
+    /// Where provider tokens are kept for the next start; nil: nowhere.
+    let store: (any RelayStore)?
     let environment: [String: String]
     let tokenSources: TokenSources
     let log: Log
@@ -87,11 +88,11 @@ struct RouteBuilder {
     ) throws -> APNsTokenSource {
         let (store, tokenSources, log) = (store, tokenSources, log)
         return APNsTokenSource(
-            teamID: name.team, keyID: name.key, key: key, stored: try store.providerToken(key: name.storeKey),
+            teamID: name.team, keyID: name.key, key: key, stored: try store?.providerToken(key: name.storeKey),
             pause: pause, onSigned: { tokenSources.noteSigned() }
         ) { token in
             do {
-                try store.saveProviderToken(token, key: name.storeKey)
+                try store?.saveProviderToken(token, key: name.storeKey)
             } catch {
                 // Apple counts how often a key's token is renewed: restarts in a row may be too many.
                 log(
@@ -136,7 +137,7 @@ struct RouteBuilder {
     ) -> AppRoute {
         var route = AppRoute(
             app: app.key, provider: provider, production: production, sandbox: sandbox, pushType: app.push.type,
-            alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
+            words: app.push.words, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
         route.pace = app.pace.pace
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules

@@ -9,11 +9,13 @@
 package enum PushID {
     /// Characters of the text form.
     package static let length = 36
+    /// Characters of a campaign's id.
+    package static let campaignLength = 12
 
     /// A campaign's id: 48 random bits as twelve hex digits, the front of the ids of all of its pushes.
     package static func newCampaign(_ random: RandomSource) -> String {
         let digits = String(random.next() >> 16, radix: 16)
-        return String(repeating: "0", count: 12 - digits.count) + digits
+        return String(repeating: "0", count: campaignLength - digits.count) + digits
     }
 
     package static func text(campaign: String, device: Int64) -> String {
@@ -27,7 +29,8 @@ package enum PushID {
     ///   - campaign: the twelve hex digits of the campaign's id.
     ///   - device: the registry's row id, from 0 to 2^60 - 1.
     package static func append(campaign: [UInt8], device: Int64, to bytes: inout [UInt8]) {
-        precondition(campaign.count == 12 && device >= 0 && device < 1 << 60, "no campaign or device has such an id")
+        precondition(
+            campaign.count == campaignLength && device >= 0 && device < 1 << 60, "no campaign or device has such an id")
         let dash = UInt8(ascii: "-")
         for index in 0..<8 { bytes.append(campaign[index]) }
         bytes.append(dash)

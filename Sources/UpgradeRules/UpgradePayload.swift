@@ -5,6 +5,7 @@
 /// {"aps":{"alert":"…","sound":"…"},
 ///  "page":{"type":"…","userTel":"…","downloadUrl":"…","required":"2.0.0","build":200}}
 /// ```
+/// `alert` is a text, or a dictionary where the relay's configuration has a title or keys of the app's own texts.
 /// `required` lets an app that runs it already drop the push: the registry is always older than the phone. Apps that do not know
 /// the field take no notice of it.
 ///
@@ -24,12 +25,10 @@ public struct UpgradePayload: Hashable, Sendable {
     /// The name that the app knows the push by: compared literally by the client, so `mddy_needUpgrade` is not
     /// `needUpgrade`.
     public let type: String
-    /// What the notification says.
-    public let alert: String
+    /// What the notification says, and how loudly.
+    package let words: PushWords
     /// Where the new version is; the client ignores a push without it.
     public let downloadURL: String
-    /// A sound file of the app, or "default"; nil for silence.
-    public let sound: String?
     /// Whoever runs it, or a newer one, is not meant; nil: everybody is.
     public let required: Version?
     /// The version code of `required`, where it is known.
@@ -49,10 +48,18 @@ public struct UpgradePayload: Hashable, Sendable {
         type: String, alert: String, downloadURL: String, sound: String? = nil, required: Version? = nil,
         build: Int64? = nil
     ) {
+        self.init(
+            type: type, words: PushWords(alert, sound: sound), downloadURL: downloadURL, required: required,
+            build: build)
+    }
+
+    /// The same with all that a notification can say.
+    package init(
+        type: String, words: PushWords, downloadURL: String, required: Version? = nil, build: Int64? = nil
+    ) {
         self.type = type
-        self.alert = alert
+        self.words = words
         self.downloadURL = downloadURL
-        self.sound = sound
         self.required = required
         self.build = build
 
@@ -73,16 +80,14 @@ public struct UpgradePayload: Hashable, Sendable {
         page.append(UInt8(ascii: "}"))
         pageAfterTelephone = page
 
-        var before = Array(#"{"aps":{"alert":""#.utf8)
-        Self.appendEscaped(alert.utf8, to: &before)
-        if let sound {
-            before.append(contentsOf: #"","sound":""#.utf8)
-            Self.appendEscaped(sound.utf8, to: &before)
-        }
-        before.append(contentsOf: #""},"page":"#.utf8)
-        beforeTelephone = before + pageBeforeTelephone
+        beforeTelephone = Array(#"{"aps":{"#.utf8) + words.aps + Array(#"},"page":"#.utf8) + pageBeforeTelephone
         afterTelephone = pageAfterTelephone + [UInt8(ascii: "}")]
     }
+
+    /// What the notification says; where it names a text of the app's own, what stands for that elsewhere.
+    public var alert: String { words.body }
+    /// A sound file of the app, or "default"; nil for silence.
+    public var sound: String? { words.sound }
 
     // MARK: One user's payload
 

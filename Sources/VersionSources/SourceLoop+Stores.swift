@@ -13,12 +13,9 @@ extension SourceLoop {
         _ conclusion: Result<StoreListing?, SourceFault>?, _ source: AppStoreSource, _ watched: Watched
     ) {
         if case .success? = conclusion { crossCheck(watched.source.app) }
-        let country = source.country.map { "\"\($0)\"" } ?? "the United States; say which `country`"
         finish(
             conclusion?.flatMap { listing -> Result<Offer?, SourceFault> in
-                guard let listing else {
-                    return .failure(SourceFault("the App Store lists no such app in \(country)"))
-                }
+                guard let listing else { return .failure(source.isNotListed) }
                 return .success((listing.version, nil, listing.trackViewURL, listing.minimumOS))
             }, from: .appStore, watched)
     }

@@ -97,7 +97,7 @@ struct Sender {
     private static func template(_ provider: APNsProvider, authority: String) throws -> RequestTemplate {
         let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
         return try provider.template(
-            for: payload, authority: authority, expiresAt: now + .seconds(86_400), at: now
+            for: payload, of: "000000000000", authority: authority, expiresAt: now + .seconds(86_400), at: now
         ).request
     }
 

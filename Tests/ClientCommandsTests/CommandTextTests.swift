@@ -18,7 +18,7 @@ import Testing
     /// configurations. Quiet where progress has a rate: that is the machine's.
     private static let lines: [String: [String]] = [
         "serve": [], "demo": [], "simulate-apns": [], "simulate-fcm": [],
-        "check-config": ["--config GOOD", "--config BROKEN"],
+        "check-config": ["--config GOOD", "--config GOOD --online", "--config BROKEN"],
         "version set": ["com.example.app ios --required 2.0.0 --latest 2.1.0 --yes"],
         "version show": ["", "com.example.app"],
         "version release": ["com.example.app ios --yes"],

@@ -127,6 +127,9 @@ import WireFormat
         same.pace = PaceConfiguration()
         #expect(same.push.reminders.times.count == 2)
         same.push.reminders = ReminderSchedule([])
+        // The title.
+        #expect(same.push != app.push)
+        same.push.words = app.push.words
         #expect(same.webhooks.canary?.count == 1)
         same.webhooks.canary = nil
         #expect(same == app)

@@ -83,7 +83,10 @@ import WireFormat
                 + "campaign's deliveries would be gone by then; keep them for as long"
         ),
         (ios("push: { typ: \"x\" }"), #"apps["com.example.app"].ios.push.typ: unknown key; did you mean type?"#),
-        (ios("push: { alert: 5 }"), #"apps["com.example.app"].ios.push.alert: 5 is not text"#),
+        (
+            ios("push: { alert: 5 }"),
+            #"apps["com.example.app"].ios.push.alert: 5 is not text, nor an object { … }"#
+        ),
         (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),
         (
             ios("forcePolicy: \"never\""),

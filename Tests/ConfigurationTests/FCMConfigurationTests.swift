@@ -32,15 +32,20 @@ import WireFormat
         let text = Self.android(
             #"{ serviceAccount: { credential: "a" }, project: "example-project", server: "https://127.0.0.1:2198", "#
                 + #"trustedCertificates: "/ca.pem", proxy: "http://p:1", connections: 4, quotaPerMinute: 1200, "#
-                + #"avoidQuarterHours: false, packageName: "com.example.app", notification: { title: "Example" } }"#)
-        let fcm = try #require(try parsed(text).apps.first?.fcm)
+                + #"avoidQuarterHours: false, packageName: "com.example.app", notification: { title: "Example" }, "#
+                + #"analyticsLabel: "upgrade-{campaign}", bandwidthConstrainedOk: true, restrictedSatelliteOk: true }"#)
+        let app = try #require(try parsed(text).apps.first)
+        let fcm = try #require(app.fcm)
         var expected = FCMConfiguration(serviceAccount: .credential("a"))
         expected.project = "example-project"
         expected.server = ServerAddress(host: "127.0.0.1", port: 2198)
         (expected.trustedCertificates, expected.proxy, expected.connections) = ("/ca.pem", "http://p:1", 4)
         (expected.quotaPerMinute, expected.avoidsQuarterHours) = (1200, false)
-        (expected.packageName, expected.notificationTitle) = ("com.example.app", "Example")
+        (expected.packageName, expected.showsNotification) = ("com.example.app", true)
+        expected.analyticsLabel = AnalyticsLabel("upgrade-{campaign}")
+        (expected.isForConstrainedBandwidth, expected.isForRestrictedSatellite) = (true, true)
         #expect(fcm == expected)
+        #expect(app.push.words.title == "Example")
     }
 
     @Test(arguments: ["{ android: {} }", "{ android: { fcm: null } }"])
@@ -60,6 +65,24 @@ import WireFormat
         (android("{ \(least), quotaPerMinute: 1 }"), "\(field).quotaPerMinute: 1 is"),
         (android("{ \(least), packageName: \"app\" }"), "\(field).packageName: \"app\" is not a package name"),
         (android("{ \(least), notification: {} }"), "\(field).notification.title: missing"),
+        (android("{ \(least), analyticsLabel: 5 }"), "\(field).analyticsLabel: 5 is not text"),
+        (
+            android("{ \(least), analyticsLabel: \"an upgrade\" }"),
+            "\(field).analyticsLabel: \"an upgrade\" is not a label; letters, digits, \"-\", \"_\", \".\", \"~\" and \"%\", 50 at most"
+        ),
+        (
+            android("{ \(least), analyticsLabel: \"{campaign}-\(String(repeating: "a", count: 38))\" }"),
+            "\(field).analyticsLabel: \"{campaign}-aaa"
+        ),
+        (android("{ \(least), analyticsLabel: \"\" }"), "\(field).analyticsLabel: \"\" is not a label"),
+        (
+            android("{ \(least), bandwidthConstrainedOk: 1 }"),
+            "\(field).bandwidthConstrainedOk: 1 is not true or false"
+        ),
+        (
+            android("{ \(least), restrictedSatelliteOk: \"yes\" }"),
+            "\(field).restrictedSatelliteOk: \"yes\" is not true or false"
+        ),
         (android("{ \(least), topic: \"a\" }"), "\(field).topic: unknown key"),
         (
             "{ apps: { a: { android: { apns: {} } } } }",

@@ -17,7 +17,12 @@ final class AndroidBench {
     /// By token, as registered.
     private var telephones: [String: String] = [:]
 
-    init(configure: (inout SimulatorConfiguration) -> Void = { _ in }) throws {
+    /// - Parameters:
+    ///   - push: more of the app's `push`.
+    ///   - fcm: more of its `fcm`.
+    init(
+        push: String = "", fcm: String = "", configure: (inout SimulatorConfiguration) -> Void = { _ in }
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = SimulatorConfiguration(try FCMProject())
@@ -33,12 +38,12 @@ final class AndroidBench {
               listen: { address: "127.0.0.1:0", controlSocket: "\(path("control.sock"))" },
               apps: { "\(Self.app)": { android: {
                 downloadUrl: "https://play.google.com/store/apps/details?id=\(Self.app)",
-                push: { type: "needUpgrade" },
+                push: { type: "needUpgrade", \(push) },
                 fcm: {
                   serviceAccount: { file: "\(path("account.json"))" }, server: "https://127.0.0.1:\(simulator.port)",
                   trustedCertificates: "\(path("push-simulator-ca.pem"))",
                   // No test waits for a quarter of an hour, nor for a rate that rises within a minute.
-                  avoidQuarterHours: false, quotaPerMinute: 600000000,
+                  avoidQuarterHours: false, quotaPerMinute: 600000000, \(fcm)
                 },
               } } },
             }

@@ -62,6 +62,16 @@ final class RelayProcess {
         process.waitUntilExit()
     }
 
+    /// Returns when all its threads stand still: until then one of them may answer once more. SIGCONT lets it go on.
+    func hang() throws {
+        send(SIGSTOP)
+        var info = siginfo_t()
+        // WNOWAIT: it stays to be waited for by whoever ends it.
+        while waitid(P_PID, id_t(identifier), &info, WSTOPPED | WNOWAIT) != 0 {
+            guard errno == EINTR else { throw Unexpected("the daemon does not stop: error \(errno)") }
+        }
+    }
+
     func send(_ signal: Int32) {
         Foundation.kill(process.processIdentifier, signal)
     }

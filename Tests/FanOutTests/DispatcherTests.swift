@@ -204,7 +204,7 @@ import UpgradeRules
         #expect(try bench.bench.campaign().state == .suspended)
 
         var texts = bench.route
-        texts.alert = "Another text"
+        texts.words.body = "Another text"
         bench.turn([.reroute([texts])])
         #expect(try bench.bench.campaign().state == .suspended, "the key is as it was")
 

@@ -253,7 +253,7 @@ final class FCMBench: Sendable {
             provider: FCMProvider(
                 settings: .init(
                     project: "example-project", quotaPerMinute: quota, avoidsQuarterHours: avoidsQuarterHours),
-                tokens: tokens), production: pool, sandbox: pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
+                tokens: tokens), production: pool, sandbox: pool, pushType: "needUpgrade", words: PushWords("Upgrade"),
             downloadURL: "https://example.com", timeToLive: .seconds(86_400))
     }
 

@@ -118,7 +118,7 @@ struct FanOutBench {
         AppRoute(
             app: Self.app,
             provider: APNsProvider(settings: .init(topic: Self.app.app, priority: 10), tokens: tokens(stored)),
-            production: pool, sandbox: sandbox ?? pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
+            production: pool, sandbox: sandbox ?? pool, pushType: "needUpgrade", words: PushWords("Upgrade"),
             downloadURL: "https://example.com", timeToLive: timeToLive)
     }
 

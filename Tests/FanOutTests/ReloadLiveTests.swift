@@ -47,7 +47,7 @@ import UpgradeRules
         try bench.raise()
         try #require(bench.production.wait(forRequests: 300, deadline: .seconds(60)))
         var other = route
-        other.alert = "Another text"
+        other.words.body = "Another text"
         bench.fanOut?.reroute([other])
         let end = try bench.wait(for: .completed)
         #expect(end.counts.accepted == 3_000 && end.counts.addsUp)

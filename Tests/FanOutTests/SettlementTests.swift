@@ -22,7 +22,8 @@ import UpgradeRules
             settings: .init(topic: "com.example.app", priority: 10),
             tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
         let template = try provider.template(
-            for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
+            for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), of: "000000000000", authority: "a",
+            expiresAt: now, at: now)
         batch = RequestBatch(template: template.request, tag: 0, capacity: 1, bytesPerRequest: 1)
     }
 

@@ -29,7 +29,8 @@ import UpgradeRules
 
     @Test func headersAreAppleS() throws {
         let template = try provider().template(
-            for: payload, authority: "api.push.apple.com", expiresAt: start + .seconds(60), at: start
+            for: payload, of: "000000000000", authority: "api.push.apple.com", expiresAt: start + .seconds(60),
+            at: start
         ).request
         let expected: [(String, String, Bool)] = [
             (":method", "POST", true), (":scheme", "https", true), (":authority", "api.push.apple.com", true),
@@ -53,7 +54,7 @@ import UpgradeRules
     @Test func aLongBundleIdKeepsItsEndInTheCollapseID() throws {
         let topic = "com." + String(repeating: "a", count: 100) + ".one"
         let template = try provider(topic: topic).template(
-            for: payload, authority: "a", expiresAt: start, at: start
+            for: payload, of: "000000000000", authority: "a", expiresAt: start, at: start
         ).request
         let collapse = try #require(constant("apns-collapse-id", in: template)).value
         #expect(collapse.utf8.count == 64)
@@ -61,7 +62,8 @@ import UpgradeRules
     }
 
     @Test func aPushFillsPathIdAndEscapedTelephone() throws {
-        let template = try provider().template(for: payload, authority: "a", expiresAt: start, at: start)
+        let template = try provider().template(
+            for: payload, of: "000000000000", authority: "a", expiresAt: start, at: start)
         let batch = RequestBatch(template: template.request, tag: 1, capacity: 1, bytesPerRequest: 100)
         let arena = Array("00ff138\"00".utf8)
         let target = PushTarget(
@@ -82,7 +84,8 @@ import UpgradeRules
 
     @Test func whatWasNotSentIsHeldAndWhatWasLostIsTriedAgain() throws {
         let provider = try provider()
-        let template = try provider.template(for: payload, authority: "a", expiresAt: start, at: start)
+        let template = try provider.template(
+            for: payload, of: "000000000000", authority: "a", expiresAt: start, at: start)
         let batch = RequestBatch(template: template.request, tag: 1, capacity: 1, bytesPerRequest: 100)
         var answer = Answer()
         answer.kind = .unsent

@@ -27,9 +27,13 @@ import WireFormat
     }
 
     /// The bodies that a lane would send.
-    private func bodies(_ provider: FCMProvider, _ devices: [(token: String, telephone: String)]) throws -> [Data] {
+    private func bodies(
+        _ provider: FCMProvider, _ devices: [(token: String, telephone: String)], _ payload: UpgradePayload? = nil
+    ) throws -> [Data] {
+        let payload = payload ?? self.payload
         let template = try provider.template(
-            for: payload, authority: "fcm.googleapis.com", expiresAt: start + .seconds(600), at: start
+            for: payload, of: "000000000000", authority: "fcm.googleapis.com", expiresAt: start + .seconds(600),
+            at: start
         ).request
         let batch = RequestBatch(
             template: template, tag: 0, capacity: devices.count, bytesPerRequest: provider.bytesPerPush)
@@ -56,6 +60,14 @@ import WireFormat
         }
     }
 
+    private func titled(_ title: String?) -> UpgradePayload {
+        var words = payload.words
+        words.title = title
+        return UpgradePayload(
+            type: payload.type, words: words, downloadURL: payload.downloadURL, required: payload.required,
+            build: payload.build)
+    }
+
     private func message(_ body: Data) throws -> [String: Any] {
         let root = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
         #expect(root.count == 1)
@@ -66,7 +78,8 @@ import WireFormat
 
     @Test func headersAreGoogleS() throws {
         let template = try provider().template(
-            for: payload, authority: "fcm.googleapis.com", expiresAt: start + .seconds(60), at: start
+            for: payload, of: "000000000000", authority: "fcm.googleapis.com", expiresAt: start + .seconds(60),
+            at: start
         ).request
         let fields = template.fields.map { field -> (String, String, Bool) in
             guard case .constant(let value) = field.value else { return ("", "", false) }
@@ -102,14 +115,76 @@ import WireFormat
         let provider = try provider {
             $0.isHighPriority = false
             $0.packageName = "com.example.app"
-            $0.notificationTitle = "Example \"App\""
+            $0.showsNotification = true
         }
-        let message = try message(try bodies(provider, [("t", "1")])[0])
+        let message = try message(try bodies(provider, [("t", "1")], titled("Example \"App\""))[0])
         #expect(message["notification"] as? [String: String] == ["title": "Example \"App\"", "body": payload.alert])
         let android = try #require(message["android"] as? [String: Any])
         #expect(android["priority"] as? String == "normal")
         #expect(android["restricted_package_name"] as? String == "com.example.app")
         #expect(android["notification"] as? [String: String] == ["sound": "ping"])
+    }
+
+    /// Byte for byte what went out before the configuration knew of labels, networks and keys of texts: apps in the field read it.
+    @Test func withoutTheNewKeysNothingChanges() throws {
+        let data =
+            #"{"message":{"token":"t","data":{"page":"{\"type\":\"y\",\"userTel\":\"1\",\"downloadUrl\":\"u\"}","#
+            + #""pushId":"01234567-89ab-8000-8000-000000000001"}"#
+        let android = #","android":{"priority":"high","ttl":"600s","collapse_key":"upgrade""#
+        let plain = UpgradePayload(type: "y", words: PushWords("a", sound: "ping"), downloadURL: "u")
+        var words = plain.words
+        words.title = "T"
+        let shown = UpgradePayload(type: "y", words: words, downloadURL: "u")
+        #expect(
+            String(decoding: try bodies(provider(), [("t", "1")], plain)[0], as: UTF8.self) == data + android + "}}}")
+        #expect(
+            String(
+                decoding: try bodies(provider { $0.showsNotification = true }, [("t", "1")], shown)[0], as: UTF8.self)
+                == data + #","notification":{"title":"T","body":"a"}"# + android
+                + #","notification":{"sound":"ping"}}}}"#)
+    }
+
+    @Test func theAppsOwnTextsAreAndroidS() throws {
+        var words = PushWords("a", sound: "ping")
+        words.appTitle = .init(key: "TITLE \"1\"")
+        words.appBody = .init(key: "TEXT", arguments: ["2.0", "\"é\""])
+        let payload = UpgradePayload(type: "y", words: words, downloadURL: "u")
+        let provider = try provider { $0.showsNotification = true }
+        let message = try message(try bodies(provider, [("t", "1")], payload)[0])
+        #expect(message["notification"] == nil)
+        let android = try #require(message["android"] as? [String: Any])
+        let shown = try #require(android["notification"] as? [String: Any])
+        #expect(
+            shown as NSDictionary == [
+                "title_loc_key": "TITLE \"1\"", "body_loc_key": "TEXT", "body_loc_args": ["2.0", "\"é\""],
+                "sound": "ping",
+            ] as NSDictionary)
+        let (body, size) = provider.sample(payload, telephone: "1", timeToLive: .zero)
+        let data = try #require(try self.message(Data(body))["data"] as? [String: String])
+        let texts = "title_loc_keyTITLE \"1\"body_loc_keyTEXTbody_loc_args2.0\"é\"soundping"
+        #expect(size == texts.utf8.count + data.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count })
+        // A message of the bump was written for this version.
+        let said = UpgradePayload(type: "y", words: words.saying("Now!"), downloadURL: "u")
+        let other = try self.message(try bodies(provider, [("t", "1")], said)[0])
+        #expect(other["notification"] as? [String: String] == ["body": "Now!"])
+    }
+
+    @Test func labelAndNetworksAreSaidWhereTheyAreWanted() throws {
+        let provider = try provider {
+            $0.analyticsLabel = AnalyticsLabel("upgrade-{campaign}~%")
+            $0.isForConstrainedBandwidth = true
+            $0.isForRestrictedSatellite = true
+        }
+        let android = try #require(try message(try bodies(provider, [("t", "1")])[0])["android"] as? [String: Any])
+        #expect(android["fcm_options"] as? [String: String] == ["analytics_label": "upgrade-000000000000~%"])
+        #expect(
+            android["bandwidth_constrained_ok"] as? Bool == true && android["restricted_satellite_ok"] as? Bool == true)
+        for text in [
+            "", "a b", "é", String(repeating: "a", count: 51), "{campaign}" + String(repeating: "a", count: 39),
+        ] {
+            #expect(AnalyticsLabel(text) == nil, "\(text)")
+        }
+        #expect(AnalyticsLabel("{campaign}" + String(repeating: "a", count: 38)) != nil)
     }
 
     /// Google, 2026: an installation id takes the token's place where the registration says so.
@@ -166,7 +241,7 @@ import WireFormat
         (.seconds(2_419_200), "2419200s"), (.seconds(9_000_000), "2419200s"),
     ])
     func theLifeIsWhatRemains(life: Duration, ttl: String) throws {
-        let body = FCMBody(payload, .init(project: "p"), life: life)
+        let body = FCMBody(payload, .init(project: "p"), campaign: "", life: life)
             .render(token: "t", telephone: "1", pushID: "id")
         let android = try #require(try message(Data(body))["android"] as? [String: String])
         #expect(android["ttl"] == ttl)
@@ -174,13 +249,14 @@ import WireFormat
 
     @Test func theSizeIsThatOfKeysAndValues() throws {
         for title in [nil, "T"] as [String?] {
-            let provider = try provider { $0.notificationTitle = title }
-            let (body, size) = provider.sample(payload, telephone: "a\"b", timeToLive: .zero)
+            let provider = try provider { $0.showsNotification = title != nil }
+            let (body, size) = provider.sample(titled(title), telephone: "a\"b", timeToLive: .zero)
             let message = try message(Data(body))
             var parts = try #require(message["data"] as? [String: String])
             if title != nil {
                 let shown = try #require(message["notification"] as? [String: String])
                 parts.merge(shown) { $1 }
+                parts["sound"] = payload.sound
             }
             #expect(size == parts.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count })
         }
@@ -216,7 +292,9 @@ import WireFormat
     // MARK: Answers
 
     private func batch(_ answers: [(status: UInt16, body: String)]) throws -> RequestBatch {
-        let template = try provider().template(for: payload, authority: "a", expiresAt: start, at: start).request
+        let template = try provider().template(
+            for: payload, of: "000000000000", authority: "a", expiresAt: start, at: start
+        ).request
         let batch = RequestBatch(template: template, tag: 0, capacity: answers.count, bytesPerRequest: 8)
         batch.answers = answers.enumerated().map { place, answer in
             var one = Answer()

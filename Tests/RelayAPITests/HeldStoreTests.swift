@@ -56,6 +56,42 @@ struct HeldStoreTests {
         }
     }
 
+    /// The proxies of the guide give up after a second, and then let everybody through or nobody.
+    private static let proxyPatience = Duration.seconds(1)
+
+    /// Each in its turn, so that one that is late is seen.
+    private func expectEnforced(_ bench: Bench) throws {
+        var slowest = Duration.zero
+        for number in 0..<500 {
+            let (answer, duration) = try Self.timed {
+                try bench.askNetwork("GET", "/v1/enforce?app=com.example.app&platform=ios&version=\(number % 2).0")
+            }
+            #expect(answer.status == (number % 2 == 0 ? 426 : 204))
+            slowest = max(slowest, duration)
+        }
+        #expect(slowest < Self.proxyPatience, "the slowest of 500 took \(slowest)")
+        print("a proxy's question: the slowest of 500 took \(slowest)")
+    }
+
+    @Test("a proxy's question has its answer within a second, whoever holds the store, and whoever waits for it")
+    func enforce() throws {
+        let bench = try Bench()
+        _ = try bench.ask("PUT", ResourceLiveTests.version, #"{"required":"1.0","confirm":true}"#)
+        try expectEnforced(bench)
+        let hold = try Hold(bench)
+        // More than there are threads: each waits for the lock, in turn.
+        let writers = try (0..<32).map { number in
+            let client = try RawClient(unixSocket: bench.socketPath)
+            try client.send(
+                "DELETE /v1/apps/com.example.app/ios/devices/ab\(10 + number) HTTP/1.1\r\nHost: relay\r\n\r\n")
+            return client
+        }
+        #expect(try bench.ask("GET", "/healthz").status == 200)
+        try expectEnforced(bench)
+        try hold.end()
+        for client in writers { _ = try client.receiveHead() }
+    }
+
     @Test("readers and readyz are answered at once while more clients write than the server has threads for")
     func writers() throws {
         let bench = try Bench()

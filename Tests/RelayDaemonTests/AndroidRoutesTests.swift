@@ -79,6 +79,18 @@ import UpgradeRules
         #expect(try routes("project: \"other-project\"")[0].provider.identity != other[0].provider.identity)
     }
 
+    /// A route that counts as the same after a reload goes on with the old words.
+    @Test(arguments: [
+        ("", "alert: \"Now\""), ("", "sound: \"default\""),
+        ("notification: { title: \"T\" }", "alert: { locKey: \"K\" }"),
+        ("notification: { title: \"T\" }", ""), ("analyticsLabel: \"upgrade\"", ""),
+        ("bandwidthConstrainedOk: true", ""), ("restrictedSatelliteOk: true", ""),
+    ])
+    func `A reload that changes what is said makes another route`(fcm: String, push: String) throws {
+        #expect(try routes(fcm, push: push)[0] != routes(push.isEmpty ? "" : fcm)[0])
+        #expect(try routes(fcm, push: push)[0] == routes(fcm, push: push)[0])
+    }
+
     @Test func `The push's priority is FCM's`() throws {
         let payload = UpgradePayload(type: "t", alert: "a", downloadURL: "u")
         for (priority, word) in [(10, "high"), (5, "normal"), (1, "normal")] {

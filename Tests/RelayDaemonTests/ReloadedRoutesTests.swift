@@ -49,7 +49,8 @@ import UpgradeRules
     /// What a batch of pushes needs.
     private func sign(_ provider: any PushProvider) throws {
         _ = try provider.template(
-            for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
+            for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), of: "000000000000", authority: "a",
+            expiresAt: now, at: now)
     }
 
     @Test func `A pause that only the old routes hear of is the new ones' too`() throws {

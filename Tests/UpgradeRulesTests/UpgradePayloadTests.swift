@@ -38,6 +38,69 @@ import UpgradeRules
         )
     }
 
+    // MARK: Titles and keys
+
+    private static func words(_ change: (inout PushWords) -> Void) -> PushWords {
+        var words = PushWords("A \"b\"", sound: "ping")
+        change(&words)
+        return words
+    }
+
+    private static let shapes: [(words: PushWords, aps: String)] = [
+        (words { _ in }, #""alert":"A \"b\"","sound":"ping""#),
+        (
+            words { $0.title = "T\n" },
+            #""alert":{"title":"T\n","body":"A \"b\""},"sound":"ping""#
+        ),
+        (
+            words { $0.appBody = .init(key: "K") },
+            #""alert":{"loc-key":"K"},"sound":"ping""#
+        ),
+        (
+            words {
+                $0.appTitle = .init(key: "T", arguments: ["1", "\""])
+                $0.appBody = .init(key: "K", arguments: ["é"])
+                $0.sound = nil
+            },
+            #""alert":{"title-loc-key":"T","title-loc-args":["1","\""],"loc-key":"K","loc-args":["é"]}"#
+        ),
+        (
+            words {
+                $0.interruptionLevel = .timeSensitive
+                $0.threadID = "up\\grade"
+            },
+            #""alert":"A \"b\"","sound":"ping","interruption-level":"time-sensitive","thread-id":"up\\grade""#
+        ),
+    ]
+
+    @Test(arguments: shapes.indices)
+    func saysWhatApplesTableHas(shape: Int) throws {
+        let (words, aps) = Self.shapes[shape]
+        let payload = UpgradePayload(type: "y", words: words, downloadURL: "u")
+        let body = payload.render(userTelephone: "1")
+        #expect(
+            String(decoding: body, as: UTF8.self)
+                == #"{"aps":{"# + aps + #"},"page":{"type":"y","userTel":"1","downloadUrl":"u"}}"#)
+        #expect(payload.size(userTelephone: "1") == body.count)
+        #expect(try JSONSerialization.jsonObject(with: Data(body)) is [String: Any])
+        // The message of a bump takes the place of the body or of its key, and of nothing else.
+        let said = words.saying("Now!")
+        #expect(said.body == "Now!" && said.appBody == nil)
+        #expect(
+            (said.title, said.appTitle, said.sound, said.threadID) == (
+                words.title, words.appTitle, words.sound, words.threadID
+            ))
+        #expect(words.saying(nil) == words)
+        // What does not fit is refused, whatever makes it long.
+        var long = words
+        long.threadID = String(repeating: "x", count: 4_096)
+        #expect(throws: PayloadError.self) {
+            try UpgradePayload(type: "y", words: long, downloadURL: "u").checked(longestTelephone: 11)
+        }
+    }
+
+    // MARK: Whom it is for
+
     static let telephones = [
         "13800138000", "+8613800138000", "+86 138 0013 8000", "13800138000 ", " 13800138000", "13800138000\n", "",
         "１３８００１３８０００", "caf\u{E9}", "cafe\u{301}", "\u{212B}", "\u{C5}", "📞", "👍🏽", "👍", "a\"b", "a\\b", "a\\\"b",

@@ -122,6 +122,7 @@ enum ConfigurationManual {
               ios: {
                 apns: { certificate: { file: "/c" }, key: { file: "/k" }, password: { file: "/p" },
                         sandboxKey: { keyId: "FGHIJ67891", key: { file: "/k" } } },
+                push: { alert: { title: "A", body: "A" }, interruptionLevel: "active" },
                 pace: { ratePerSecond: 1, rampUp: {} },
                 sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
                   key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],

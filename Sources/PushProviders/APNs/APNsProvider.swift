@@ -78,7 +78,7 @@ package struct APNsProvider: PushProvider {
 
     /// - Throws: `SigningError`, `CredentialPending`, or `UnusableCredential`.
     package func template(
-        for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
+        for payload: UpgradePayload, of campaign: String, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate {
         try allowedBy.check(at: now)
         let token = try tokens?.token(at: now)

@@ -26,18 +26,17 @@ package struct FCMBody: Hashable, Sendable {
     /// Keys and values without the telephone.
     package let sharedSize: Int
 
-    init(_ payload: UpgradePayload, _ settings: FCMProvider.Settings, life: Duration) {
+    /// - Parameter campaign: its id; for the analytics label.
+    init(_ payload: UpgradePayload, _ settings: FCMProvider.Settings, campaign: String, life: Duration) {
         let (before, after) = (payload.pageBeforeTelephone, payload.pageAfterTelephone)
         var size = "page".utf8.count + before.count + after.count + "pushId".utf8.count + PushID.length
 
         beforeTelephone = Array(#"","data":{"page":""#.utf8) + Self.escaped(before)
         afterTelephone = Self.escaped(after) + Array(#"","pushId":""#.utf8)
         var end = Array(#""}"#.utf8)
-        if let title = settings.notificationTitle {
-            end += Array(#","notification":{"title":""#.utf8) + Self.escaped(title.utf8)
-            end += Array(#"","body":""#.utf8) + Self.escaped(payload.alert.utf8) + Array(#""}"#.utf8)
-            size += "titlebody".utf8.count + title.utf8.count + payload.alert.utf8.count
-        }
+        let notification = settings.showsNotification ? FCMNotification(payload.words) : FCMNotification()
+        size += notification.size
+        if let texts = notification.texts { end += Array(#","notification":"#.utf8) + texts }
         let seconds = min(max(life.milliseconds / 1000, 0), Self.longestLife)
         end += Array(
             #","android":{"priority":"\#(settings.isHighPriority ? "high" : "normal")","ttl":"\#(seconds)s""#.utf8)
@@ -45,8 +44,14 @@ package struct FCMBody: Hashable, Sendable {
         if let name = settings.packageName {
             end += Array(#","restricted_package_name":""#.utf8) + Self.escaped(name.utf8) + Self.quote
         }
-        if settings.notificationTitle != nil, let sound = payload.sound {
-            end += Array(#","notification":{"sound":""#.utf8) + Self.escaped(sound.utf8) + Array(#""}"#.utf8)
+        if let android = notification.android { end += Array(#","notification":"#.utf8) + android }
+        // Only what is wanted: a message without these is what it always was.
+        if settings.isForConstrainedBandwidth { end += Array(#","bandwidth_constrained_ok":true"#.utf8) }
+        if settings.isForRestrictedSatellite { end += Array(#","restricted_satellite_ok":true"#.utf8) }
+        if let label = settings.analyticsLabel {
+            end += Array(#","fcm_options":{"analytics_label":"#.utf8)
+            PushWords.append(label.text(campaign: campaign), to: &end)
+            end.append(UInt8(ascii: "}"))
         }
         self.end = end + Array("}}}".utf8)
         sharedSize = size

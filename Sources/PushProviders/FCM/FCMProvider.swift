@@ -15,8 +15,14 @@ package struct FCMProvider: PushProvider {
         package var collapseKey = "upgrade"
         /// Only this app gets the message, whatever token it goes to. Default whichever the token is of.
         package var packageName: String?
-        /// With a title the system itself shows the campaign's message; default data alone, which the app reads.
-        package var notificationTitle: String?
+        /// Whether the system itself shows the payload's words; default data alone, which the app reads.
+        package var showsNotification = false
+        /// Under which Google's figures show a campaign's pushes. Default none.
+        package var analyticsLabel: AnalyticsLabel?
+        /// "messages will be allowed to be delivered to the app while the device is in bandwidth constrained mode". Default no.
+        package var isForConstrainedBandwidth = false
+        /// The same "while the device is on a restricted satellite network". Default no.
+        package var isForRestrictedSatellite = false
         package var quotaPerMinute: Int
         package var avoidsQuarterHours: Bool
 
@@ -72,7 +78,7 @@ package struct FCMProvider: PushProvider {
         for (field, text) in [("type", payload.type), ("downloadUrl", payload.downloadURL)] where text.isEmpty {
             throw PayloadError.empty(field: field)
         }
-        let size = FCMBody(payload, settings, life: .zero).sharedSize + longestTelephone
+        let size = FCMBody(payload, settings, campaign: "", life: .zero).sharedSize + longestTelephone
         guard size <= FCMBody.maximumSize else {
             throw PayloadError.tooLarge(size: size, limit: FCMBody.maximumSize)
         }
@@ -81,16 +87,17 @@ package struct FCMProvider: PushProvider {
     package func sample(
         _ payload: UpgradePayload, telephone: String, timeToLive: Duration
     ) -> (body: [UInt8], size: Int) {
-        let body = FCMBody(payload, settings, life: timeToLive)
+        let campaign = "000000000000"
+        let body = FCMBody(payload, settings, campaign: campaign, life: timeToLive)
         return (
-            body.render(token: "TOKEN", telephone: telephone, pushID: PushID.text(campaign: "000000000000", device: 1)),
+            body.render(token: "TOKEN", telephone: telephone, pushID: PushID.text(campaign: campaign, device: 1)),
             body.sharedSize + UpgradePayload.escapedSize(telephone.utf8)
         )
     }
 
     /// - Throws: `CredentialPending`, `UnusableCredential`.
     package func template(
-        for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
+        for payload: UpgradePayload, of campaign: String, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate {
         let token = try tokens.token(at: now)
         // PROTOCOLS 2.1. The access token is a secret: "never indexed" (RFC 7541, 7.1.3).
@@ -102,7 +109,7 @@ package struct FCMProvider: PushProvider {
             .init("authorization", .constant(Array("Bearer \(token.text)".utf8)), isIndexed: false),
             .init("content-type", "application/json"),
         ]
-        let body = FCMBody(payload, settings, life: expiresAt - now)
+        let body = FCMBody(payload, settings, campaign: campaign, life: expiresAt - now)
         let pieces: [RequestTemplate.Value] = [
             .constant(body.start), .slot(Slot.target), .constant(body.beforeTelephone), .slot(Slot.telephone),
             .constant(body.afterTelephone), .slot(Slot.pushID), .constant(body.end),
@@ -128,7 +135,7 @@ package struct FCMProvider: PushProvider {
     package func refusals(
         of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
     ) -> [(place: Int, reason: String)] {
-        let room = FCMBody(payload, settings, life: .zero).roomForTelephone
+        let room = FCMBody(payload, settings, campaign: "", life: .zero).roomForTelephone
         var refusals: [(place: Int, reason: String)] = []
         for (place, target) in targets.enumerated() {
             let telephone = target.telephone.range

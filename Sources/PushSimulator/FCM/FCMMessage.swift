@@ -51,6 +51,7 @@ struct FCMMessage: Equatable {
         self.kind = kind
         self.target = target
         try Self.check(message, kind)
+        try Self.checkLabel(of: message)
         if kind == .token || kind == .fid, !Self.isRegistration(target) { throw .badToken }
     }
 
@@ -69,7 +70,8 @@ struct FCMMessage: Equatable {
             }
         }
         for member in (message["notification"]?.object ?? []) + (android?["notification"]?.object ?? []) {
-            size += member.name.utf8.count + (member.value.string?.utf8.count ?? 0)
+            let values = member.value.array?.compactMap(\.string) ?? [member.value.string ?? ""]
+            size += values.reduce(member.name.utf8.count) { $0 + $1.utf8.count }
         }
         guard size <= (kind == .topic || kind == .condition ? largestToTopic : largest) else {
             throw refused("message", "Message is too big")
@@ -79,6 +81,16 @@ struct FCMMessage: Equatable {
         {
             throw refused(
                 "message.android.ttl", "Invalid TTL \(text): it has to be from 0 to \(longestTimeToLive) seconds")
+        }
+    }
+
+    /// Google, "Understanding message delivery": `^[a-zA-Z0-9-_.~%]{1,50}$`.
+    private static func checkLabel(of message: JSONValue) throws(Fault) {
+        for (path, object) in [("message", message), ("message.android", message["android"] ?? .null)] {
+            guard let label = object.find(["fcm_options", "analytics_label"])?.string else { continue }
+            guard label.wholeMatch(of: /[a-zA-Z0-9\-_.~%]{1,50}/) != nil else {
+                throw refused("\(path).fcm_options.analytics_label", "Invalid analytics label: \(label)")
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import RelayStore
 import WireFormat
 
@@ -9,6 +10,30 @@ package enum NotificationDocument {
         case .json: json(of: event)
         case .slack: slack(of: event)
         }
+    }
+
+    /// Of what `check-config --online` sends: no event, and so nothing that a receiver is configured for.
+    package static let testType = "relay.test"
+
+    /// What it sends, so that nobody takes it for news.
+    package static func test(at now: Timestamp, in format: NotificationFormat) -> [UInt8] {
+        let words =
+            "This is a test by upgrade-relay check-config --online: nothing has happened, and nothing is to be done."
+        var writer = JSONWriter(reserving: 256)
+        writer.object { writer in
+            switch format {
+            case .json:
+                writer.member(.type, testType)
+                writer.member("timestamp", now)
+                writer.name("data")
+                writer.object { writer in
+                    writer.member("part", "check-config")
+                    writer.member("reason", words)
+                }
+            case .slack: writer.member("text", words)
+            }
+        }
+        return writer.bytes
     }
 
     /// `{type, timestamp, data}` as Standard Webhooks advises, `data` being the campaign as the API shows it, at the moment of the

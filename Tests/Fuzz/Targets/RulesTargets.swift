@@ -83,7 +83,7 @@ extension FuzzTarget {
         try hold(try JSONReader.read(body) == expected, "the payload says something else")
 
         // The same page as Android gets it: a JSON text in a JSON text.
-        let android = FCMBody(payload, FCMProvider.Settings(project: "p"), life: .seconds(60))
+        let android = FCMBody(payload, FCMProvider.Settings(project: "p"), campaign: "000000000000", life: .seconds(60))
         let message = try JSONReader.read(android.render(token: "t", telephone: telephone, pushID: "1"))["message"]
         try hold(message?["token"] == .string("t") && message?["android"]?["ttl"] == .string("60s"), "another message")
         let text = message?["data"]?["page"]?.string ?? ""

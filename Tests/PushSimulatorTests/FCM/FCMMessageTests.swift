@@ -32,6 +32,8 @@ import WireFormat
         #"{"message":{"token":"a:b","notification":{"title":"T","body":"B"},"android":{"collapseKey":"upgrade","priority":"HIGH","ttl":"0s","restricted_package_name":"com.example","notification":{"sticky":true,"notification_count":3}},"data":null,"fid":null}}"#,
         #"{"message":{"token":"a","android":{"ttl":"2419200s"}}}"#,
         #"{"message":{"token":"a","android":{"ttl":"3.5s"}}}"#,
+        #"{"message":{"token":"a","fcm_options":{"analytics_label":"a-_.~%Z9"},"android":{"fcmOptions":{"analyticsLabel":"b"},"bandwidth_constrained_ok":true,"restrictedSatelliteOk":false}}}"#,
+        #"{"message":{"token":"a","android":{"notification":{"title_loc_key":"T","title_loc_args":["1"],"body_loc_key":"B"}}}}"#,
         #"{"message":{"token":"a","data":{"collapse_key":"x","from_whom":"y","gcmx":"z"}}}"#,
     ]) func whatIsRight(text: String) throws {
         #expect(try fault(text) == nil)
@@ -53,6 +55,26 @@ import WireFormat
         (
             #"{"message":{"token":"a","data":{"n":true}}}"#, "message.data[0].value",
             "Invalid value at 'message.data[0].value' (TYPE_STRING), true"
+        ),
+        (
+            #"{"message":{"token":"a","android":{"bandwidth_constrained_ok":1}}}"#,
+            "message.android.bandwidth_constrained_ok",
+            "Invalid value at 'message.android.bandwidth_constrained_ok' (TYPE_BOOL), 1"
+        ),
+        (
+            #"{"message":{"token":"a","android":{"restricted_satellite_ok":"yes"}}}"#,
+            "message.android.restricted_satellite_ok",
+            #"Invalid value at 'message.android.restricted_satellite_ok' (TYPE_BOOL), "yes""#
+        ),
+        (
+            #"{"message":{"token":"a","android":{"fcm_options":{"analytics_label":5}}}}"#,
+            "message.android.fcm_options.analytics_label",
+            "Invalid value at 'message.android.fcm_options.analytics_label' (TYPE_STRING), 5"
+        ),
+        (
+            #"{"message":{"token":"a","android":{"notification":{"body_loc_args":[1]}}}}"#,
+            "message.android.notification.body_loc_args[0]",
+            "Invalid value at 'message.android.notification.body_loc_args[0]' (TYPE_STRING), 1"
         ),
         (
             #"{"message":{"token":"a","colour":"red"}}"#, "message",
@@ -109,6 +131,17 @@ import WireFormat
         (#"{"message":{"token":"a","android":{"data":{"from":"x"}}}}"#, "message.android.data"),
         (#"{"message":{"token":"a","android":{"ttl":"2419201s"}}}"#, "message.android.ttl"),
         (#"{"message":{"token":"a","android":{"ttl":"-1s"}}}"#, "message.android.ttl"),
+        (
+            #"{"message":{"token":"a","android":{"fcm_options":{"analytics_label":"a b"}}}}"#,
+            "message.android.fcm_options.analytics_label"
+        ),
+        (
+            #"{"message":{"token":"a","fcm_options":{"analytics_label":""}}}"#, "message.fcm_options.analytics_label"
+        ),
+        (
+            #"{"message":{"token":"a","fcm_options":{"analytics_label":"\#(String(repeating: "a", count: 51))"}}}"#,
+            "message.fcm_options.analytics_label"
+        ),
     ]) func whatFCMRefuses(text: String, field: String) throws {
         guard case .refused(let violation) = try fault(text) else {
             Issue.record("\(text) is taken")
@@ -125,6 +158,16 @@ import WireFormat
         #expect(try fault(text(most)) == nil)
         #expect(
             try fault(text(most + 1)) == .refused(FieldFault("message", "Message is too big")))
+    }
+
+    @Test func theSizeOfTheAppsOwnTexts() throws {
+        func text(_ size: Int) -> String {
+            let argument = String(repeating: "v", count: size - "body_loc_keyKbody_loc_args".count)
+            return
+                #"{"message":{"token":"a","android":{"notification":{"body_loc_key":"K","body_loc_args":["\#(argument)"]}}}}"#
+        }
+        #expect(try fault(text(4096)) == nil)
+        #expect(try fault(text(4097)) == .refused(FieldFault("message", "Message is too big")))
     }
 
     @Test(arguments: ["a b", "a/b", "tökén", "a\u{7f}"]) func aTokenThatCanBeNone(token: String) throws {

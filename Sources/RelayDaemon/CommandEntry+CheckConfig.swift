@@ -32,12 +32,37 @@ extension CommandEntry {
         guard faults.isEmpty else {
             return report(ConfigurationError(path: file.path, faults: faults), isJSON, context.console)
         }
+        if !isJSON { context.console.write(summary(file.path, configuration, check)) }
+        let findings =
+            arguments.flag("online")
+            ? try OnlineCheck(configuration: configuration, environment: context.environment).run() : nil
         if isJSON {
-            write(isValid: true, [], warnings: check.warnings, context.console)
-        } else {
-            context.console.write(summary(file.path, configuration, check))
+            write(isValid: true, [], warnings: check.warnings, online: findings, context.console)
+        } else if let findings {
+            context.console.write(text(findings))
         }
-        return .done
+        return findings?.contains { $0.result == .failed } == true ? .failed : .done
+    }
+
+    /// One line for each answer, what failed last: that is what somebody at a terminal still sees.
+    private static func text(_ findings: [OnlineFinding]) -> String {
+        guard !findings.isEmpty else { return "\nnothing to ask: it names no service\n" }
+        let width = findings.map { $0.result.rawValue.count }.max() ?? 0
+        let lines = [OnlineFinding.Result.good, .limited, .failed].flatMap { result in
+            findings.filter { $0.result == result }.map { finding in
+                let name = result.rawValue
+                let lines = DisplayWidth.sanitised(finding.answer)
+                let remedy = finding.remedy.map {
+                    "\n\(String(repeating: " ", count: width + 2))\(DisplayWidth.sanitised($0))"
+                }
+                return name + String(repeating: " ", count: width - name.count + 2)
+                    + "\(finding.place): \(lines)\(remedy ?? "")"
+            }
+        }
+        let failed = findings.count { $0.result == .failed }
+        return "\n" + lines.joined(separator: "\n") + "\n\n"
+            + (failed == 0 ? "every service answered as it should" : "\(failed) of \(findings.count) services did not")
+            + "; nothing was stored\n"
     }
 
     private static func report(_ error: ConfigurationError, _ isJSON: Bool, _ console: Console) -> ExitCode {
@@ -50,13 +75,17 @@ extension CommandEntry {
     }
 
     private static func write(
-        isValid: Bool, _ faults: [FieldFault], warnings: [FieldFault] = [], _ console: Console
+        isValid: Bool, _ faults: [FieldFault], warnings: [FieldFault] = [], online: [OnlineFinding]? = nil,
+        _ console: Console
     ) {
         func list(_ faults: [FieldFault]) -> JSONValue {
             .array(faults.map { ["field": .string($0.field), "reason": .string($0.reason)] })
         }
-        let json: JSONValue = ["valid": .bool(isValid), "errors": list(faults), "warnings": list(warnings)]
-        console.writeLine(json.text())
+        let json: JSONValue = [
+            "valid": .bool(isValid), "errors": list(faults), "warnings": list(warnings),
+            "online": online.map { JSONValue.array($0.map(\.json)) },
+        ]
+        console.writeLine(JSONText.shown(json.bytes()))
     }
 
     private static func summary(

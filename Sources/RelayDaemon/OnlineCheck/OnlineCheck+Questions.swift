@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import Notifications
+import PushProviders
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Telemetry
+import Threading
+import UpgradeRules
+import VersionSources
+import WireFormat
+
+extension OnlineCheck {
+    /// Keys are read here, so that apps of one key share its token, as in the daemon.
+    func turns() throws -> [Turn] {
+        let silent = Log(minimum: .error) { _, _, _ in }
+        let active = try ActiveConfiguration(
+            configuration, store: nil, environment: environment, tokenSources: TokenSources(), log: silent, clock: clock
+        )
+        var turns: [Turn] = []
+        for app in configuration.apps {
+            if let route = active.routes[app.key] { turns += pushes(of: app, by: route).map { Turn(questions: [$0]) } }
+        }
+        turns += try sources()
+        turns += active.notify.enumerated().map { Turn(questions: [event(to: $1, "notify[\($0)]")]) }
+        return turns
+    }
+
+    // MARK: Push services
+
+    /// What no device has as its token, so that nobody is pushed to: an odd number of hex digits is none of APNs', a "!" stands in
+    /// none of FCM's. Both services look at the credential, the topic or the project, and the environment before they say so.
+    private static let noToken = (apns: String(repeating: "0", count: 63), fcm: "no-such-token!")
+
+    private func pushes(of app: AppConfiguration, by route: AppRoute) -> [Question] {
+        let field = "\(AppConfiguration.field(app.key)).\(route.provider.section)"
+        // FCM has one world, and so has a server of one's own that stands in for both of APNs'.
+        let isOneWorld =
+            route.production == route.sandbox
+            && route.provider.identity == route.provider(for: .sandbox).identity
+        return (isOneWorld ? [.production] : PushEnvironment.allCases).map { environment in
+            let detail = isOneWorld ? nil : environment.name
+            return Question(field: field, detail: detail) { [clock] in
+                let push = TestPush(
+                    route: route, token: app.fcm == nil ? Self.noToken.apns : Self.noToken.fcm, telephone: "",
+                    environment: environment, message: nil,
+                    downloadURL: route.downloadURL ?? "https://example.com")
+                var finding = Self.finding(of: push.send(clock: clock), app, environment, at: field)
+                finding.detail = detail
+                return finding
+            }
+        }
+    }
+
+    /// What the answer to a push to nobody proves.
+    static func finding(
+        of result: TestPushResult, _ app: AppConfiguration, _ environment: PushEnvironment, at field: String
+    ) -> OnlineFinding {
+        let word = result.reason ?? "HTTP \(result.status.map(String.init) ?? "none")"
+        switch (result.state, app.fcm == nil) {
+        case (.rejected, true) where word == "BadDeviceToken", (.unregistered, true):
+            let credential = if case .certificate? = app.apns?.credentials { "certificate" } else { "key" }
+            return OnlineFinding(
+                field: field, result: .good,
+                answer:
+                    "\(result.server) refused the made-up token alone (\(word)): \(credential), topic and environment "
+                    + "are right")
+        case (.rejected, false) where word == "INVALID_ARGUMENT", (.unregistered, false):
+            return OnlineFinding(
+                field: field, result: .good,
+                answer: "\(result.server) refused the made-up token alone (\(word)): account and project are right")
+        case (.accepted, _):
+            return OnlineFinding(
+                field: field, result: .failed, answer: "\(result.server) took a push for a token that no device has",
+                remedy: "what answers there is not the push service; check \(field).server")
+        default:
+            let isForOther = environment == .sandbox && Self.otherWorld.contains(word)
+            return OnlineFinding(
+                field: field, result: isForOther ? .limited : .failed,
+                answer: "\(result.server): \(word)"
+                    + (isForOther ? ": development builds get no push" : ""),
+                remedy: result.remedy)
+        }
+    }
+
+    /// A credential for production alone is what most owners have.
+    private static let otherWorld: Set<String> = [
+        "CertificateEnvironment", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
+    ]
+
+    // MARK: Sources
+
+    private func sources() throws -> [Turn] {
+        let probe = SourceProbe(clock: clock)
+        var (alone, paced): ([Turn], [String: Turn]) = ([], [:])
+        var (names, numbers): ([String], [AppKey: Int]) = ([], [:])
+        for source in try configuration.sourcePlan(environment: environment).sources {
+            let number = numbers[source.app, default: 0]
+            numbers[source.app] = number + 1
+            let field = "\(AppConfiguration.field(source.app)).sources[\(number)]"
+            let question = Question(field: field) {
+                do throws(SourceFault) {
+                    return OnlineFinding(field: field, result: .good, answer: try probe.read(source.kind))
+                } catch {
+                    // Its reason says what would be right, as /readyz does.
+                    return OnlineFinding(field: field, result: .failed, answer: error.reason)
+                }
+            }
+            guard let pace = source.kind.pace else {
+                alone.append(Turn(questions: [question]))
+                continue
+            }
+            if paced[pace.name] == nil { names.append(pace.name) }
+            paced[pace.name, default: Turn(questions: [], spacing: pace.spacing)].questions.append(question)
+        }
+        return names.compactMap { paced[$0] } + alone
+    }
+
+    // MARK: Receivers
+
+    private func event(to target: NotificationTarget, _ field: String) -> Question {
+        let host = NotifierFigures.label(target.receiver.url)
+        return Question(field: field, detail: host) { [clock] in
+            let now = clock()
+            let event = RelayEvent(
+                id: Hex.encode((0..<16).map { _ in .random(in: .min ... .max) }), type: .degraded, at: now,
+                subject: .part("check-config", reason: ""))
+            let sender = NotificationSender(clock: clock, ticks: MonotonicClock.now)
+            let attempt = sender.send(
+                DueNotification(row: 0, attempts: 0, event: event),
+                NotificationDocument.test(at: now, in: target.format), to: target, isCancelled: { false })?.attempt
+            guard let attempt, let status = attempt.status, attempt.error == nil else {
+                let trouble = attempt?.error ?? "nothing was sent"
+                return OnlineFinding(
+                    field: field, detail: host, result: .failed, answer: "the test event was not taken: \(trouble)",
+                    remedy: "check \(field).url, and what the receiver says of this event: its secret must be "
+                        + "\(field).secret, and this machine's clock right")
+            }
+            return OnlineFinding(
+                field: field, detail: host, result: .good, answer: "took the test event (HTTP \(status))")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Dispatch
+import RelayEngine
+import Synchronization
+import Telemetry
+import Threading
+
+/// Asks every service that a configuration names whether it takes what the configuration has for it: one push to a token that no
+/// device has for each push service, one read of each source, one test event for each receiver. Nothing is stored, and no daemon
+/// takes part.
+struct OnlineCheck: Sendable {
+    /// For one answer; who waits at a terminal for longer presses Ctrl-C.
+    static let patience = Duration.seconds(10)
+
+    /// One thing to ask, of one service.
+    struct Question: Sendable {
+        var field: String
+        var detail: String?
+        /// Blocks until the answer is there, for as long as the service likes.
+        var ask: @Sendable () -> OnlineFinding
+    }
+
+    /// Questions that a service wants one after another, with a pause between two; most are alone.
+    struct Turn: Sendable {
+        var questions: [Question]
+        var spacing = Duration.zero
+    }
+
+    let configuration: RelayConfiguration
+    let environment: [String: String]
+    var clock: @Sendable () -> Timestamp = WallClock.now
+    var patience = Self.patience
+
+    /// All turns side by side, each question for its own time at most.
+    ///
+    /// - Throws: `CommandFailure` (78) where a key cannot be used.
+    func run() throws -> [OnlineFinding] { ask(try turns()) }
+
+    /// - Returns: in the order of the questions.
+    func ask(_ turns: [Turn]) -> [OnlineFinding] {
+        let board = Board(turns.map { $0.questions.count })
+        let underWay = DispatchGroup()
+        for (place, turn) in turns.enumerated() {
+            underWay.enter()
+            let isStarted = start {
+                for (number, question) in turn.questions.enumerated() {
+                    if number > 0 { Pause.rest(turn.spacing) }
+                    board.note(answer(to: question), at: place, number)
+                }
+                underWay.leave()
+            }
+            if let trouble = isStarted {
+                for (number, question) in turn.questions.enumerated() {
+                    board.note(Self.failure(question, trouble), at: place, number)
+                }
+                underWay.leave()
+            }
+        }
+        underWay.wait()
+        return board.findings
+    }
+
+    /// The thread of a service that does not answer is left behind: the process ends soon.
+    private func answer(to question: Question) -> OnlineFinding {
+        let (box, isThere) = (Board([1]), DispatchSemaphore(value: 0))
+        let trouble = start {
+            box.note(question.ask(), at: 0, 0)
+            isThere.signal()
+        }
+        if let trouble { return Self.failure(question, trouble) }
+        let end = DispatchTime.now() + .milliseconds(Int(patience.milliseconds))
+        if isThere.wait(timeout: end) == .success, let finding = box.findings.first { return finding }
+        return OnlineFinding(
+            field: question.field, detail: question.detail, result: .failed,
+            answer: "no answer within \(patience.milliseconds / 1000) s",
+            remedy: "look at the network, DNS, the proxy and the firewall's outgoing rules")
+    }
+
+    private static func failure(_ question: Question, _ trouble: String) -> OnlineFinding {
+        OnlineFinding(field: question.field, detail: question.detail, result: .failed, answer: trouble)
+    }
+
+    /// - Returns: why there is no thread; nil: there is.
+    private func start(_ body: @escaping @Sendable () -> Void) -> String? {
+        do {
+            try NativeThread(name: "online-check", body).detach()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// Findings, by turn and number.
+    private final class Board: Sendable {
+        private let rows: Mutex<[[OnlineFinding?]]>
+
+        init(_ counts: [Int]) { rows = Mutex(counts.map { Array(repeating: nil, count: $0) }) }
+
+        func note(_ finding: OnlineFinding, at turn: Int, _ number: Int) {
+            rows.withLock { $0[turn][number] = finding }
+        }
+
+        var findings: [OnlineFinding] { rows.withLock { $0.flatMap { $0.compactMap(\.self) } } }
+    }
+}

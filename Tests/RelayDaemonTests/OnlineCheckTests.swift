@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import OwnThread
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+@testable import Configuration
+@testable import RelayDaemon
+
+/// What `check-config --online` makes of answers, and of none.
+@Suite(.ownThread) struct OnlineCheckTests {
+    private static let patience = Duration.milliseconds(300)
+
+    private func check() throws -> OnlineCheck {
+        let configuration = try ConfigurationFile.parse(Array("{}".utf8), path: "test")
+        return OnlineCheck(configuration: configuration, environment: [:], patience: Self.patience)
+    }
+
+    private static func good(_ field: String) -> OnlineFinding {
+        OnlineFinding(field: field, result: .good, answer: "good")
+    }
+
+    @Test func `Nobody is waited for longer than his time, and the others' answers stand`() throws {
+        let never = DispatchSemaphore(value: 0)
+        defer { never.signal() }
+        let turns = [
+            OnlineCheck.Turn(questions: [
+                .init(field: "a", detail: "sandbox") {
+                    never.wait()
+                    return Self.good("a")
+                }, .init(field: "b") { Self.good("b") },
+            ]),
+            OnlineCheck.Turn(questions: [.init(field: "c") { Self.good("c") }]),
+        ]
+        let findings = try check().ask(turns)
+        #expect(findings.map(\.field) == ["a", "b", "c"])
+        #expect(findings.map(\.result) == [.failed, .good, .good])
+        #expect(findings[0].detail == "sandbox" && findings[0].answer.hasPrefix("no answer within"))
+        #expect(findings[0].remedy != nil)
+    }
+
+    @Test func `Turns go side by side`() throws {
+        // Each waits for the other: one after another neither would be done in time.
+        let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let patient = OnlineCheck(configuration: try check().configuration, environment: [:], patience: .seconds(60))
+        let findings = patient.ask([
+            .init(questions: [
+                .init(field: "a") {
+                    first.signal()
+                    second.wait()
+                    return Self.good("a")
+                }
+            ]),
+            .init(questions: [
+                .init(field: "b") {
+                    second.signal()
+                    first.wait()
+                    return Self.good("b")
+                }
+            ]),
+        ])
+        #expect(findings.map(\.result) == [.good, .good])
+    }
+
+    private static let apns = AppConfiguration(key: AppKey(app: "a", platform: .ios))
+    private static let fcm = {
+        var app = AppConfiguration(key: AppKey(app: "a", platform: .android))
+        app.fcm = FCMConfiguration(serviceAccount: .file("/k"))
+        return app
+    }()
+
+    private static let answers:
+        [(app: AppConfiguration, TestPushResult.State, reason: String?, PushEnvironment, OnlineFinding.Result)] = [
+            (apns, .rejected, "BadDeviceToken", .production, .good),
+            (apns, .unregistered, "Unregistered", .sandbox, .good),
+            (apns, .rejected, "DeviceTokenNotForTopic", .production, .failed),
+            (apns, .rejected, "INVALID_ARGUMENT", .production, .failed),
+            (apns, .failed, "InvalidProviderToken", .sandbox, .failed),
+            (apns, .failed, "BadEnvironmentKeyIdInToken", .sandbox, .limited),
+            (apns, .failed, "BadEnvironmentKeyInToken", .sandbox, .limited),
+            (apns, .failed, "CertificateEnvironment", .sandbox, .limited),
+            (apns, .failed, "BadCertificateEnvironment", .sandbox, .limited),
+            (apns, .failed, "BadEnvironmentKeyIdInToken", .production, .failed),
+            (apns, .accepted, nil, .production, .failed),
+            (fcm, .rejected, "INVALID_ARGUMENT", .production, .good),
+            (fcm, .unregistered, "UNREGISTERED", .production, .good),
+            // Not the token, the message.
+            (fcm, .failed, "INVALID_ARGUMENT", .production, .failed),
+            (fcm, .rejected, "SENDER_ID_MISMATCH", .production, .failed),
+            (fcm, .accepted, nil, .production, .failed),
+        ]
+
+    @Test(arguments: answers.indices) func `Only an answer about the token proves all the rest`(number: Int) {
+        let (app, state, reason, environment, expected) = Self.answers[number]
+        var result = TestPushResult(state: state, pushID: "1", server: "https://push")
+        result.reason = reason
+        result.remedy = "do this"
+        let finding = OnlineCheck.finding(of: result, app, environment, at: "field")
+        #expect(finding.result == expected)
+        #expect(finding.answer.contains("https://push"))
+        #expect((finding.remedy == nil) == (expected == .good))
+        if let reason { #expect(finding.answer.contains(reason)) }
+    }
+}
