@@ -22,8 +22,10 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
         guard let newest = shown.max(by: { $0.version < $1.version }),
             let version = try? Version(World.text(version: newest.version))
         else { return .success(nil) }
+        let isDated = world.settings.setup["dated", app] == 1
         let listing = StoreListing(
-            version: version, trackViewURL: nil, releasedAt: Timestamp(milliseconds: newest.shownAt))
+            version: version, trackViewURL: nil,
+            releasedAt: isDated ? Timestamp(milliseconds: newest.shownAt) : nil)
         return .success(AppStoreEntry(listing: listing, bundleID: "com.example.app\(app)"))
     }
 

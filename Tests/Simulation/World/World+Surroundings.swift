@@ -12,6 +12,7 @@ extension World {
     /// A store has answered: the model may expect the relay to know.
     func tells(_ app: Int) {
         model.now = milliseconds
+        keepsAnswer(app)
         (toldStores[app], isToldSure[app]) = (stores[app], !isDiskFailing)
         let offered = stores[app].releases.filter { !$0.isHalted }.map(\.version).max() ?? 0
         let seen = stores[app].releases.map(\.version).max() ?? 0
@@ -121,6 +122,7 @@ extension World {
             if !settings.hasSources[app] || !settings.hasApp[app] {
                 model.offered[app].surely = 0
                 model.forgetHalts(of: app)
+                (kept[app].isSure, kept[app].shown) = (false, nil)
             }
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }
