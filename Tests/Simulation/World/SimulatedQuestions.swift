@@ -8,6 +8,8 @@ import VersionSources
 /// Unchecked: one thread uses it, the world's.
 final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     private unowned let world: World
+    /// What Google's list said last, by app: of what an edit shows, only that is believed to be published.
+    private var listed: [Int: Set<Int>] = [:]
     private static let silence = SourceFault("no answer in 20 s")
 
     init(_ world: World) { self.world = world }
@@ -51,6 +53,7 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     func releases(of source: GooglePlaySource) -> Result<[GooglePlaySummary], SourceFault> {
         let app = Self.app(source.packageName)
         guard world.stores[app].answers else { return .failure(Self.silence) }
+        listed[app] = Set(world.stores[app].releases.map(\.version))
         return .success(
             world.stores[app].releases.map {
                 GooglePlaySummary(
@@ -64,7 +67,7 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     ) -> (answer: Result<[GooglePlayRollout], SourceFault>, leftover: String?) {
         let app = Self.app(source.packageName)
         guard world.stores[app].answers else { return (.failure(Self.silence), nil) }
-        world.tells(app)
+        world.tells(app, of: listed[app])
         let rollouts = world.stores[app].releases.map { release in
             GooglePlayRollout(
                 name: World.text(version: release.version), builds: [Int64(release.version)],

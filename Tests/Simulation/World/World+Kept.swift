@@ -16,12 +16,12 @@ struct KeptAnswer {
 /// A kill takes nothing of what the stores have said, but for what could not be written.
 extension World {
     /// A store answers now; what it had told is in `toldStores` still.
-    func keepsAnswer(_ app: Int) {
+    func keepsAnswer(_ app: Int, _ told: StoreTruth) {
         // What it could not write it writes within half a minute after the disk works again (`EvidenceKeeper`).
         let isWritable = !isDiskFailing && !isDying && (diskFailedAt.map { tick - $0 > .seconds(30) } ?? true)
         if kept[app].at != milliseconds { kept[app].before = toldStores[app] }
         (kept[app].at, kept[app].isSure) = (milliseconds, isWritable)
-        let newest = stores[app].releases.filter { $0.percent == 100 && !$0.isHalted }.map(\.version).max()
+        let newest = told.releases.filter { $0.percent == 100 && !$0.isHalted }.map(\.version).max()
         if newest != kept[app].shown?.version { kept[app].shown = nil }
         if let newest, isWritable, kept[app].shown == nil { kept[app].shown = (newest, milliseconds) }
     }
