@@ -7,6 +7,8 @@ static const char steps[] = {
 #embed "postgres/21-first-schema.sql"
     , 0,
 #embed "postgres/22-systems.sql"
+    , 0,
+#embed "postgres/23-source-evidence.sql"
     , 0
 };
 

@@ -47,6 +47,8 @@ static const char steps[] = {
 #embed "schema/21-runs.sql"
     , 0,
 #embed "schema/22-systems.sql"
+    , 0,
+#embed "schema/23-source-evidence.sql"
     , 0
 };
 

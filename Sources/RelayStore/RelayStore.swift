@@ -6,7 +6,8 @@ package import RelayEngine
 /// Calls block until the database has answered and may be made from any thread: one writer at a time, readers beside
 /// it. Each method is one transaction.
 package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
-    ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore
+    ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore,
+    EvidenceStore
 {
     /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.
     func checkWritable() throws

@@ -62,6 +62,7 @@ extension DeliveryState: SQLValue {}
 extension Platform: SQLValue {}
 extension PushEnvironment: SQLValue {}
 extension TokenDoubt.Kind: SQLValue {}
+extension StoreKind: SQLValue {}
 
 /// The row that a statement stands on. Columns count from 0; a truth value is 0 or 1.
 package protocol SQLRow {

@@ -31,7 +31,7 @@ extension SourceLoop {
 
     func finish(_ conclusion: GooglePlayMachine.Conclusion?, _ source: GooglePlaySource, _ watched: Watched) {
         if case .success(let evidence)? = conclusion {
-            runner.status.note(.googlePlay(evidence), of: watched.source.app)
+            runner.status.note(.googlePlay(evidence), of: watched.source.app, asked: source.query)
         }
         finish(
             conclusion?.map { evidence -> Offer? in

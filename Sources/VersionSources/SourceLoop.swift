@@ -43,6 +43,7 @@ package struct SourceLoop {
     /// For apps with both sources of the App Store.
     var crossChecks: [AppKey: StoreCrossCheck] = [:]
     private var gates = GateKeeper()
+    private var evidence = EvidenceKeeper()
     /// nil: questions are answered at once.
     private let threads: QuestionThreads?
     private var slots = QuestionSlots()
@@ -98,6 +99,8 @@ package struct SourceLoop {
             if let next = work(&one) { due.append(next) }
             watched[index] = one
         }
+        // First: what a gate decides by outlives the process, too.
+        if let next = evidence.update(runner) { due.append(next) }
         if let next = gates.update(runner, callbacks) { due.append(next) }
         return due.min() ?? runner.clock() + Self.longestSleep
     }

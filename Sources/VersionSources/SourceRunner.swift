@@ -167,12 +167,15 @@ package final class SourceRunner: VersionLookup {
     package func verdict(
         _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false, at now: Timestamp? = nil
     ) -> GateVerdict? {
-        let (gate, evidence, failing) = status.read { ($0.gates[app], $0.evidence[app], $0.failing[app]) }
+        let (gate, evidence, failing, remembered) = status.read {
+            ($0.gates[app], $0.evidence[app], $0.failing[app], $0.remembered)
+        }
         guard let gate else { return nil }
         var rules = gate.rules
         if isReminder { rules.hold = .zero }
         return AvailabilityGate(version, build: build, rules: rules).verdict(
-            of: gate.deciding, evidence?[gate.deciding], failure: failing?[gate.deciding], at: now ?? clock(),
+            of: gate.deciding, evidence?[gate.deciding], failure: failing?[gate.deciding],
+            isRemembered: remembered.contains(.init(app: app, kind: gate.deciding)), at: now ?? clock(),
             write: \.internetTime)
     }
 
@@ -226,7 +229,9 @@ package final class SourceRunner: VersionLookup {
     ) -> Result<StoreListing?, SourceFault>? {
         blockIfThrottled(answer, source)
         let conclusion = machine.answered(answer, known: status.lookup(of: app)?.version, at: clock())
-        if case .success(let listing)? = conclusion { status.note(listing, of: app, at: clock()) }
+        if case .success(let listing)? = conclusion {
+            status.note(listing, of: app, asked: source.query, at: clock())
+        }
         return conclusion
     }
 
@@ -238,7 +243,9 @@ package final class SourceRunner: VersionLookup {
         blockIfThrottled(said.answer, source)
         let conclusion = machine.answered(
             said.answer, rate: said.rate, before: status.releases(of: app), at: clock())
-        if case .success(let evidence)? = conclusion { status.note(.appStoreConnect(evidence), of: app) }
+        if case .success(let evidence)? = conclusion {
+            status.note(.appStoreConnect(evidence), of: app, asked: source.list)
+        }
         return conclusion
     }
 
@@ -254,35 +261,27 @@ package final class SourceRunner: VersionLookup {
     /// What others may ask of the sources is of this plan from now on; `start` and `reload` see to it.
     package func adopt(_ plan: Plan) {
         status.write { state in
-            state.lookups = [:]
-            let (oldApps, oldTracks) = (state.connects, state.tracks)
-            (state.connects, state.tracks) = ([:], [:])
-            state.gates = [:]
+            let before = state.queries
+            (state.lookups, state.connects, state.queries, state.gates) = ([:], [:], [:], [:])
             state.apps = Set(plan.rules.keys).union(plan.sources.map(\.app))
             for source in plan.sources {
                 if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
-                if case .appStoreConnect(let store) = source.kind {
-                    state.connects[source.app] = store
-                    // Another app's versions say nothing of this one's.
-                    if oldApps[source.app].map({ $0.list != store.list }) ?? false {
-                        state.evidence[source.app]?[.appStoreConnect] = nil
-                    }
-                }
-                if case .googlePlay(let play) = source.kind {
-                    state.tracks[source.app] = play.releasesAddress
-                    // Another track's releases say nothing of this one's.
-                    if oldTracks[source.app].map({ $0 != play.releasesAddress }) ?? false {
-                        state.evidence[source.app]?[.googlePlay] = nil
-                    }
-                }
+                if case .appStoreConnect(let store) = source.kind { state.connects[source.app] = store }
                 guard let store = source.kind.store else { continue }
+                state.queries[source.app, default: [:]][store] = source.kind.query
                 let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
                 state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)
             }
+            // What another app, track or country offers says nothing of this one.
             for (app, evidence) in state.evidence {
-                let kinds = state.gates[app]?.kinds ?? []
-                state.evidence[app] = evidence.filter { kinds.contains($0.key) }
+                state.evidence[app] = evidence.filter { kind, _ in
+                    state.queries[app]?[kind].map { $0 == before[app]?[kind] } ?? false
+                }
             }
+            state.remembered = state.remembered.filter { state.evidence[$0.app]?[$0.kind] != nil }
+            state.book.touchAll()
         }
+        // Here and not in the thread: who asks right after the start is told what was known before it.
+        recallEvidence()
     }
 }

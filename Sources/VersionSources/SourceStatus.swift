@@ -9,7 +9,12 @@ final class SourceStatus: Sendable {
     struct State: Sendable {
         /// What is wrong just now, by part.
         var faults = FaultLog()
+        /// What the stores said last to what they are asked now.
         var evidence: [AppKey: [StoreKind: StoreEvidence]] = [:]
+        /// What of it an earlier life of the process was told: the store has neither answered nor failed since.
+        var remembered: Set<SourceEvidence.Key> = []
+        /// What of it the relay's store holds.
+        var book = EvidenceBook()
         /// Why asking an app's store fails just now.
         var failing: [AppKey: [StoreKind: String]] = [:]
         /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
@@ -20,8 +25,8 @@ final class SourceStatus: Sendable {
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
         var connects: [AppKey: AppStoreConnectSource] = [:]
-        /// The tracks of Google Play that are asked, by their addresses.
-        var tracks: [AppKey: String] = [:]
+        /// What each store is asked (`VersionSource.query`).
+        var queries: [AppKey: [StoreKind: String]] = [:]
         /// By what the stores count questions by.
         var paces: [String: LookupPace] = [:]
         /// By part, for those that are watched.
@@ -60,27 +65,81 @@ final class SourceStatus: Sendable {
     }
 
     /// Keeps what the lookup showed.
-    func note(_ listing: StoreListing?, of app: AppKey, at now: Timestamp) {
+    func note(_ listing: StoreListing?, of app: AppKey, asked query: String, at now: Timestamp) {
         let before = lookup(of: app)
         let isSame = before?.version != nil && before?.version == listing?.version
+        // It may have been noted while the clock was ahead, which lasts longer than the process does: no wait begins in the future.
+        let firstShownAt = isSame ? min(before?.firstShownAt ?? now, now) : now
         note(
             .appStore(
                 LookupEvidence(
                     askedAt: now, version: listing?.version, releasedAt: listing?.releasedAt,
-                    firstShownAt: isSame ? before?.firstShownAt ?? now : now)), of: app)
+                    firstShownAt: firstShownAt)), of: app, asked: query)
     }
 
     /// Keeps what a store said.
-    func note(_ evidence: StoreEvidence, of app: AppKey) {
+    ///
+    /// - Parameter query: what it was asked: an answer that comes after the configuration asks another thing says nothing. nil: what it
+    ///   is asked now.
+    func note(_ evidence: StoreEvidence, of app: AppKey, asked query: String? = nil) {
         write { state in
+            guard query.map({ $0 == state.queries[app]?[evidence.kind] }) ?? true else { return }
+            let key = SourceEvidence.Key(app: app, kind: evidence.kind)
             state.evidence[app, default: [:]][evidence.kind] = evidence
+            state.remembered.remove(key)
+            state.book.touch(key)
             state.notes += 1
+        }
+    }
+
+    /// Takes up what the relay's store holds of what the stores said before the start.
+    ///
+    /// - Returns: the rows that cannot be read, and why.
+    func recall(_ rows: [SourceEvidence]) -> [(row: SourceEvidence, fault: SourceFault)] {
+        write { state in
+            guard !state.book.isRead else { return [] }
+            state.book.read(rows)
+            var damaged: [(row: SourceEvidence, fault: SourceFault)] = []
+            for row in rows where state.queries[row.key.app]?[row.key.kind] == row.query {
+                let (app, kind) = (row.key.app, row.key.kind)
+                do throws(SourceFault) {
+                    let before = try StoreEvidence(kind, said: row.said, askedAt: row.askedAt)
+                    switch (state.evidence[app]?[kind], before) {
+                    case (nil, _):
+                        state.evidence[app, default: [:]][kind] = before
+                        state.remembered.insert(row.key)
+                    case (.appStore(var new)?, .appStore(let before)) where new.version == before.version:
+                        // It has answered while the relay's store could not be read.
+                        new.firstShownAt = min(new.firstShownAt, before.firstShownAt)
+                        state.evidence[app]?[kind] = .appStore(new)
+                    default: break
+                    }
+                } catch {
+                    damaged.append((row, error))
+                }
+            }
+            state.notes += 1
+            return damaged
+        }
+    }
+
+    /// What the relay's store is to be given.
+    func errands() -> [EvidenceBook.Errand] {
+        write { state in
+            let (queries, evidence) = (state.queries, state.evidence)
+            return state.book.errands(asked: { queries[$0.app]?[$0.kind] }) { key in
+                guard let query = queries[key.app]?[key.kind], let last = evidence[key.app]?[key.kind] else {
+                    return nil
+                }
+                return SourceEvidence(key: key, query: query, askedAt: last.askedAt, said: last.said)
+            }
         }
     }
 
     /// Keeps why a store cannot be asked; nil: it can. What waits for that store says so.
     func note(failure: String?, of kind: StoreKind, _ app: AppKey) {
         write { state in
+            if failure != nil, state.remembered.remove(.init(app: app, kind: kind)) != nil { state.notes += 1 }
             guard state.failing[app]?[kind] != failure else { return }
             state.failing[app, default: [:]][kind] = failure
             state.notes += 1

@@ -21,6 +21,16 @@ package struct VersionSource: Hashable, Sendable {
             case .launchGateFile, .launchGateURL: nil
             }
         }
+
+        /// What the store is asked: an answer to another query says nothing of the app. nil where it is none.
+        var query: String? {
+            switch self {
+            case .appStore(let source): source.query
+            case .appStoreConnect(let source): source.list
+            case .googlePlay(let source): source.query
+            case .launchGateFile, .launchGateURL: nil
+            }
+        }
     }
 
     package var app: AppKey
@@ -75,6 +85,17 @@ package struct AppStoreSource: PacedSource, Hashable {
 
     /// The address that questions come from is the same for all.
     var paceName: String { server }
+
+    /// Another storefront has other versions.
+    var query: String {
+        let words = keys.map { key in
+            switch key {
+            case .trackID(let id): "id=\(id)"
+            case .bundleID(let id): "bundleId=\(id)"
+            }
+        }
+        return "\(server)/lookup?" + (words + (country.map { ["country=\($0)"] } ?? [])).joined(separator: "&")
+    }
 
     package var keys: [LookupKey] {
         (trackID.map { [.trackID($0)] } ?? []) + (bundleID.map { [.bundleID($0)] } ?? [])

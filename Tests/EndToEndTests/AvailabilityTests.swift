@@ -95,6 +95,35 @@ import Testing
         #expect(try bench.follow(campaign) { $0.isFinal }.counts["accepted"] == 20)
     }
 
+    /// Else a relay that is restarted each day would never force anybody.
+    @Test func aHoldGoesOnOverARestart() throws {
+        let lookup = try LookupStand()
+        defer { lookup.stop() }
+        // Without a date it is the relay that knows since when.
+        lookup.list("2.0.0", released: nil)
+        let bench = try Workbench(iosKeys: keys(lookup, hold: 24))
+        try bench.start()
+        try bench.register(Fleet(count: 20))
+        try lookup.wait(forQuestions: 3)
+        let campaign = try bench.campaign(of: bench.bump("2.0.0"))
+        let held = try json(bench, campaign)
+        #expect((held["reason"] as? String)?.contains("2.0.0 is in the App Store, first seen at") == true, "\(held)")
+        let until = try #require(held["waitingUntil"] as? String)
+
+        bench.kill()
+        try bench.start()
+        try lookup.wait(forQuestions: 3)
+        #expect(try json(bench, campaign)["waitingUntil"] as? String == until)
+
+        // What the store is asked for another app says nothing of this one.
+        bench.kill()
+        try bench.edit { $0.replacing("id: 1173193999, bundleId", with: "bundleId") }
+        try bench.start()
+        try lookup.wait(forQuestions: 3)
+        let anew = try #require(try json(bench, campaign)["waitingUntil"] as? String)
+        #expect(anew > until)
+    }
+
     @Test func theHoldIsShownAndAnOperatorMayOverrideIt() throws {
         let lookup = try LookupStand()
         defer { lookup.stop() }

@@ -6,7 +6,7 @@ import Threading
 
 /// A stand-in for the App Store's lookup on loopback.
 final class LookupStand: Sendable {
-    private let version: Mutex<(version: String, released: String)?>
+    private let version: Mutex<(version: String, released: String?)?>
     private let questions = Mutex(0)
     private let asked = NSCondition()
     private let listener: Int32
@@ -14,7 +14,9 @@ final class LookupStand: Sendable {
     let port: UInt16
 
     /// What it lists; nil: the app is not in the store.
-    func list(_ version: String?, released: String = "2016-11-20T21:03:47Z") {
+    ///
+    /// - Parameter released: nil: it does not say when.
+    func list(_ version: String?, released: String? = "2016-11-20T21:03:47Z") {
         self.version.withLock { $0 = version.map { ($0, released) } }
     }
 
@@ -60,7 +62,7 @@ final class LookupStand: Sendable {
         guard let shown = version.withLock({ $0 }) else { return #"{"resultCount":0,"results":[]}"# }
         return """
             {"resultCount":1,"results":[{"version":"\(shown.version)","bundleId":"\(Workbench.app)",
-            "currentVersionReleaseDate":"\(shown.released)","trackId":1173193999,"fileSizeBytes":"24063488"}]}
+            \(shown.released.map { #""currentVersionReleaseDate":"\#($0)","# } ?? "")"trackId":1173193999,"fileSizeBytes":"24063488"}]}
             """
     }
 

@@ -27,8 +27,10 @@ struct PostgresSchemaTests {
         try schema.grow(connection, at: now, until: .soon)
     }
 
+    private static let newest = schema().newest
+
     private static let more = PostgresMigration(
-        name: "more", toVersion: 22, sql: "CREATE TABLE more (id bigint); INSERT INTO more VALUES (1)")
+        name: "more", toVersion: newest + 1, sql: "CREATE TABLE more (id bigint); INSERT INTO more VALUES (1)")
 
     @Test func itIsMadeOnce() throws {
         let connection = try TestDatabase().connect()
@@ -36,9 +38,11 @@ struct PostgresSchemaTests {
         try Self.grow(connection)
         try Self.grow(connection)
         #expect(
-            try connection.value("SELECT string_agg(version || ' ' || name, ',') FROM migration")
-                == "21 the first schema")
-        #expect(try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release") == "1.0 21")
+            try connection.value("SELECT string_agg(version || ' ' || name, ',' ORDER BY version) FROM migration")
+                == "21 the first schema,22 moments and systems in the history,23 what the app stores said")
+        #expect(
+            try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")
+                == "1.0 \(Self.newest)")
         try Self.grow(connection, Self.schema("1.1"))
         #expect(try connection.value("SELECT string_agg(name, ',' ORDER BY id) FROM release") == "1.0,1.1")
         // The session is as it was.
@@ -68,14 +72,16 @@ struct PostgresSchemaTests {
         #expect(try connection.value("SELECT count(*) FROM more") == "1")
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',' ORDER BY id) FROM release")
-                == "1.0 21,2.0 22")
+                == "1.0 \(Self.newest),2.0 \(Self.newest + 1)")
         // The release before it goes on beside it, until a step says that it must not.
         try Self.grow(connection)
-        try connection.execute("UPDATE store_schema SET oldest = 22", until: .soon)
+        try connection.execute("UPDATE store_schema SET oldest = \(Self.newest + 1)", until: .soon)
         let error = try #require(throws: StoreError.self) { try Self.grow(connection) }
         #expect(error.code == .tooNew)
         #expect(
-            error.context.contains("of version 22, for releases that know version 22; this one knows versions up to 21")
+            error.context.contains(
+                "of version \(Self.newest + 1), for releases that know version \(Self.newest + 1); this one knows versions up to "
+                    + "\(Self.newest)")
         )
         #expect(try connection.value("SELECT count(*) FROM release") == "3", "nothing was noted")
         try Self.grow(connection, Self.schema("2.0", chain: chain))
@@ -84,12 +90,12 @@ struct PostgresSchemaTests {
     @Test func aStepThatFailsLeavesNothing() throws {
         let connection = try TestDatabase().connect()
         let broken = PostgresMigration(
-            name: "broken", toVersion: 22, sql: "CREATE TABLE more (id bigint); SELECT 1 / 0")
+            name: "broken", toVersion: Self.newest + 1, sql: "CREATE TABLE more (id bigint); SELECT 1 / 0")
         let failure = #expect(throws: PostgresFailure.self) {
             try Self.grow(connection, Self.schema(chain: PostgresMigration.chain + [broken]))
         }
         #expect(failure?.state == "22012")
-        #expect(try connection.value("SELECT max(version) FROM migration") == "21")
+        #expect(try connection.value("SELECT max(version) FROM migration") == "\(Self.newest)")
         #expect(try connection.value("SELECT to_regclass('more') IS NULL") == "t")
         try Self.grow(connection, Self.schema(chain: PostgresMigration.chain + [Self.more]))
         #expect(try connection.value("SELECT count(*) FROM more") == "1")
@@ -111,7 +117,7 @@ struct PostgresSchemaTests {
         for thread in threads { thread.join() }
         #expect(failures.now.isEmpty, "\(failures.now)")
         let connection = try database.connect()
-        #expect(try connection.value("SELECT count(*) FROM migration") == "2")
+        #expect(try connection.value("SELECT count(*) FROM migration") == "\(PostgresMigration.chain.count + 1)")
         #expect(try connection.value("SELECT count(*) FROM release") == "1")
         #expect(try connection.value("SELECT count(*) FROM more") == "1")
     }

@@ -141,6 +141,7 @@ struct TransferTests {
         }
         add(try store.alerts(at: .init(milliseconds: 0)))
         add(try store.tokens())
+        add(try store.evidence())
         return all
     }
 }

@@ -27,6 +27,9 @@ package struct ReadinessFault: Sendable, Hashable {
             "look at the log and at `upgrade-relay store check`; it is tried again five times a second"
         case "gates":
             "look at the log and at `upgrade-relay store check`; it is tried again every five seconds, and what waits goes on waiting"
+        case "evidence":
+            "look at the log and at `upgrade-relay store check`; it is tried again every half a minute, and until then a restart forgets "
+                + "what the app stores said since"
         case "app":
             "do what the reason says; where it names the store, `upgrade-relay store check` knows more. The other apps go on"
         case "availability":

@@ -33,9 +33,23 @@ package struct AvailabilityGate: Hashable, Sendable {
     /// - Parameters:
     ///   - evidence: what the store of `kind` was last seen to offer; nil where it has not answered yet.
     ///   - failure: why asking that store fails just now; nil where it does not.
+    ///   - isRemembered: whether it said so to an earlier life of the process, and has not been asked since. Nobody is forced by that
+    ///     alone: a rollout may have been halted meanwhile. Where it cannot be asked, what it said last counts, as without a restart.
     ///   - write: a moment as people read it.
     package func verdict(
-        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String? = nil, at now: Timestamp,
+        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String? = nil, isRemembered: Bool = false,
+        at now: Timestamp, write: (Timestamp) -> String
+    ) -> GateVerdict {
+        let verdict = verdict(of: kind, evidence, failure: failure, at: now, write: write)
+        guard isRemembered, verdict.isOpen, let evidence else { return verdict }
+        return GateVerdict(
+            .closed,
+            "waiting until \(kind.title) answers; before the relay started: \(verdict.reason), last asked at "
+                + write(evidence.askedAt))
+    }
+
+    private func verdict(
+        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String?, at now: Timestamp,
         write: (Timestamp) -> String
     ) -> GateVerdict {
         switch evidence {

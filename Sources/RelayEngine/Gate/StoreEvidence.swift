@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// Who can say what a store offers. The raw values are the sources' names in configuration, history and metrics.
+/// Who can say what a store offers. The raw values are the sources' names in configuration, history, metrics and the relay's store.
 package enum StoreKind: String, Hashable, Sendable, CaseIterable {
     /// The public lookup.
     case appStore
@@ -37,6 +37,15 @@ package enum StoreEvidence: Hashable, Sendable {
         case .appStore: .appStore
         case .appStoreConnect: .appStoreConnect
         case .googlePlay: .googlePlay
+        }
+    }
+
+    /// When it last said so.
+    package var askedAt: Timestamp {
+        switch self {
+        case .appStore(let lookup): lookup.askedAt
+        case .appStoreConnect(let answer): answer.askedAt
+        case .googlePlay(let track): track.askedAt
         }
     }
 

@@ -29,6 +29,7 @@ extension Migration {
             "what was said against tokens",
             "a run for each campaign",
             "moments and systems in the history",
+            "what the app stores said",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

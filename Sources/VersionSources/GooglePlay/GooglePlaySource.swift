@@ -43,6 +43,8 @@ package struct GooglePlaySource: Hashable, Sendable {
 
     private var app: String { "\(server)/androidpublisher/v3/applications/\(Self.escaped(packageName))" }
     var releasesAddress: String { "\(app)/tracks/\(Self.escaped(track))/releases" }
+    /// By another pattern the same names are other versions.
+    var query: String { "\(releasesAddress) \(namePattern.text)" }
     var editsAddress: String { "\(app)/edits" }
     func editAddress(_ edit: String) -> String { "\(editsAddress)/\(Self.escaped(edit))" }
     func trackAddress(_ edit: String) -> String { "\(editAddress(edit))/tracks/\(Self.escaped(track))" }

@@ -121,18 +121,21 @@ extension Model {
         }
     }
 
-    /// A relay that has died knows no more what was offered, but for what came of it.
-    mutating func forgetOffers() {
-        for app in offered.indices {
-            offered[app].surely = 0
-            forgetHalts(of: app)
-        }
+    /// A relay that has died knows what its stores had said, for that is in its own store. What it could not write any more it may have
+    /// forgotten, but for what came of it: then nothing of what waits can be counted on before it is told again.
+    ///
+    /// - Parameter isEither: whether a version was offered by the answer before and is not by the last.
+    mutating func forgetOffers(of app: Int, _ isEither: (_ version: Int) -> Bool) {
+        offered[app].surely = 0
+        forgetHalts(of: app)
         for facts in campaigns.values where facts.state == "waiting" {
-            announcements[facts.announcement].offeredAt = nil
+            if announcements[facts.announcement].app == app { announcements[facts.announcement].isOfferSure = false }
         }
-        // What it had not looked at yet, while its disk failed say, it had not let through either.
-        for place in announcements.indices where announcements[place].isUnnoticed {
-            announcements[place].offeredAt = nil
+        for place in announcements.indices where announcements[place].app == app {
+            if announcements[place].isUnnoticed { announcements[place].isOfferSure = false }
+            if announcements[place].isGated, isEither(announcements[place].version) {
+                announcements[place].isUnclear = true
+            }
         }
     }
 

@@ -50,6 +50,7 @@ package enum Promise {
             "what waits for a store goes on waiting when its source is taken out of the configuration", "DESIGN 8"
         ),
         ("inForce.halted", "a halted rollout takes back what its gate let through", "DESIGN 8"),
+        ("inForce.hold", "the wait for a version that the lookup shows goes on over a restart", "DESIGN 8"),
         ("inForce.haltUnheard", "a rollout that is halted after everybody had it is noticed", "DESIGN 8"),
         (
             "inForce.unheard",

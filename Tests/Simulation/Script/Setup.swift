@@ -16,7 +16,7 @@ package struct Setup: Hashable, Sendable {
                 ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6, 0]),
                 ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
                 ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]), ("fraction", [100, 10]),
-                ("astray", [0, 0, 1, 2]), ("system", [0, 0, 1]),
+                ("astray", [0, 0, 1, 2]), ("system", [0, 0, 1]), ("dated", [1, 0, 0]),
             ].map { name, values in ("\(name)\(app)", values) }
         }
 

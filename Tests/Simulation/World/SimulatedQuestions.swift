@@ -8,6 +8,8 @@ import VersionSources
 /// Unchecked: one thread uses it, the world's.
 final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     private unowned let world: World
+    /// What Google's list said last, by app: of what an edit shows, only that is believed to be published.
+    private var listed: [Int: Set<Int>] = [:]
     private static let silence = SourceFault("no answer in 20 s")
 
     init(_ world: World) { self.world = world }
@@ -22,8 +24,10 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
         guard let newest = shown.max(by: { $0.version < $1.version }),
             let version = try? Version(World.text(version: newest.version))
         else { return .success(nil) }
+        let isDated = world.settings.setup["dated", app] == 1
         let listing = StoreListing(
-            version: version, trackViewURL: nil, releasedAt: Timestamp(milliseconds: newest.shownAt))
+            version: version, trackViewURL: nil,
+            releasedAt: isDated ? Timestamp(milliseconds: newest.shownAt) : nil)
         return .success(AppStoreEntry(listing: listing, bundleID: "com.example.app\(app)"))
     }
 
@@ -49,6 +53,7 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     func releases(of source: GooglePlaySource) -> Result<[GooglePlaySummary], SourceFault> {
         let app = Self.app(source.packageName)
         guard world.stores[app].answers else { return .failure(Self.silence) }
+        listed[app] = Set(world.stores[app].releases.map(\.version))
         return .success(
             world.stores[app].releases.map {
                 GooglePlaySummary(
@@ -62,7 +67,7 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     ) -> (answer: Result<[GooglePlayRollout], SourceFault>, leftover: String?) {
         let app = Self.app(source.packageName)
         guard world.stores[app].answers else { return (.failure(Self.silence), nil) }
-        world.tells(app)
+        world.tells(app, of: listed[app])
         let rollouts = world.stores[app].releases.map { release in
             GooglePlayRollout(
                 name: World.text(version: release.version), builds: [Int64(release.version)],

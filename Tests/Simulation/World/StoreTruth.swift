@@ -18,6 +18,13 @@ struct StoreTruth {
     /// Whether who asks is answered.
     var answers = true
 
+    /// Without the others.
+    func only(_ versions: Set<Int>) -> StoreTruth {
+        var truth = self
+        truth.releases.removeAll { !versions.contains($0.version) }
+        return truth
+    }
+
     mutating func publish(_ version: Int, percent: Int, at time: Int64) {
         if let index = releases.firstIndex(where: { $0.version == version }) {
             (releases[index].percent, releases[index].isHalted) = (percent, false)

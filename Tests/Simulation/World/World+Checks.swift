@@ -18,6 +18,7 @@ extension World {
         for app in settings.apps where settings.hasApp[app] { askChannels(app) }
         judgeStandstill()
         judgeHalts()
+        judgeHolds()
         judgeOutside()
         judgeSandbox()
         judgeInFlight()

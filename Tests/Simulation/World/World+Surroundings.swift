@@ -10,19 +10,23 @@ extension World {
     // MARK: Stores and files
 
     /// A store has answered: the model may expect the relay to know.
-    func tells(_ app: Int) {
+    ///
+    /// - Parameter versions: of which it has told; nil: of all. Between two questions, which are one answer, others have a turn.
+    func tells(_ app: Int, of versions: Set<Int>? = nil) {
+        let told = versions.map { stores[app].only($0) } ?? stores[app]
         model.now = milliseconds
-        (toldStores[app], isToldSure[app]) = (stores[app], !isDiskFailing)
-        let offered = stores[app].releases.filter { !$0.isHalted }.map(\.version).max() ?? 0
-        let seen = stores[app].releases.map(\.version).max() ?? 0
+        keepsAnswer(app, told)
+        (toldStores[app], isToldSure[app]) = (told, !isDiskFailing)
+        let offered = told.releases.filter { !$0.isHalted }.map(\.version).max() ?? 0
+        let seen = told.releases.map(\.version).max() ?? 0
         model.offered[app] = (offered, max(model.offered[app].perhaps, seen))
         journal.trace(
             "the store of app \(app) is asked: "
-                + stores[app].releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
+                + told.releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
                 .joined(separator: ", "))
         let isAndroid = settings.isAndroid(app)
         model.told(app, isRecordable: !isDiskFailing) { version in
-            let verdict = stores[app].verdict(on: version, minimum: settings.minimumPercent(app))
+            let verdict = told.verdict(on: version, minimum: settings.minimumPercent(app))
             // Apple has no word for a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
         }
@@ -121,6 +125,7 @@ extension World {
             if !settings.hasSources[app] || !settings.hasApp[app] {
                 model.offered[app].surely = 0
                 model.forgetHalts(of: app)
+                (kept[app].isSure, kept[app].shown) = (false, nil)
             }
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }

@@ -35,6 +35,8 @@ final class World: @unchecked Sendable {
     var toldStores = [StoreTruth(), StoreTruth()]
     /// Whether the relay could record what came of it.
     var isToldSure = [true, true]
+    /// By app: what the relay may know of its store over a kill.
+    var kept = [KeptAnswer(), KeptAnswer()]
     /// Who has which push token.
     var phonesByToken: [String: (place: Int, installation: Int)] = [:]
     /// By app: what its LaunchGate file requires.
@@ -321,9 +323,7 @@ final class World: @unchecked Sendable {
         endRelay()
         isDoomed = false
         pushes.processDied()
-        // What its stores had told it it has to ask again.
-        toldStores = [StoreTruth(), StoreTruth()]
-        model.forgetOffers()
+        forgetUnkeptAnswers()
         clock.pass(to: tick + time)
         model.now = milliseconds
         note("the process dies\(time == .zero ? "" : " and starts again after \(time)")")

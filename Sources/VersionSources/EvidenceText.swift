@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import UpgradeRules
+import WireFormat
+
+/// What a store said, as JSON in the relay's store. When it was asked is kept beside it: that alone changes most of the time.
+extension StoreEvidence {
+    /// One evidence is one text: so that what says the same again is not written again.
+    package var said: String {
+        let value: JSONValue =
+            switch self {
+            case .appStore(let lookup):
+                [
+                    "version": lookup.version.map { .string($0.text) },
+                    "releasedAt": lookup.releasedAt.map { .integer($0.milliseconds) },
+                    "firstShownAt": .integer(lookup.firstShownAt.milliseconds),
+                ]
+            case .appStoreConnect(let answer):
+                [
+                    "releases": .array(
+                        answer.releases.map { release in
+                            [
+                                "version": .string(release.version.text), "state": .string(release.state),
+                                "phase": release.phase.map { .string($0.rawValue) },
+                            ]
+                        })
+                ]
+            case .googlePlay(let track):
+                [
+                    "track": .string(track.track),
+                    "releases": .array(
+                        track.releases.map { release in
+                            [
+                                "build": .integer(release.build),
+                                "version": release.version.map { .string($0.text) },
+                                "status": .string(release.status.rawValue), "fraction": .number("\(release.fraction)"),
+                                "lifecycle": .string(release.lifecycle),
+                                "isForSomeCountries": release.isForSomeCountries ? .bool(true) : nil,
+                            ]
+                        }),
+                ]
+            }
+        return String(decoding: value.bytes(), as: UTF8.self)
+    }
+
+    /// - Throws: `SourceFault` where the text is not what `said` makes: which member, what it held, and what would be right.
+    package init(_ kind: StoreKind, said: String, askedAt: Timestamp) throws(SourceFault) {
+        let value: JSONValue
+        do throws(JSONSyntaxError) {
+            value = try JSONReader.read(Array(said.utf8))
+        } catch {
+            throw SourceFault("it is not JSON, \(error)")
+        }
+        var members = try EvidenceMembers(value, "")
+        switch kind {
+        case .appStore:
+            self = .appStore(
+                LookupEvidence(
+                    askedAt: askedAt, version: try members.version(), releasedAt: try members.time("releasedAt"),
+                    firstShownAt: try members.requiredTime("firstShownAt")))
+        case .appStoreConnect:
+            let releases = try members.list("releases") { one throws(SourceFault) in
+                AppStoreConnectEvidence.Release(
+                    version: try one.requiredVersion(), state: try one.words("state"), phase: try one.phase())
+            }
+            self = .appStoreConnect(AppStoreConnectEvidence(askedAt: askedAt, releases: releases))
+        case .googlePlay:
+            let track = try members.words("track")
+            let releases = try members.list("releases") { one throws(SourceFault) in
+                GooglePlayEvidence.Release(
+                    build: try one.build(), version: try one.version(), status: try one.status(),
+                    fraction: try one.fraction(), lifecycle: try one.words("lifecycle"),
+                    isForSomeCountries: try one.flag("isForSomeCountries"))
+            }
+            self = .googlePlay(GooglePlayEvidence(askedAt: askedAt, track: track, releases: releases))
+        }
+        try members.finish()
+    }
+}
+
+/// The members of an object, each taken once; what is left is refused.
+private struct EvidenceMembers {
+    private var members: [JSONMember]
+    private let place: String
+
+    init(_ value: JSONValue, _ place: String) throws(SourceFault) {
+        guard case .object(let members) = value else {
+            throw SourceFault("\(place.isEmpty ? "it" : place) is \(value.sight), not an object")
+        }
+        (self.members, self.place) = (members, place)
+    }
+
+    private mutating func take(_ name: String) -> JSONValue? {
+        members.firstIndex { $0.name == name }.map { members.remove(at: $0).value }
+    }
+
+    private func fault(_ name: String, _ value: JSONValue?, _ right: String) -> SourceFault {
+        SourceFault("\(place.isEmpty ? "" : "\(place).")\(name) is \(value?.sight ?? "missing"), not \(right)")
+    }
+
+    func finish() throws(SourceFault) {
+        guard let member = members.first else { return }
+        throw SourceFault(
+            "\(place.isEmpty ? "it" : place) has a member \(JSONValue.string(member.name).sight), which is not known")
+    }
+
+    mutating func list<Element>(
+        _ name: String, _ read: (inout EvidenceMembers) throws(SourceFault) -> Element
+    ) throws(SourceFault) -> [Element] {
+        let value = take(name)
+        guard case .array(let values)? = value else { throw fault(name, value, "a list") }
+        var elements: [Element] = []
+        for (index, value) in values.enumerated() {
+            var members = try EvidenceMembers(value, "\(name)[\(index)]")
+            elements.append(try read(&members))
+            try members.finish()
+        }
+        return elements
+    }
+
+    mutating func version() throws(SourceFault) -> Version? {
+        guard let value = take("version") else { return nil }
+        guard let version = value.string.flatMap({ try? Version($0) }) else {
+            throw fault("version", value, "a version such as \"2.1.0\"")
+        }
+        return version
+    }
+
+    mutating func time(_ name: String) throws(SourceFault) -> Timestamp? {
+        guard let value = take(name) else { return nil }
+        guard let milliseconds = value.integer, milliseconds > 0 else {
+            throw fault(name, value, "milliseconds since 1970")
+        }
+        return Timestamp(milliseconds: milliseconds)
+    }
+
+    mutating func requiredVersion() throws(SourceFault) -> Version {
+        guard let version = try version() else { throw fault("version", nil, "a version such as \"2.1.0\"") }
+        return version
+    }
+
+    mutating func requiredTime(_ name: String) throws(SourceFault) -> Timestamp {
+        guard let time = try time(name) else { throw fault(name, nil, "milliseconds since 1970") }
+        return time
+    }
+
+    /// What is shown to people as it is.
+    mutating func words(_ name: String) throws(SourceFault) -> String {
+        let value = take(name)
+        guard let text = value?.string, (1...255).contains(text.utf8.count),
+            text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else { throw fault(name, value, "a text of 1 to 255 bytes without control characters") }
+        return text
+    }
+
+    mutating func phase() throws(SourceFault) -> AppStoreConnectEvidence.Phase? {
+        guard let value = take("phase") else { return nil }
+        guard let phase = value.string.flatMap(AppStoreConnectEvidence.Phase.init(rawValue:)) else {
+            throw fault("phase", value, "INACTIVE, ACTIVE, PAUSED or COMPLETE")
+        }
+        return phase
+    }
+
+    mutating func status() throws(SourceFault) -> GooglePlayEvidence.Status {
+        let value = take("status")
+        guard let status = value?.string.flatMap(GooglePlayEvidence.Status.init(rawValue:)) else {
+            throw fault("status", value, "completed, inProgress, halted or draft")
+        }
+        return status
+    }
+
+    mutating func build() throws(SourceFault) -> Int64 {
+        let value = take("build")
+        guard let build = value?.integer, (0...Int64(Int32.max)).contains(build) else {
+            throw fault("build", value, "a version code")
+        }
+        return build
+    }
+
+    mutating func fraction() throws(SourceFault) -> Double {
+        let value = take("fraction")
+        guard let fraction = value?.number, (0...1).contains(fraction) else {
+            throw fault("fraction", value, "a number from 0 to 1")
+        }
+        return fraction
+    }
+
+    mutating func flag(_ name: String) throws(SourceFault) -> Bool {
+        guard let value = take(name) else { return false }
+        guard let flag = value.bool else { throw fault(name, value, "true or false") }
+        return flag
+    }
+}
