@@ -45,8 +45,8 @@ extension CampaignRecord {
     /// Devices of the audience that had the version without having been told by the relay.
     package var alreadyCurrent: Int64 { max((filteredBy[.alreadyCurrent] ?? 0) - reach.early, 0) }
 
-    /// Devices of the audience that were not current already.
-    package var toUpgrade: Int64 { max(counts.audience - alreadyCurrent, 0) }
+    /// Devices of the audience that were not current already, and whose systems the version runs on.
+    package var toUpgrade: Int64 { max(counts.audience - alreadyCurrent - (filteredBy[.osTooOld] ?? 0), 0) }
 
     /// Of `upgraded`: nobody knows how it was reached. It was neither pushed nor told at login before; of an older release,
     /// nothing was kept.

@@ -16,6 +16,7 @@ import UpgradeRules
         var reach = Requirement.everybody
         var canary: [String]?
         var minimumOS: String?
+        var requiredFrom: Timestamp?
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -63,6 +64,14 @@ import UpgradeRules
         Case(rows: [Row(version: "3.0", state: .announced)], version: nil, verdict: "none versionUnknown"),
         Case(
             rows: [Row(version: "3.0", state: .announced, reach: 100)], version: "1.0", verdict: "none nothing"),
+        // Until its moment it is announced to everybody, whatever its waves; a canary to nobody.
+        Case(
+            rows: [Row(version: "3.0", state: .announced, reach: 100, requiredFrom: Bench.now + .seconds(60))],
+            version: "1.0", verdict: "announced 3.0"),
+        Case(
+            rows: [
+                Row(version: "3.0", state: .announced, reach: 0, canary: [late], requiredFrom: Bench.now + .seconds(60))
+            ], version: "1.0", user: .init(late, isProven: true), verdict: "none nothing"),
         // A wave: who is drawn into it, and nobody else; nobody is only with the last one.
         Case(rows: [wave], version: "1.0", user: .init(early), verdict: "forced 3.0"),
         Case(rows: [wave], version: "1.0", user: .init(late), verdict: "none notReached"),
@@ -123,6 +132,7 @@ import UpgradeRules
                     id: Int64(index + 1), kind: row.kind, version: try Version(row.version), state: row.state,
                     reach: row.reach, isGated: false, changed: .relay(at: Bench.now))
                 requirement.canary = row.canary
+                requirement.requiredFrom = row.requiredFrom
                 requirement.minimumOS = try row.minimumOS.map { try Version($0) }
                 return requirement
             })

@@ -99,8 +99,11 @@ package struct Requirement: Hashable, Sendable {
 
     /// What it says to its users.
     package var rule: UpgradeRule {
-        UpgradeRule(
-            id: id, version, forces: kind == .required && state == .inForce, reach: reach, canary: canary ?? [],
+        // Until its moment it is announced to all whom it will reach in the end, whatever its waves.
+        let isDated = state == .announced && requiredFrom != nil && canary == nil
+        return UpgradeRule(
+            id: id, version, forces: kind == .required && state == .inForce,
+            reach: isDated ? Self.everybody : reach, canary: canary ?? [],
             minimumOS: minimumOS)
     }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import Testing
+
+@testable import PushSimulator
+
+/// A force that each phone can obey: not before its moment, and not where the version does not run.
+@Suite(.serialized, .ownThread) struct ObeyTests {
+    private static func token(_ number: Int) -> String { String(repeating: "0", count: 63) + "\(number)" }
+
+    private static func register(_ number: Int, osVersion: String?, _ bench: Workbench) throws {
+        let system = osVersion.map { "\"\($0)\"" } ?? "null"
+        let body = #"{"telephone":"1380000000\#(number)","version":"1.9.0","osVersion":\#(system)}"#
+        let answer = try bench.api(
+            "PUT", "/v1/apps/\(Workbench.app)/ios/devices/\(token(number))", body: Array(body.utf8))
+        #expect(answer.status == 201, "\(answer)")
+    }
+
+    /// What a phone is told at login.
+    private static func check(_ os: String, _ bench: Workbench) throws -> [String: Any] {
+        let path = "/v1/check?app=\(Workbench.app)&platform=ios&version=1.9.0&os=\(os)"
+        return try #require(try bench.api("GET", path).json["body"] as? [String: Any])
+    }
+
+    @Test func whoseSystemIsTooOldIsNeitherPushedToNorForcedAndNobodyIsBeforeTheMoment() throws {
+        let bench = try Workbench()
+        try bench.start()
+        for (number, system) in ["15.2", "14.8.1", nil].enumerated() {
+            try Self.register(number, osVersion: system, bench)
+        }
+        let moment = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up) + 3)
+        let text = ISO8601DateFormatter().string(from: moment)
+        let words = #""message":"From {requiredFrom} on.""#
+        let body = #"{"required":"2.0.0","minimumOs":"15.0","requiredFrom":"\#(text)",\#(words)}"#
+        let answer = try bench.api("POST", "/v1/apps/\(Workbench.app)/ios/version", body: Array(body.utf8))
+        #expect(answer.status == 202, "\(answer)")
+        let campaign = try bench.campaign(of: answer)
+
+        // Announced until then, where it runs.
+        let before = try Self.check("15.2", bench)
+        #expect(before["hasNewVersion"] as? String == "1" && before["needUpgrade"] as? String == "0", "\(before)")
+        let from = try #require(before["requiredFrom"] as? String)
+        #expect(before["message"] as? String == "From \(from) on.")
+        #expect(try Self.check("14.8.1", bench)["hasNewVersion"] as? String == "0")
+        let waiting = try bench.view(campaign)
+        if Date() < moment {
+            #expect(waiting.state == "waiting" && bench.simulator.figures.requests == 0, "\(waiting)")
+        }
+
+        // It comes by itself.
+        let end = try bench.follow(campaign) { $0.isFinal }
+        #expect(Date() >= moment)
+        #expect(end.state == "completed" && end.addsUp)
+        #expect(end.counts["accepted"] == 2 && end.filteredBy["osTooOld"] == 1, "\(end)")
+        let pushed = Set(try bench.record().compactMap { $0["token"] as? String })
+        #expect(pushed == [Self.token(0), Self.token(2)])
+        #expect(try Self.check("15.2", bench)["needUpgrade"] as? String == "1")
+        #expect(try Self.check("14.8.1", bench)["hasNewVersion"] as? String == "0")
+
+        // The proxy asks as the phone says, and the document requires what runs everywhere: nothing.
+        let path = "/v1/enforce?app=\(Workbench.app)&platform=ios&version=1.9.0&os="
+        #expect(try bench.api("GET", path + "15.2").status == 426)
+        #expect(try bench.api("GET", path + "14.8.1").status == 204)
+        let document = try bench.api("GET", "/v1/apps/\(Workbench.app)/launchgate.json").json
+        #expect((document["ios"] as? [String: Any])?["requiredUpdate"] == nil, "\(document)")
+    }
+}
