@@ -66,6 +66,8 @@ struct StoreFileTests {
                 ["19", "which server wants a pause of a key"],
                 ["20", "what was said against tokens"],
                 ["21", "a run for each campaign"],
+                ["22", "moments and systems in the history"],
+                ["23", "what the app stores said"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])
