@@ -28,7 +28,7 @@ package struct UserExplanation: Sendable {
             case pushed, due, notPushed
             // The login check and the launch document.
             case mustUpgrade, mayUpgrade, alert, nothing
-            // A proxy.
+            // A proxy; the login check, too, where the service ends for such a phone.
             case denied, passes, unknown
         }
 
@@ -148,6 +148,7 @@ package struct UserExplainer {
             return .notConfigured
         }
         let why = answer.verdict.words(version, user, among: versionCache.rules(of: app))
+        if case .ended = answer.verdict { return .init(.denied, why) }
         switch (answer.prompt, answer.verdict.prompt) {
         case (.force, _): return .init(.mustUpgrade, why)
         case (.remind, _): return .init(.mayUpgrade, why)

@@ -36,7 +36,7 @@ extension World {
                 "\(channel) of app \(app), a device with \(version?.text ?? "no version"), is explained as "
                     + "\(word.says.rawValue), because \(word.why)")
         }
-        let user = UpgradeRule.User(registration.telephone, isProven: true)
+        let user = UpgradeRule.User(registration.telephone, isProven: true, system: registration.osVersion)
         if let version, let content = relay.cache.check(key, version: version, user: user)?.content {
             let answer = text(content)
             let says: UserExplanation.Word.Says =
@@ -45,7 +45,7 @@ extension World {
             judge("the login check", device.login, device.login.says == says)
         }
         let proxy: UserExplanation.Word.Says =
-            switch relay.cache.enforce(key, version: version).1 {
+            switch relay.cache.enforce(key, version: version, system: registration.osVersion).1 {
             case .denied: .denied
             case .passes: .passes
             case .unknown: .unknown
