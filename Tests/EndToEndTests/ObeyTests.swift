@@ -7,14 +7,12 @@ import Testing
 
 /// A force that each phone can obey: not before its moment, and not where the version does not run.
 @Suite(.serialized, .ownThread) struct ObeyTests {
-    private static func token(_ number: Int) -> String { String(repeating: "0", count: 63) + "\(number)" }
-
-    private static func register(_ number: Int, osVersion: String?, _ bench: Workbench) throws {
-        let system = osVersion.map { "\"\($0)\"" } ?? "null"
-        let body = #"{"telephone":"1380000000\#(number)","version":"1.9.0","osVersion":\#(system)}"#
+    /// The app tells the system of its phone.
+    private static func tell(_ osVersion: String, of token: String, _ bench: Workbench) throws {
         let answer = try bench.api(
-            "PUT", "/v1/apps/\(Workbench.app)/ios/devices/\(token(number))", body: Array(body.utf8))
-        #expect(answer.status == 201, "\(answer)")
+            "PATCH", "/v1/apps/\(Workbench.app)/ios/devices/\(token)",
+            body: Array(#"{"osVersion":"\#(osVersion)"}"#.utf8))
+        #expect(answer.status == 200 && answer.json["osVersion"] as? String == osVersion, "\(answer)")
     }
 
     /// What a phone is told at login.
@@ -26,14 +24,16 @@ import Testing
     @Test func whoseSystemIsTooOldIsNeitherPushedToNorForcedAndNobodyIsBeforeTheMoment() throws {
         let bench = try Workbench()
         try bench.start()
-        for (number, system) in ["15.2", "14.8.1", nil].enumerated() {
-            try Self.register(number, osVersion: system, bench)
-        }
+        let fleet = Fleet(count: 3)
+        try bench.register(fleet)
+        let (new, old, silent) = (fleet.devices[0].token, fleet.devices[1].token, fleet.devices[2].token)
+        try Self.tell("15.2", of: new, bench)
+        try Self.tell("14.8.1", of: old, bench)
         let moment = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up) + 3)
         let text = ISO8601DateFormatter().string(from: moment)
         let words = #""message":"From {requiredFrom} on.""#
         let body = #"{"required":"2.0.0","minimumOs":"15.0","requiredFrom":"\#(text)",\#(words)}"#
-        let answer = try bench.api("POST", "/v1/apps/\(Workbench.app)/ios/version", body: Array(body.utf8))
+        let answer = try bench.api("PUT", "/v1/apps/\(Workbench.app)/ios/version", body: Array(body.utf8))
         #expect(answer.status == 202, "\(answer)")
         let campaign = try bench.campaign(of: answer)
 
@@ -54,7 +54,7 @@ import Testing
         #expect(end.state == "completed" && end.addsUp)
         #expect(end.counts["accepted"] == 2 && end.filteredBy["osTooOld"] == 1, "\(end)")
         let pushed = Set(try bench.record().compactMap { $0["token"] as? String })
-        #expect(pushed == [Self.token(0), Self.token(2)])
+        #expect(pushed == [new, silent])
         #expect(try Self.check("15.2", bench)["needUpgrade"] as? String == "1")
         #expect(try Self.check("14.8.1", bench)["hasNewVersion"] as? String == "0")
 
