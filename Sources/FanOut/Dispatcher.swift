@@ -2,7 +2,6 @@
 import HTTP2
 package import RelayEngine
 package import RelayStore
-import Synchronization
 package import Telemetry
 import WireFormat
 

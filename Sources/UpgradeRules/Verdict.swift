@@ -72,11 +72,17 @@ package enum Verdict: Hashable, Sendable {
         } else if let newest, version != nil {
             self = .announced(newest)
         } else {
-            self = .none(
-                rules.isEmpty
-                    ? .nothing
-                    : isTooOld
-                        ? .osTooOld : isPassedOver ? .notReached : version == nil ? .versionUnknown : .current)
+            let reason: Reason =
+                if rules.isEmpty {
+                    .nothing
+                } else if isTooOld {
+                    .osTooOld
+                } else if isPassedOver {
+                    .notReached
+                } else {
+                    version == nil ? .versionUnknown : .current
+                }
+            self = .none(reason)
         }
     }
 

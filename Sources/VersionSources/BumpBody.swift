@@ -61,8 +61,12 @@ package enum BumpBody {
             message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
-        bump.minimumOS = Self.change("minimumOs", &fields) { $0.version($1) }
-        bump.requiredFrom = Self.change("requiredFrom", &fields) { $0.moment($1) }
+        bump.minimumOS = fields.change("minimumOs") { $0.version($1) }
+        bump.requiredFrom = fields.change("requiredFrom") { fields, name in
+            fields.time(name, example: "2026-12-01T09:00:00+08:00") {
+                "a moment with its offset is needed, such as \($0) or \"2026-12-01T01:00:00Z\""
+            }
+        }
         let isConfirmed = fields.bool("confirm")
         try fields.finish()
         if bump == VersionBump(app: app) {
@@ -75,15 +79,6 @@ package enum BumpBody {
         }
         bump.isConfirmed = isConfirmed
         return bump
-    }
-
-    /// What is left out stays as it is; what is null is forgotten.
-    private static func change<Value>(
-        _ name: String, _ fields: inout BodyFields, _ take: (inout BodyFields, String) -> Value?
-    ) -> FieldChange<Value> {
-        let isNamed = fields.names(name)
-        let value = take(&fields, name)
-        return isNamed ? .set(value) : .keep
     }
 
     /// `{"latest": 210, "required": 200}`: Android's version codes.
@@ -123,5 +118,18 @@ package enum BumpBody {
             return nil
         }
         return text
+    }
+}
+
+extension BodyFields {
+    /// What a body says of one field: what is left out stays as it is, what is null is forgotten.
+    ///
+    /// - Parameter take: reads the field of that name.
+    package mutating func change<Value>(
+        _ name: String, _ take: (inout BodyFields, String) -> Value?
+    ) -> FieldChange<Value> {
+        let isNamed = names(name)
+        let value = take(&self, name)
+        return isNamed ? .set(value) : .keep
     }
 }

@@ -86,14 +86,18 @@ package struct BodyFields {
         }
     }
 
-    /// A moment as RFC 3339 writes it.
-    package mutating func moment(_ name: String) -> Timestamp? {
-        guard let text = string(name, example: "2026-12-01T09:00:00+08:00") else { return nil }
-        if let moment = Timestamp(internetTime: text) { return moment }
-        refuse(
-            name,
-            "a moment with its offset is needed, such as \"2026-12-01T09:00:00+08:00\" or \"2026-12-01T01:00:00Z\"; got "
-                + JSONValue.string(text).sight)
+    /// A time as in RFC 3339; nil where it is left out or null: then nothing is said of it.
+    ///
+    /// - Parameter needed: what would be right, with the example.
+    package mutating func time(
+        _ name: String, example: String = "2026-01-31T18:00:00Z",
+        needed: (String) -> String = {
+            "a time as in RFC 3339 is needed, such as \($0)"
+        }
+    ) -> Timestamp? {
+        guard let text = string(name, example: example) else { return nil }
+        if let time = Timestamp(internetTime: text) { return time }
+        refuse(name, "\(needed("\"\(example)\"")); got \(JSONValue.string(text).sight)")
         return nil
     }
 

@@ -105,16 +105,10 @@ enum DeviceFields {
 
     private static func read(_ fields: inout BodyFields, token: String) -> DeviceChange {
         var change = DeviceChange(token: token)
-        if fields.names("telephone") { change.telephone = .set(nil) }
-        if fields.names("version") { change.version = .set(nil) }
-        if fields.names("environment") { change.environment = .set(nil) }
-        if fields.names("osVersion") { change.osVersion = .set(nil) }
-        if let telephone = fields.telephone("telephone") { change.telephone = .set(telephone) }
-        if let version = fields.version("version") { change.version = .set(version) }
-        if let system = fields.version("osVersion") { change.osVersion = .set(system) }
-        if let environment = fields.choice("environment", of: PushEnvironment.allCases, \.name) {
-            change.environment = .set(environment)
-        }
+        change.telephone = fields.change("telephone") { $0.telephone($1) }
+        change.version = fields.change("version") { $0.version($1) }
+        change.osVersion = fields.change("osVersion") { $0.version($1) }
+        change.environment = fields.change("environment") { $0.choice($1, of: PushEnvironment.allCases, \.name) }
         return change
     }
 
@@ -161,19 +155,5 @@ enum DeviceFields {
 
     private static func example(_ platform: Platform) -> String {
         platform == .ios ? "80012ab4…" : "fGw0qy4TQfmX…"
-    }
-}
-
-extension BodyFields {
-    /// nil where it is left out or null: then nothing is said of it.
-    mutating func time(_ name: String) -> Timestamp? {
-        let example = "2026-01-31T18:00:00Z"
-        guard let text = string(name, example: example) else { return nil }
-        let time = Timestamp(internetTime: text)
-        if time == nil {
-            refuse(
-                name, "a time as in RFC 3339 is needed, such as \"\(example)\"; got \(JSONValue.string(text).sight)")
-        }
-        return time
     }
 }

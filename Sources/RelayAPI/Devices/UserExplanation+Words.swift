@@ -40,9 +40,7 @@ extension Verdict {
                     : "\(WavePlan.percentText(rule.reach)) % of the users, and this one is not among them")
         }
     }
-}
 
-extension Verdict {
     private func tooOld(_ installed: String, _ rule: UpgradeRule, _ user: UpgradeRule.User) -> String {
         "\(installed) is below \(rule.version), which needs system version \(rule.minimumOS?.text ?? "-") and this phone has "
             + "\(user.system?.text ?? "an unknown one")"

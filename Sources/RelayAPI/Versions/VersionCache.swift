@@ -135,9 +135,10 @@ package final class VersionCache: Sendable {
                 new.newest[record.app] = record.requirements.takenUp.latest?.version
             }
             for (app, profile) in profiles {
-                new.checks[app] = CheckAnswers(byApp[app]?.requirements ?? Requirements(), profile)
+                let requirements = byApp[app]?.requirements ?? Requirements()
+                new.checks[app] = CheckAnswers(requirements, profile)
                 let known = seen[app] ?? SeenVersions()
-                let said = InForce(byApp[app]?.requirements ?? Requirements(), systems: known.systems)
+                let said = InForce(requirements, systems: known.systems)
                 let facts = Self.facts(said, profile, known)
                 new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
             }

@@ -97,13 +97,15 @@ package struct Requirement: Hashable, Sendable {
         kind == .latest || isReleased || requiredFrom.map { $0 <= now } ?? true
     }
 
+    /// For whom what it says is. Until its moment it is announced to all whom it will reach in the end, whatever its waves.
+    package var saidReach: Int {
+        state == .announced && requiredFrom != nil && canary == nil ? Self.everybody : reach
+    }
+
     /// What it says to its users.
     package var rule: UpgradeRule {
-        // Until its moment it is announced to all whom it will reach in the end, whatever its waves.
-        let isDated = state == .announced && requiredFrom != nil && canary == nil
-        return UpgradeRule(
-            id: id, version, forces: kind == .required && state == .inForce,
-            reach: isDated ? Self.everybody : reach, canary: canary ?? [],
+        UpgradeRule(
+            id: id, version, forces: kind == .required && state == .inForce, reach: saidReach, canary: canary ?? [],
             minimumOS: minimumOS)
     }
 

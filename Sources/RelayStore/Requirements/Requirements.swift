@@ -24,7 +24,7 @@ package struct Requirements: Hashable, Sendable {
     package var rules: [UpgradeRule] {
         rows.filter { row in
             row.kind != .blocked && row.isAnnounced
-                && (row.rule.isForEverybody || row.isStaged && !isSuperseded(row))
+                && (row.saidReach == Requirement.everybody || row.isStaged && !isSuperseded(row))
         }
         .sorted { $1.version < $0.version || $0.version == $1.version && $0.isAbove($1) }.map(\.rule)
     }

@@ -83,7 +83,9 @@ extension PostgresStore {
                     // First: who comes up to the requirement now had been told before.
                     if let required = sighting.toldAtLogin { try told.told(device, of: required, app: id, session) }
                     let old = text.flatMap { try? Version($0) }
-                    if let system = sighting.system, at > lastTold || old.map({ sighting.version >= $0 }) ?? true {
+                    // It waited while the device told a newer one: an app is not downgraded without being registered anew.
+                    if at <= lastTold, let old, sighting.version < old { continue }
+                    if let system = sighting.system {
                         try session.run(
                             """
                             UPDATE device SET os_version = ?1
@@ -91,8 +93,6 @@ extension PostgresStore {
                             """, system, id, device)
                     }
                     guard text != sighting.version.text else { continue }
-                    // It waited while the device told a newer one: an app is not downgraded without being registered anew.
-                    if at <= lastTold, let old, sighting.version < old { continue }
                     try session.run(
                         "UPDATE device SET version = ?, seen_at = ? WHERE app_id = ? AND id = ?", sighting.version, at,
                         id, device)

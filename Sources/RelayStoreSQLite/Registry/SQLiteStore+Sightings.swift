@@ -69,13 +69,13 @@ extension SQLiteStore {
                 let at = min(sighting.at ?? now, now)
                 // First: who comes up to the requirement now had been told before.
                 if let required = sighting.toldAtLogin { try told.told(id, of: required, app: app, connection) }
-                if let system = sighting.system, at > lastTold || old.map({ sighting.version >= $0 }) ?? true {
+                // It waited while the device told a newer one: an app is not downgraded without being registered anew.
+                if at <= lastTold, let old, sighting.version < old { continue }
+                if let system = sighting.system {
                     try connection.run(
                         "UPDATE device SET os_version = ?1 WHERE id = ?2 AND os_version IS NOT ?1", system, id)
                 }
                 guard old?.text != sighting.version.text else { continue }
-                // It waited while the device told a newer one: an app is not downgraded without being registered anew.
-                if at <= lastTold, let old, sighting.version < old { continue }
                 try connection.run("UPDATE device SET version = ?, seen_at = ? WHERE id = ?", sighting.version, at, id)
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)

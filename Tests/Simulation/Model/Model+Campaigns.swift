@@ -147,17 +147,6 @@ extension Model {
         } ?? false
     }
 
-    /// A channel says to somebody with too old a system that he must upgrade.
-    mutating func forces(tooOld app: Int, _ version: Int) {
-        guard let place = newest(app, version), announcements[place].isLive,
-            let since = announcements[place].minimumAt, now > since
-        else { return }
-        broke(
-            "inForce.osTooOld",
-            "a phone of app \(app) with too old a system must have \(World.text(version: version)), which people say \(ago(since)) does not run there"
-        )
-    }
-
     /// Whether a device is of a campaign's audience: who registered since it was asked for is not (VERSIONS.md).
     func isOfAudience(_ app: Int, _ token: String, of campaign: String) -> Bool {
         guard let announcement = announcement(of: campaign), let states = devices["\(app)/\(token)"],
