@@ -7,6 +7,8 @@ extension CommandTree {
         .versionSet,
         .versionShow,
         .versionRelease,
+        .versionBlock,
+        .versionUnblock,
         .versionWithdraw,
         .plan,
         .testPush,

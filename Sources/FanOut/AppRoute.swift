@@ -79,18 +79,21 @@ package struct AppRoute: Sendable, Equatable {
         }
     }
 
-    /// - Parameter required: nil: the app is to take the push whatever it runs.
+    /// - Parameters:
+    ///   - required: nil: the app is to take the push whatever it runs.
+    ///   - isBlock: whether `required` is a version that is to be left.
     package func payload(
-        message: String?, downloadURL: String, required: Version?, build: Int64?
+        message: String?, downloadURL: String, required: Version?, isBlock: Bool = false, build: Int64?
     ) -> UpgradePayload {
         UpgradePayload(
-            type: pushType, words: words.saying(message), downloadURL: downloadURL, required: required, build: build)
+            type: pushType, words: words.saying(message), downloadURL: downloadURL, required: isBlock ? nil : required,
+            blocked: isBlock ? required : nil, build: build)
     }
 
     func payload(of campaign: CampaignRecord) -> UpgradePayload {
         payload(
             message: campaign.message, downloadURL: campaign.downloadURL, required: campaign.required,
-            build: campaign.requiredBuild)
+            isBlock: campaign.isBlock, build: campaign.requiredBuild)
     }
 
     /// The app's part of the configuration, as an operator finds it there.

@@ -13,8 +13,8 @@ final class CampaignRun {
     /// How many batches were in the commit whose answer was an error, and that may be recorded all the same.
     private var triedBatches: Int?
     let route: AppRoute
-    /// Which of the app's services it goes by: an app's other campaign goes on beside one for some users alone.
-    let isStaged: Bool
+    /// Which of the app's services it goes by.
+    let track: PushService.Track
     private(set) var filter: AudienceFilter
     let payload: UpgradePayload
     /// The share of tokens called dead that is no everyday loss of phones; nil: a person has accepted more.
@@ -37,12 +37,13 @@ final class CampaignRun {
     private var retryPushesOut = 0
 
     init(
-        record: CampaignRecord, lease: RunLease?, lifecycle: CampaignLifecycle, route: AppRoute, isStaged: Bool,
+        record: CampaignRecord, lease: RunLease?, lifecycle: CampaignLifecycle, route: AppRoute,
+        track: PushService.Track,
         unregisteredLimit: Double?
     ) {
         self.lease = lease
         self.lifecycle = lifecycle
-        self.isStaged = isStaged
+        self.track = track
         self.unregisteredLimit = unregisteredLimit
         self.record = record
         self.route = route
@@ -161,6 +162,8 @@ extension CampaignRecord {
 
 extension AudienceFilter {
     fileprivate init(_ record: CampaignRecord) {
-        self.init(required: record.required, minimumOS: record.minimumOS, telephones: record.audience)
+        self.init(
+            required: record.required, isBlock: record.isBlock, minimumOS: record.minimumOS, telephones: record.audience
+        )
     }
 }

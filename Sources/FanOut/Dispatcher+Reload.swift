@@ -63,7 +63,7 @@ extension Dispatcher {
         }
     }
 
-    private mutating func close(_ service: PushService) {
+    mutating func close(_ service: PushService) {
         forgetTroubles(of: service, isReported: false)
         forgetCredentialFault(of: service)
         service.close()

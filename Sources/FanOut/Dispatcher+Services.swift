@@ -9,15 +9,15 @@ import WireFormat
 /// Push services: made when they are needed, and how their troubles are reported.
 extension Dispatcher {
     mutating func service(
-        _ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute, isStaged: Bool = false
+        _ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute, _ track: PushService.Track = .everybody
     ) -> PushService {
-        let key = PushService.Key(app: app, environment: environment, isStaged: isStaged)
+        let key = PushService.Key(app: app, environment: environment, track: track)
         if let known = services[key] { return known }
         let machine = ServiceMachine(limits: configuration.limits, outageProbes: configuration.outageProbes)
-        let other = PushService.Key(app: app, environment: environment, isStaged: !isStaged)
+        let other = services.first { $0.key.app == app && $0.key.environment == environment }?.value
         let service = PushService(
             key, route: route, machine: machine, lanes: lanes, clock: clock.shown,
-            tokens: services[other]?.tokens ?? JudgedTokens())
+            tokens: other?.tokens ?? JudgedTokens())
         services[key] = service
         return service
     }
@@ -32,7 +32,7 @@ extension Dispatcher {
 
     /// Whether a campaign sends to it, or may come to.
     func isUsed(_ service: PushService) -> Bool {
-        runs.values.contains { $0.record.app == service.key.app && $0.isStaged == service.key.isStaged }
+        runs.values.contains { $0.record.app == service.key.app && $0.track == service.key.track }
     }
 
     // MARK: Connections
@@ -117,6 +117,8 @@ extension Dispatcher {
             (service.machine.isInOutage || service.machine.connectionFault != nil) && !isUsed(service)
         }
         for service in troubled.sorted(by: { $0.key < $1.key }) { forgetTroubles(of: service, isReported: true) }
+        // A block is not made twice: its services have nothing more to send.
+        for service in servicesInOrder where service.key.track.isOfOneCampaign && !isUsed(service) { close(service) }
     }
 
     mutating func forgetTroubles(of service: PushService, isReported: Bool) {
@@ -168,7 +170,7 @@ extension Dispatcher {
 
     /// The app's service in its other environment.
     mutating func other(of service: PushService, for run: CampaignRun) -> PushService {
-        self.service(run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
+        self.service(run.record.app, service.key.environment.other, run.route, run.track)
     }
 
     /// Until when a service wants no push with its credential; nil: it wants no pause now.

@@ -117,7 +117,7 @@ extension Dispatcher {
         onVersions(records)
         var hasBegun = false
         for record in records {
-            guard let required = record.required else { continue }
+            guard let required = record.required ?? record.blocked.first else { continue }
             let part = record.app.faultPart
             guard let route = routes[record.app] else {
                 _ = faults.clear(part)
@@ -214,14 +214,15 @@ extension Dispatcher {
         let lease = try recallRefusals(of: record, at: now.wall)
         // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
         // it was.
-        let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.isStaged))
+        let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.track))
+        let isStaged = record.isStaged ? !taken.contains(.staged) : taken.contains(.everybody)
         let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
         let answered = earlier.accepted + earlier.unregistered
         let limit = CredentialBreaker.unregisteredLimit(
             seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
         let run = CampaignRun(
             record: record, lease: lease, lifecycle: lifecycle, route: route,
-            isStaged: record.isStaged ? !taken.contains(true) : taken.contains(false),
+            track: record.isBlock ? .block(record.requirement) : isStaged ? .staged : .everybody,
             unregisteredLimit: record.acceptsDeadTokens ? nil : limit)
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
@@ -252,7 +253,7 @@ extension Dispatcher {
         _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool, _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
-        let service = service(run.record.app, environment, run.route, isStaged: run.isStaged)
+        let service = service(run.record.app, environment, run.route, run.track)
         // A restart or a reload speaks no more for the service than a newer campaign does.
         for one in services(judging: service, for: run) {
             try one.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: one.key.environment) }

@@ -5,7 +5,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What a push service said of tokens of late, shared by an app's ordinary campaign and its canary.
+/// What a push service said of tokens of late, shared by all campaigns of an app.
 final class JudgedTokens {
     /// Called dead, and not retired yet.
     var unregistered = UnregisteredWindow<TokenRetirement>()
@@ -37,20 +37,40 @@ final class JudgedTokens {
 ///
 /// Belongs to the fan-out's thread.
 final class PushService {
+    /// What sends one campaign of an app at a time. Those that go on beside each other have services of their own.
+    enum Track: Hashable, Comparable {
+        case everybody
+        /// For some users alone.
+        case staged
+        /// Of a block, by its requirement.
+        case block(Int64)
+
+        /// Whether no later campaign goes by it.
+        var isOfOneCampaign: Bool { if case .block = self { true } else { false } }
+
+        /// In the name of a service.
+        var suffix: String {
+            switch self {
+            case .everybody: ""
+            case .staged: "/staged"
+            case .block(let requirement): "/block-\(requirement)"
+            }
+        }
+    }
+
     struct Key: Hashable, Comparable {
         var app: AppKey
         var environment: PushEnvironment
-        /// A campaign for some users alone has services of its own: the app's other campaign goes on beside it.
-        var isStaged = false
+        var track = Track.everybody
 
         static func < (left: Key, right: Key) -> Bool {
-            (left.app, left.environment, left.isStaged ? 1 : 0) < (right.app, right.environment, right.isStaged ? 1 : 0)
+            (left.app, left.environment, left.track) < (right.app, right.environment, right.track)
         }
 
         /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
         func part(_ kind: String) -> String {
             "\(kind):\(app.app)" + (app.platform == .android ? "/android" : "")
-                + (environment == .production ? "" : "/sandbox") + (isStaged ? "/staged" : "")
+                + (environment == .production ? "" : "/sandbox") + track.suffix
         }
     }
 

@@ -10,19 +10,28 @@ extension JSONWriter {
         members([.app: key.app, .platform: key.platform.rawValue])
     }
 
-    /// - Parameter record: nil when nothing was ever stored for the app: every member is null.
-    ///
-    /// - Parameter wait: why what is asked for is not in force yet.
-    mutating func versionMembers(of key: AppKey, _ record: VersionRecord?, wait: GateVerdict?) {
+    /// - Parameter status: nil when nothing was ever stored for the app: every member is null.
+    mutating func versionMembers(of key: AppKey, _ status: VersionStatus?) {
+        let record = status?.record
         app(key)
         requirementMembers(record)
         member(.updatedAt, record?.updatedAt)
         inForceMembers(record?.inForce)
-        members([.waitingReason: wait?.reason, .waitingUntil: wait?.opensAt])
+        members([.waitingReason: status?.wait?.reason, .waitingUntil: status?.wait?.opensAt])
+        array(.blocks, status?.blocks ?? []) { $0.block($1) }
     }
 
-    mutating func version(_ record: VersionRecord, wait: GateVerdict?) {
-        object { $0.versionMembers(of: record.app, record, wait: wait) }
+    mutating func version(_ status: VersionStatus) {
+        object { $0.versionMembers(of: status.record.app, status) }
+    }
+
+    private mutating func block(_ block: BlockStatus) {
+        let row = block.requirement
+        object([
+            .version: row.version.text, .state: block.state, .inForceSince: row.state == .inForce ? row.inForceAt : nil,
+            .waitingReason: block.wait?.reason, .waitingUntil: block.wait?.opensAt, .minimumOs: row.minimumOS?.text,
+            .downloadUrl: row.downloadURL, .message: row.message,
+        ])
     }
 
     private mutating func inForceMembers(_ inForce: InForce?) {
@@ -54,7 +63,10 @@ extension JSONWriter {
         object(.builds) { writer in
             writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
         }
-        members([.minimumOs: record?.minimumOS?.text, .requiredFrom: record?.requiredFrom])
+        members([
+            .minimumOs: record?.minimumOS?.text, .requiredFrom: record?.requiredFrom,
+            .blocked: (record?.blocked ?? []).map(\.text),
+        ])
     }
 
     mutating func campaign(_ status: CampaignStatus) {
@@ -63,8 +75,9 @@ extension JSONWriter {
             writer.member(.id, record.id)
             writer.app(record.app)
             writer.members([
-                .required: record.required.text, .inForce: record.inForce?.text, .latest: record.latest?.text,
-                .downloadUrl: record.downloadURL, .message: record.message, .telephones: record.telephones,
+                .required: record.target.required?.text, .blocked: record.target.blocked?.text,
+                .inForce: record.inForce?.text, .latest: record.latest?.text, .downloadUrl: record.downloadURL,
+                .message: record.message, .telephones: record.telephones,
             ])
             writer.member(.canary, record.canary) { $0.canary($1, of: record) }
             writer.members([
@@ -115,7 +128,8 @@ extension JSONWriter {
             writer.member(.campaign, record.id)
             writer.app(record.app)
             writer.members([
-                .required: record.required.text, .state: record.state.rawValue, .begunAt: record.begunAt, .at: now,
+                .required: record.target.required?.text, .blocked: record.target.blocked?.text,
+                .state: record.state.rawValue, .begunAt: record.begunAt, .at: now,
                 .audience: record.counts.audience, .alreadyCurrent: record.alreadyCurrent,
                 .accepted: record.counts.accepted, .toldAtLogin: record.reach.toldAtLogin, .upgraded: record.upgraded,
             ])
@@ -171,6 +185,9 @@ extension JSONWriter {
                 .required: report.required?.text, .rises: report.rises, .largestKnown: report.largestKnown?.text,
                 .needsConfirmation: report.needsConfirmation, .warnings: warnings,
             ])
+            writer.array(.blocks, report.blocks) { writer, block in
+                writer.object([.version: block.version.text, .toPush: block.toPush, .osTooOld: block.osTooOld])
+            }
             writer.name(.samplePayload)
             writer.raw(report.samplePayload)
             // As it goes over the wire, which who reads it can no longer say.

@@ -62,6 +62,14 @@ package protocol RequirementOperations: Sendable {
     /// Why what is asked for is not in force yet; nil where all of it is, or where nothing is known to hold it.
     func wait(of record: VersionRecord) -> GateVerdict?
 
+    /// The versions of an app with why they wait.
+    func status(_ record: VersionRecord) -> VersionStatus
+
+    /// Lets versions be used again that were to be left: all of them, or none.
+    ///
+    /// - Throws: `StoreError` where one is not blocked.
+    func unblock(_ versions: [Version], of app: AppKey, by actor: String, reason: String?) throws -> VersionRecord
+
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
     func pause(campaign id: String, by actor: String) throws -> CampaignStatus
     func resume(campaign id: String, by actor: String) throws -> CampaignStatus
@@ -162,6 +170,8 @@ package struct PlanReport: Sendable {
     package var largestKnown: Version?
     /// What would be asked for.
     package var planned: VersionRecord?
+    /// Of the versions that would be blocked: who runs each.
+    package var blocks: [PlannedBlock] = []
     /// Whether the bump is refused unless it is confirmed.
     package var needsConfirmation = false
 
@@ -169,6 +179,18 @@ package struct PlanReport: Sendable {
         self.survey = survey
         self.samplePayload = samplePayload
         samplePayloadSize = samplePayload.count
+    }
+}
+
+/// One version that would be blocked, and the devices that run it.
+package struct PlannedBlock: Sendable {
+    package var version: Version
+    package var toPush: Int64 = 0
+    /// Those on whose system no version above it runs.
+    package var osTooOld: Int64 = 0
+
+    package init(_ version: Version) {
+        self.version = version
     }
 }
 

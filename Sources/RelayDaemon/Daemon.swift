@@ -287,7 +287,7 @@ struct Daemon {
         ((try? parts.store.versions()) ?? []).flatMap { record -> [String] in
             guard parts.sources.decidingStore(of: record.app) == nil else { return [] }
             let name = "\(record.app.app) \(record.app.platform.rawValue)"
-            return record.requirements.waiting.filter { $0.isGated && $0.kind == .required }.map {
+            return (record.requirements.waiting + record.requirements.waiting(.blocked)).filter(\.isGated).map {
                 "\($0.version) of \(name) waits for a store that is not in the configuration any more; put the source back, or "
                     + "\"upgrade-relay version release \(name)\""
             }

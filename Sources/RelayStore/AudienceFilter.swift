@@ -6,25 +6,38 @@ package import UpgradeRules
 /// waves are drawn where the batch is read.
 package struct AudienceFilter: Sendable {
     private let required: Version
+    /// Whether exactly `required` is to be left, and not all below it.
+    private let isBlock: Bool
     private let minimumOS: Version?
     /// UTF-8 of the telephones that it goes to for now; nil means everyone.
     private let telephones: Set<ArraySlice<UInt8>>?
 
-    package init(required: Version, minimumOS: Version? = nil, telephones: [String]?) {
+    package init(required: Version, isBlock: Bool = false, minimumOS: Version? = nil, telephones: [String]?) {
         self.required = required
+        self.isBlock = isBlock
         self.minimumOS = minimumOS
         self.telephones = telephones.map { Set($0.map { ArraySlice($0.utf8) }) }
     }
 
+    /// Of a requirement, whoever it has reached by now.
+    package init(_ row: Requirement, telephones: [String]?) {
+        self.init(
+            required: row.version, isBlock: row.kind == .blocked, minimumOS: row.minimumOS, telephones: telephones)
+    }
+
     /// Why the device gets no push; nil when it gets one. A device whose version is unknown, or unreadable, may be
-    /// behind and gets one; so does one whose system is.
+    /// behind and gets one, but is not known to run what is blocked; one whose system is unknown may obey.
     package func reason(against row: DeviceRow, in devices: borrowing DeviceRows) -> FilterReason? {
         if row.isDead { return .knownDead }
         // The app drops a push without its user's telephone, so an empty one is as good as none.
         if row.telephone.isAbsent || row.telephone.length == 0 { return .noTelephone }
         if let telephones, !telephones.contains(devices.bytes[row.telephone.range]) { return .notInAudience }
         let version = row.version.isAbsent ? nil : row.version.range
-        guard UpgradeVerdict.needsPush(devices.bytes, version, required: required) else { return .alreadyCurrent }
+        let isMeant =
+            isBlock
+            ? UpgradeVerdict.isBlocked(devices.bytes, version, required)
+            : UpgradeVerdict.needsPush(devices.bytes, version, required: required)
+        guard isMeant else { return .alreadyCurrent }
         if let minimumOS, !row.system.isAbsent,
             Version.isOlder(devices.bytes, row.system.range, than: minimumOS) ?? false
         {

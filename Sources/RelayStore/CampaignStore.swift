@@ -41,7 +41,9 @@ package struct CampaignRecord: Hashable, Sendable {
     /// The public id: twelve lower-case hex digits, random; the first 48 bits of each of its apns-ids.
     package var id: String
     package var app: AppKey
+    /// The floor that it tells of; of a block the version that is to be left.
     package var required: Version
+    package var isBlock = false
     /// Android's version code of `required`, where it is known.
     package var requiredBuild: Int64?
     /// The oldest system that `required` runs on; nil: any, or not known.
@@ -106,6 +108,11 @@ package struct CampaignRecord: Hashable, Sendable {
         self.rejectedBy = rejectedBy
         self.upgraded = upgraded
     }
+}
+
+extension CampaignRecord {
+    /// What it wants of a device.
+    package var target: UpgradeTarget { UpgradeTarget(required, isBlock: isBlock) }
 }
 
 /// The right to send a campaign and to record its outcomes: its owner's, until it has another.

@@ -10,12 +10,12 @@ package struct Sighting: Hashable, Sendable {
     /// The version of its system; nil: it did not say, and what is known of it stays.
     package var system: Version?
     /// The requirement that it was told of, where it was told that it must upgrade.
-    package var toldAtLogin: Version?
+    package var toldAtLogin: Int64?
     /// When it logged in; nil: as it is stored. What the device has told since counts.
     package var at: Timestamp?
 
     package init(
-        app: AppKey, token: String, version: Version, system: Version? = nil, toldAtLogin: Version? = nil,
+        app: AppKey, token: String, version: Version, system: Version? = nil, toldAtLogin: Int64? = nil,
         at: Timestamp? = nil
     ) {
         self.app = app

@@ -17,6 +17,8 @@ package struct VersionRecord: Hashable, Sendable {
     /// Of what is required.
     package var minimumOS: Version?
     package var requiredFrom: Timestamp?
+    /// What is to be left, in force or not, the highest first.
+    package var blocked: [Version] = []
     /// Not part of the history's records.
     package var inForce = InForce()
     /// What it is made of. Not part of the history's records.
@@ -72,6 +74,8 @@ package struct VersionBump: Hashable, Sendable {
     package var minimumOS = FieldChange<Version>.keep
     /// When the requirement comes into force at the earliest.
     package var requiredFrom = FieldChange<Timestamp>.keep
+    /// Versions that exactly must be left, whatever is required.
+    package var blocked: [Version] = []
     /// Whether somebody means it although it is implausible.
     package var isConfirmed = false
     /// Whether a store of the app says it: that it offers what it says speaks for nothing.
@@ -98,6 +102,27 @@ package struct BumpOutcome: Sendable {
     package var requiredRose: Bool
     /// The campaign that the rise started; nil when `required` did not rise.
     package var campaign: CampaignRecord?
+    /// What is to be left since then.
+    package var blocked: [Block] = []
+}
+
+/// What a bump came to.
+package enum AppliedBump: Sendable {
+    case applied(BumpOutcome, StoredAnswer)
+    /// The same webhook was answered before: this is that answer.
+    case replayed(StoredAnswer)
+}
+
+/// One version that is to be left, or may be used again.
+package struct Block: Hashable, Sendable {
+    package var requirement: Requirement
+    /// nil where it has none.
+    package var campaign: CampaignRecord?
+
+    package init(_ requirement: Requirement, _ campaign: CampaignRecord?) {
+        self.requirement = requirement
+        self.campaign = campaign
+    }
 }
 
 /// What a withdrawal did.
@@ -150,6 +175,8 @@ package struct Decision: Sendable {
     package var subject: Requirement?
     /// Its campaign.
     package var campaign: CampaignRecord?
+    /// The blocks that were made or ended.
+    package var blocked: [Block] = []
     /// Whether anything is another than before.
     package var hasChanged: Bool
     /// What became of which version.
@@ -259,7 +286,7 @@ extension VersionStore {
             BumpOutcome(
                 record: VersionRecord(bump.app, decision.after)
                     ?? VersionRecord(app: bump.app, updatedAt: actor.at),
-                requiredRose: decision.subject != nil, campaign: decision.campaign)
+                requiredRose: decision.subject != nil, campaign: decision.campaign, blocked: decision.blocked)
         }
         do {
             return try withoutActuallyEscaping(render) { render in
@@ -293,6 +320,22 @@ extension VersionStore {
         }
     }
 
+    /// Lets versions be used again that were to be left.
+    ///
+    /// - Throws: `StoreError` where one is not blocked; then all stay so.
+    package func unblock(
+        _ versions: [Version], of app: AppKey, by actor: String, reason: String?,
+        in surroundings: RequirementMachine.Surroundings
+    ) throws -> Decision {
+        do {
+            return try decide(
+                app, .unblocked(versions, reason: reason),
+                by: Signature(by: actor, via: VersionChange.withdrawal, at: surroundings.now), in: surroundings)
+        } catch let refusal as RequirementRefusal {
+            throw StoreError(refusal, of: app)
+        }
+    }
+
     /// Takes back what an app requires.
     ///
     /// - Returns: nil where another version is required, or none.
@@ -310,56 +353,4 @@ extension VersionStore {
             return nil
         }
     }
-}
-
-extension StoreError {
-    package init(_ refusal: RequirementRefusal, of app: AppKey) {
-        let name = "\(app.app) (\(app.platform.rawValue))"
-        switch refusal {
-        case .versionWouldFall(let field, let current, let proposed):
-            self.init(
-                .versionWouldFall(field: field, current: current, proposed: proposed),
-                context: "\(field) of \(name) is \(current); \(proposed) is older",
-                hint: "Versions only rise: send \(current) or a newer one")
-        case .noDownloadURL(let version):
-            self.init(
-                .noDownloadURL, context: "\(name) requires \(version) but has no download URL",
-                hint: "Send downloadUrl with the version, or set it in the app's configuration")
-        case .notACanary(let version):
-            self.init(
-                .refused, context: "\(version) of \(name) is not for named users (any more)",
-                hint: "Leave the telephones out, or raise a newer version for them")
-        case .inForceAlready(let version):
-            self.init(
-                .refused, context: "\(version) of \(name) is in force already: it cannot come into force later",
-                hint: "Withdraw it first, and ask for it again with its moment")
-        case .momentPassed(let moment, let now):
-            self.init(
-                .refused,
-                context: "requiredFrom of \(name) is \(moment.internetTime), which is over: it is \(now.internetTime)",
-                hint: "Send a moment to come, or leave it out to require the version at once")
-        case .momentTooFar(let moment, let latest):
-            self.init(
-                .refused,
-                context:
-                    "requiredFrom of \(name) is \(moment.internetTime); the latest moment is \(latest.internetTime)",
-                hint: "Ask for the version when its moment is less than 366 days ahead")
-        case .nothingWaits:
-            self.init(.refused, context: "nothing of \(name) waits to come into force")
-        case .notRequired(let version, let now):
-            self.init(
-                .refused, context: "\(version) is not what \(name) requires: that is \(now?.text ?? "nothing")")
-        case .wrongState(let state):
-            self.init(.refused, context: "the campaign is \(state.rawValue)")
-        case .implausible(_, let proposed, let known):
-            self.init(.refused, context: KnownVersions.doubt(proposed, of: name, known: known))
-        }
-    }
-}
-
-/// What a bump came to.
-package enum AppliedBump: Sendable {
-    case applied(BumpOutcome, StoredAnswer)
-    /// The same webhook was answered before: this is that answer.
-    case replayed(StoredAnswer)
 }

@@ -78,10 +78,15 @@ package struct ArgumentParser: Sendable {
 
     private func assign(_ places: [String], into result: inout ParsedArguments) throws(UsageError) {
         for (index, place) in places.enumerated() {
-            guard index < spec.positionals.count else {
+            let last = spec.positionals.last.flatMap { $0.isRepeatable ? $0 : nil }
+            guard let positional = index < spec.positionals.count ? spec.positionals[index] : last else {
                 throw UsageError("unexpected argument \"\(place)\"")
             }
-            result.set(positional: spec.positionals[index].name, place)
+            if positional.isRepeatable {
+                result.append(place, to: positional.name)
+            } else {
+                result.set(positional: positional.name, place)
+            }
         }
         for positional in spec.positionals.dropFirst(places.count) where positional.isRequired {
             throw UsageError("\(positional.name) is missing: \(positional.summary)")

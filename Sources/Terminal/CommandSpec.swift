@@ -11,6 +11,7 @@ import CTexts
 ///
 ///       arguments:                           what is known by its place; in brackets: it may be left out
 ///         [TOKEN]  the device's push token
+///         VERSION*  versions                 the last one may be given more than once
 ///
 ///       options:
 ///         -k, --keep  keep the directory     a flag
@@ -125,10 +126,10 @@ extension CommandSpec {
         let end = line.firstRange(of: "  ") ?? line.endIndex..<line.endIndex
         let (head, summary) = (line[..<end.lowerBound], String(line[end.upperBound...]))
         if head.hasPrefix("-") { return options.append(OptionSpec(head, summary)) }
-        let isRequired = !head.hasPrefix("[")
+        let (isRequired, isRepeatable) = (!head.hasPrefix("["), head.hasSuffix("*"))
+        let name = isRepeatable ? head.dropLast() : isRequired ? head : head.dropFirst().dropLast()
         positionals.append(
             PositionalSpec(
-                name: isRequired ? String(head) : String(head.dropFirst().dropLast()), summary: summary,
-                isRequired: isRequired))
+                name: String(name), summary: summary, isRequired: isRequired, isRepeatable: isRepeatable))
     }
 }

@@ -65,10 +65,11 @@ package struct Completion: Sendable {
             return .these(commands(after: places))
         }
         let place = places.count - spec.path.count
-        if !isOption, place < spec.positionals.count {
-            let next = Next(spec.positionals[place].name)
+        let last = spec.positionals.last.flatMap { $0.isRepeatable ? $0 : nil }
+        if !isOption, let positional = place < spec.positionals.count ? spec.positionals[place] : last {
+            let next = Next(positional.name)
             if case .these = next { return next }
-            if Self.looked.contains(spec.positionals[place].name) { return next }
+            if Self.looked.contains(positional.name) { return next }
         }
         return .these(spec.allOptions.map { ("--\($0.name)", $0.summary) })
     }

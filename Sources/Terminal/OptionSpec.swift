@@ -65,4 +65,6 @@ package struct PositionalSpec: Sendable, Equatable {
     package var name: String
     package var summary: String
     package var isRequired: Bool
+    /// Whether it may be given more than once; the last of a command alone.
+    package var isRepeatable = false
 }

@@ -15,6 +15,8 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
     public let latest: String?
     /// The oldest version that may go on, as it was written.
     public let required: String?
+    /// The version that asks, where that is blocked: it must be left, whatever is required.
+    public let blocked: String?
     /// What to tell the user.
     public let message: String?
     /// From when on a version that is announced will be required (RFC 3339).
@@ -35,7 +37,7 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
     /// Words what was judged already.
     package init(
         _ verdict: UpgradeVerdict, latest: Version?, required: Version?, downloadURL: String?, message: String?,
-        requiredFrom: String? = nil
+        requiredFrom: String? = nil, blocked: Version? = nil
     ) {
         hasNewVersion = WireText(verdict == .none ? 0 : 1)
         needUpgrade = WireText(verdict == .force ? 1 : 0)
@@ -44,19 +46,28 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
         self.required = required?.text
         self.message = message
         self.requiredFrom = requiredFrom
+        self.blocked = blocked?.text
         minimumOs = nil
+    }
+
+    /// Sends whoever runs a blocked version away from it.
+    package init(
+        blocked: Version, latest: Version?, required: Version?, downloadURL: String, message: String?
+    ) {
+        self.init(
+            .force, latest: latest, required: required, downloadURL: downloadURL, message: message, blocked: blocked)
     }
 
     /// Refuses a phone for which the required version does not exist: there is nothing new for it and no link, and it must not go on. A
     /// client of SEEDS S1 shows nothing, for `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
-    package static func ended(required: Version, minimumOS: Version?, message: String?) -> LoginAnswer {
-        LoginAnswer(ended: required, minimumOS, message)
+    package static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: String?) -> LoginAnswer {
+        LoginAnswer(ended: target, minimumOS, message)
     }
 
-    private init(ended required: Version, _ minimumOS: Version?, _ message: String?) {
+    private init(ended target: UpgradeTarget, _ minimumOS: Version?, _ message: String?) {
         (hasNewVersion, needUpgrade) = (WireText(0), WireText(1))
         (downloadUrl, latest, requiredFrom) = (nil, nil, nil)
-        self.required = required.text
+        (required, blocked) = (target.required?.text, target.blocked?.text)
         self.message = message
         minimumOs = minimumOS?.text
     }

@@ -29,7 +29,7 @@ public struct UpgradePage: Hashable, Sendable, Decodable {
     /// Fields of the wrong kind count as missing, as in the client.
     public let push: UpgradePush
 
-    private enum Key: String, CodingKey { case type, userTel, downloadUrl, required, build }
+    private enum Key: String, CodingKey { case type, userTel, downloadUrl, required, build, blocked }
 
     /// Reads a page.
     ///

@@ -7,7 +7,8 @@
 /// ```
 /// `alert` is a text, or a dictionary where the relay's configuration has a title or keys of the app's own texts.
 /// `required` lets an app that runs it already drop the push: the registry is always older than the phone. Apps that do not know
-/// the field take no notice of it.
+/// the field take no notice of it. Where one version is blocked, its push has that as `blocked` instead: an app that runs another one
+/// drops it.
 ///
 /// Only `userTel` differs from user to user. Everything else is rendered once, when the payload is made; for each device
 /// its escaped telephone goes between the two constant pieces:
@@ -31,6 +32,8 @@ public struct UpgradePayload: Hashable, Sendable {
     public let downloadURL: String
     /// Whoever runs it, or a newer one, is not meant; nil: everybody is.
     public let required: Version?
+    /// Who runs another one is not meant; nil: no version is blocked.
+    public let blocked: Version?
     /// The version code of `required`, where it is known.
     public let build: Int64?
 
@@ -55,12 +58,14 @@ public struct UpgradePayload: Hashable, Sendable {
 
     /// The same with all that a notification can say.
     package init(
-        type: String, words: PushWords, downloadURL: String, required: Version? = nil, build: Int64? = nil
+        type: String, words: PushWords, downloadURL: String, required: Version? = nil, blocked: Version? = nil,
+        build: Int64? = nil
     ) {
         self.type = type
         self.words = words
         self.downloadURL = downloadURL
         self.required = required
+        self.blocked = blocked
         self.build = build
 
         var page = Array(#"{"type":""#.utf8)
@@ -71,9 +76,10 @@ public struct UpgradePayload: Hashable, Sendable {
         page = Array(#"","downloadUrl":""#.utf8)
         Self.appendEscaped(downloadURL.utf8, to: &page)
         page.append(UInt8(ascii: "\""))
-        if let required {
-            page.append(contentsOf: #","required":""#.utf8)
-            Self.appendEscaped(required.text.utf8, to: &page)
+        for (name, version) in [("required", required), ("blocked", blocked)] {
+            guard let version else { continue }
+            page.append(contentsOf: ",\"\(name)\":\"".utf8)
+            Self.appendEscaped(version.text.utf8, to: &page)
             page.append(UInt8(ascii: "\""))
         }
         if let build { page.append(contentsOf: #","build":\#(build)"#.utf8) }

@@ -15,23 +15,28 @@ public struct UpgradePush: Hashable, Sendable {
     public let required: Version?
     /// `page.build`: its version code.
     public let build: Int64?
+    /// `page.blocked`: whoever runs another version is not meant.
+    public let blocked: Version?
 
     /// Takes the values of `page`.
     public init(
-        type: String?, userTel: String?, downloadURL: String?, required: Version? = nil, build: Int64? = nil
+        type: String?, userTel: String?, downloadURL: String?, required: Version? = nil, build: Int64? = nil,
+        blocked: Version? = nil
     ) {
         self.type = type
         self.userTel = userTel
         self.downloadURL = downloadURL
         self.required = required
         self.build = build
+        self.blocked = blocked
     }
 
     /// Takes the texts of `page` by name; what is no version, or no version code, counts as missing.
     init(_ text: (String) -> String?) {
         self.init(
             type: text("type"), userTel: text("userTel"), downloadURL: text("downloadUrl"),
-            required: text("required").flatMap { try? Version($0) }, build: text("build").flatMap { Int64($0) })
+            required: text("required").flatMap { try? Version($0) }, build: text("build").flatMap { Int64($0) },
+            blocked: text("blocked").flatMap { try? Version($0) })
     }
 
     /// Takes a notification's dictionary; any other push gives one without fields.
@@ -60,7 +65,8 @@ public struct UpgradePush: Hashable, Sendable {
         case otherType
         /// A prompt that leads nowhere is never shown.
         case noDownloadURL
-        /// The app runs what is required. The relay did not know: the store updates apps by itself, and a push may be held for days.
+        /// The app runs what is required, or another version than the one that is blocked. The relay did not know: the store updates apps
+        /// by itself, and a push may be held for days.
         case current
     }
 
@@ -84,6 +90,7 @@ public struct UpgradePush: Hashable, Sendable {
     }
 
     private func isMet(by installed: Version?, build: Int64?) -> Bool {
+        if let blocked { return installed.map { $0 != blocked } ?? false }
         if let required, let installed, installed >= required { return true }
         if let needed = self.build, let build { return build >= needed }
         return false

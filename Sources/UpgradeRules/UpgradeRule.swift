@@ -9,28 +9,43 @@ package struct UpgradeRule: Hashable, Sendable {
     /// Of the requirement.
     package let id: Int64
     package let version: Version
-    /// Whether whoever is below must upgrade; false: users are told of it, and may go on.
+    /// Whether whoever it concerns must upgrade; false: users are told of it, and may go on.
     package let forces: Bool
+    /// Whether exactly this version must be left; false: it is a floor, or a newest version, and concerns whoever is below.
+    package let isBlock: Bool
     /// For how many of the users, drawn by the requirement.
     package let reach: Int
-    /// The oldest system that the version runs on (`Version` of "17.0"; on Android the API level); nil: any.
+    /// The oldest system that the version runs on, or of a block what there is to leave it for (`Version` of "17.0"; on Android the API
+    /// level); nil: any.
     package let minimumOS: Version?
     /// Those whom it names, whatever its reach.
     private let canary: Set<WireText>
 
     package init(
-        id: Int64 = 0, _ version: Version, forces: Bool = true, reach: Int = everybody, canary: [String] = [],
-        minimumOS: Version? = nil
+        id: Int64 = 0, _ version: Version, forces: Bool = true, isBlock: Bool = false, reach: Int = everybody,
+        canary: [String] = [], minimumOS: Version? = nil
     ) {
         self.id = id
         self.version = version
         self.forces = forces
+        self.isBlock = isBlock
         self.reach = reach
         self.minimumOS = minimumOS
         self.canary = reach == Self.everybody ? [] : Set(canary.map { WireText($0) })
     }
 
     package var isForEverybody: Bool { reach == Self.everybody }
+
+    /// Whether it speaks of who runs this version; nil: not known, which may be below a floor, and is not known to be what is blocked.
+    package func concerns(_ installed: Version?) -> Bool {
+        guard let installed else { return !isBlock }
+        return isBlock ? installed == version : installed < version
+    }
+
+    /// The order in which a verdict looks at rules: the highest version first, of one version what blocks it.
+    package static func isJudgedBefore(_ left: UpgradeRule, _ right: UpgradeRule) -> Bool {
+        left.version == right.version ? left.isBlock && !right.isBlock : right.version < left.version
+    }
 
     /// Whether it is for some whom it names: who they are is for nobody to find out.
     package var namesUsers: Bool { !canary.isEmpty }

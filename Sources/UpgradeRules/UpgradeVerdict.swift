@@ -32,7 +32,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     ) -> UpgradeVerdict {
         guard hasDownloadURL else { return .none }
         let rules = [required.map { UpgradeRule($0) }, latest.map { UpgradeRule($0, forces: false) }].compactMap(\.self)
-        return Verdict(rules.sorted { $0.version > $1.version }, version: installed).prompt
+        return Verdict(rules.sorted(by: UpgradeRule.isJudgedBefore), version: installed).prompt
     }
 
     /// Whether a device is pushed when `required` rises: its version is below, or unknown.
@@ -53,5 +53,12 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     public static func needsPush(_ arena: [UInt8], _ range: Range<Int>?, required: Version) -> Bool {
         guard let range else { return true }
         return Version.isOlder(arena, range, than: required) ?? true
+    }
+
+    /// Whether a device runs the version that is blocked: allocates nothing. Bytes that are not a version are not known to be it.
+    @inlinable
+    public static func isBlocked(_ arena: [UInt8], _ range: Range<Int>?, _ blocked: Version) -> Bool {
+        guard let range else { return false }
+        return Version.order(arena, range, blocked) == .same
     }
 }

@@ -9,7 +9,8 @@
 /// |---|---|---|---|---|
 /// | the version is not known, and there is a floor | `unknown`, the highest floor | sent | nothing | as `enforce.unknown` says |
 /// | below a floor that runs on the system | `forced`, the highest of them | sent | must upgrade | 426 |
-/// | below a floor that does not, and such systems end | `ended`, the highest floor | filtered | refused, no link | 426 |
+/// | a version that is blocked, and what is above it runs on the system | `forced`, the block | sent | must upgrade | 426 |
+/// | one of these two that does not run there, and such systems end | `ended`, the highest | filtered | refused, no link | 426 |
 /// | below what is announced and runs on the system | `announced`, the highest | none | may upgrade | passes |
 /// | else | `none`, the reason | filtered | nothing | passes |
 ///
@@ -19,8 +20,9 @@
 package enum Verdict: Hashable, Sendable {
     /// Nothing is known of the version, so it may be below this floor.
     case unknown(UpgradeRule)
+    /// The version is below this floor, or is this one that is blocked.
     case forced(UpgradeRule)
-    /// The version is below this floor, which the phone can never have; the service ends for it.
+    /// The same, but the phone can never have what is asked for; the service ends for it.
     case ended(UpgradeRule)
     case announced(UpgradeRule)
     case none(Reason)
@@ -40,7 +42,7 @@ package enum Verdict: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - rules: the highest version first.
+    ///   - rules: in the order of `UpgradeRule.isJudgedBefore`.
     ///   - version: nil: not known.
     ///   - endsOlderSystems: whether who has too old a system for a floor, and has no other, is refused; false: as if the floor did not
     ///     exist.
@@ -51,7 +53,8 @@ package enum Verdict: Hashable, Sendable {
         var ending: UpgradeRule?
         var (isPassedOver, isTooOld) = (false, false)
         for rule in rules {
-            if let version, version >= rule.version { break }
+            if let version, version > rule.version { break }
+            guard rule.concerns(version) else { continue }
             guard rule.reaches(user) else {
                 isPassedOver = true
                 continue

@@ -12,8 +12,21 @@ extension Version {
     /// - Returns: nil when the bytes are not a version.
     @inlinable
     public static func isOlder(_ arena: [UInt8], _ range: Range<Int>, than required: Version) -> Bool? {
+        order(arena, range, required).map { $0 == .older }
+    }
+
+    /// How a version in UTF-8 stands to another.
+    public enum Order: Hashable, Sendable {
+        case older, same, newer
+    }
+
+    /// The same, of all three ways in which two versions can stand to each other.
+    ///
+    /// - Returns: how the one in bytes stands to `other`; nil when the bytes are not a version.
+    @inlinable
+    public static func order(_ arena: [UInt8], _ range: Range<Int>, _ other: Version) -> Order? {
         guard range.count <= maximumLength else { return nil }
-        var older: Bool?  // decided by the first segment that differs; the rest is only checked
+        var order: Order?  // decided by the first segment that differs; the rest is only checked
         var segment = 0
         var value: UInt64 = 0
         var digits = 0
@@ -24,9 +37,9 @@ extension Version {
             let byte = atEnd ? UInt8(ascii: ".") : arena[place]
             if byte == UInt8(ascii: ".") {
                 guard digits > 0 else { return nil }
-                if older == nil {
-                    let other = segment < required.segments.count ? required.segments[segment] : 0
-                    if value != other { older = value < other }
+                if order == nil {
+                    let number = segment < other.segments.count ? other.segments[segment] : 0
+                    if value != number { order = value < number ? .older : .newer }
                 }
                 if atEnd { break }
                 segment += 1
@@ -41,7 +54,7 @@ extension Version {
             }
             place += 1
         }
-        // Equal so far: older if `required` goes on, because its last segment is never a trailing zero.
-        return older ?? (required.segments.count > segment + 1)
+        // Equal so far: older if `other` goes on, because its last segment is never a trailing zero.
+        return order ?? (other.segments.count > segment + 1 ? .older : .same)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
-import UpgradeRules
+package import UpgradeRules
 package import WireFormat
 
 /// The body of a bump: CONTRACT's `{"latest", "required", "downloadUrl", "message", "telephones"}`, in the webhook also
@@ -61,6 +61,7 @@ package enum BumpBody {
             message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
+        bump.blocked = blocked(&fields)
         bump.minimumOS = fields.change("minimumOs") { $0.version($1) }
         bump.requiredFrom = fields.change("requiredFrom") { fields, name in
             fields.time(name, example: "2026-12-01T09:00:00+08:00") {
@@ -74,11 +75,40 @@ package enum BumpBody {
                 FieldFault(
                     "required",
                     "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
-                        + "telephones, builds, minimumOs, requiredFrom")
+                        + "telephones, builds, blocked, minimumOs, requiredFrom")
             ])
         }
         bump.isConfirmed = isConfirmed
         return bump
+    }
+
+    /// The most versions that one bump blocks.
+    package static let mostBlocked = 20
+
+    /// `["2.1.5"]`: versions that exactly are meant, each once.
+    package static func blocked(_ fields: inout BodyFields) -> [Version] {
+        guard let value = fields.take("blocked") else { return [] }
+        guard case .array(let elements) = value, (1...mostBlocked).contains(elements.count) else {
+            fields.refuse(
+                "blocked", "an array of 1 to \(mostBlocked) versions is needed, such as [\"2.1.5\"]; got \(value.sight)"
+            )
+            return []
+        }
+        var versions: [Version] = []
+        for (index, element) in elements.enumerated() {
+            let field = "blocked[\(index)]"
+            do {
+                guard let text = element.string else {
+                    fields.refuse(field, "a version is needed, such as \"2.1.5\"; got \(element.sight)")
+                    continue
+                }
+                let version = try Version(text)
+                if !versions.contains(version) { versions.append(version) }
+            } catch {
+                fields.refuse(field, "\(error)")
+            }
+        }
+        return versions
     }
 
     /// `{"latest": 210, "required": 200}`: Android's version codes.

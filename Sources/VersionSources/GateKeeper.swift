@@ -76,9 +76,7 @@ package struct GateKeeper {
         at record: VersionRecord, _ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks, _ now: Timestamp
     ) throws -> Bool {
         let app = record.app
-        func verdict(_ row: Requirement, isReminder: Bool) -> GateVerdict? {
-            runner.verdict(row.version, build: row.build, of: app, isReminder: isReminder, at: now)
-        }
+        func verdict(_ question: GateQuestion) -> GateVerdict? { runner.verdict(question, of: app, at: now) }
         let gate = runner.decidingStore(of: app)?.rawValue
         let actor = Signature(by: gate ?? InForce.ungated, via: "gate", at: now)
         var surroundings = RequirementMachine.Surroundings(
@@ -94,7 +92,7 @@ package struct GateKeeper {
         let after = decision.after
         for row in after.rows where row.isAccepted && !after.isSuperseded(row) {
             guard row.state == .waiting || row.state == .announced, !row.isReleased else { continue }
-            let opening = row.isGated ? verdict(row, isReminder: row.kind == .latest)?.opensAt : nil
+            let opening = row.isGated ? verdict(after.question(row))?.opensAt : nil
             for time in [opening, row.isDue(at: now) ? nil : row.requiredFrom].compactMap(\.self) {
                 nextOpening = min(nextOpening ?? time, time)
             }

@@ -161,19 +161,15 @@ package final class SourceRunner: VersionLookup {
 
     /// What the app's gate says of a version now; nil where it has none.
     ///
-    /// - Parameters:
-    ///   - isReminder: nobody is forced: what the store shows need not have been there for a while.
-    ///   - now: nil: the moment of the call.
+    /// - Parameter now: nil: the moment of the call.
     package func verdict(
-        _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false, at now: Timestamp? = nil
+        _ question: GateQuestion, of app: AppKey, at now: Timestamp? = nil
     ) -> GateVerdict? {
         let (gate, evidence, failing, remembered) = status.read {
             ($0.gates[app], $0.evidence[app], $0.failing[app], $0.remembered)
         }
         guard let gate else { return nil }
-        var rules = gate.rules
-        if isReminder { rules.hold = .zero }
-        return AvailabilityGate(version, build: build, rules: rules).verdict(
+        return AvailabilityGate(question, rules: gate.rules).verdict(
             of: gate.deciding, evidence?[gate.deciding], failure: failing?[gate.deciding],
             isRemembered: remembered.contains(.init(app: app, kind: gate.deciding)), at: now ?? clock(),
             write: \.internetTime)

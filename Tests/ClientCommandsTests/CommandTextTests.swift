@@ -22,6 +22,8 @@ import Testing
         "version set": ["com.example.app ios --required 2.0.0 --latest 2.1.0 --yes"],
         "version show": ["", "com.example.app"],
         "version release": ["com.example.app ios --yes"],
+        "version block": ["com.example.app ios 1.9.4 --yes"],
+        "version unblock": ["com.example.app ios 1.9.4 --yes"],
         "version withdraw": ["com.example.app ios --required 2.0.0 --yes"],
         "plan": ["com.example.app ios --required 2.0.0"],
         "test-push": ["com.example.app ios --telephone 13800138000"],

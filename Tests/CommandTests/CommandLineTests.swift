@@ -26,7 +26,7 @@ import Testing
         let names = [
             "serve", "demo", "check-config", "simulate-apns", "simulate-fcm", "version set", "version show",
             "version release",
-            "version withdraw", "test-push", "devices import",
+            "version block", "version unblock", "version withdraw", "test-push", "devices import",
             "devices export", "devices show", "devices remove", "users explain", "campaigns list", "campaigns show",
             "campaigns watch",
             "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",

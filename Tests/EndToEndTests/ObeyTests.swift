@@ -65,4 +65,52 @@ import Testing
         let document = try bench.api("GET", "/v1/apps/\(Workbench.app)/launchgate.json").json
         #expect((document["ios"] as? [String: Any])?["requiredUpdate"] == nil, "\(document)")
     }
+
+    @Test func oneBadBuildIsLeftByThoseWhoRunItBesideTheFloorsCampaign() throws {
+        let bench = try Workbench()
+        try bench.start()
+        let fleet = Fleet(count: 4)
+        try bench.register(fleet)
+        let versions = ["2.1.5", "2.1.4", "1.9.0", "2.1.5"]
+        for (device, version) in zip(fleet.devices, versions) {
+            let answer = try bench.api(
+                "PATCH", "/v1/apps/\(Workbench.app)/ios/devices/\(device.token)",
+                body: Array(#"{"version":"\#(version)"}"#.utf8))
+            #expect(answer.status == 200, "\(answer)")
+        }
+        let floor = try bench.campaign(of: try bench.bump("2.0.0"))
+        _ = try bench.follow(floor) { $0.isFinal }
+        let early = try bench.command("version", "block", Workbench.app, "ios", "2.1.5")
+        #expect(early.status == 1 && early.errors.contains("who leaves it would find nothing"), "\(early)")
+        let set = try bench.command("version", "set", Workbench.app, "ios", "--latest", "2.2.0", "--yes")
+        #expect(set.status == 0, "\(set)")
+        let blocked = try bench.command(
+            "version", "block", Workbench.app, "ios", "2.1.5", "--message", "Leave it.", "--json")
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(blocked.output.utf8)) as? [String: Any])
+        let campaign = try #require((json["blockCampaigns"] as? [[String: Any]])?.first?["id"] as? String)
+        let end = try bench.follow(campaign) { $0.isFinal }
+        #expect(end.state == "completed" && end.addsUp && end.counts["accepted"] == 2, "\(end)")
+        #expect(end.filteredBy["alreadyCurrent"] == 2, "\(end)")
+        let pushes = try bench.record().compactMap { record -> (String, [String: Any])? in
+            guard let token = record["token"] as? String, let payload = record["payload"] as? [String: Any],
+                let page = payload["page"] as? [String: Any]
+            else { return nil }
+            return (token, page)
+        }
+        let ofBlock = pushes.filter { $0.1["blocked"] as? String == "2.1.5" && $0.1["required"] == nil }.map(\.0)
+        #expect(Set(ofBlock) == [fleet.devices[0].token, fleet.devices[3].token], "\(pushes)")
+        let path = "/v1/enforce?app=\(Workbench.app)&platform=ios&version="
+        #expect(try bench.api("GET", path + "2.1.5").status == 426)
+        #expect(try bench.api("GET", path + "2.1.4").status == 204)
+
+        // It is held over a restart, and ends by a person's word.
+        bench.kill()
+        try bench.start()
+        #expect(try bench.api("GET", path + "2.1.5").status == 426)
+        let shown = try bench.command("version", "show", Workbench.app)
+        #expect(shown.output.contains("2.1.5 is blocked since"), "\(shown)")
+        let unblocked = try bench.command("version", "unblock", Workbench.app, "ios", "2.1.5", "--yes")
+        #expect(unblocked.status == 0 && unblocked.output.contains("2.1.5 may be used again"), "\(unblocked)")
+        #expect(try bench.api("GET", path + "2.1.5").status == 204)
+    }
 }

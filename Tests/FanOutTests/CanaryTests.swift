@@ -42,6 +42,6 @@ import Testing
         #expect(bench.lane.waiting(at: "production") == 2)
         bench.turn(bench.lane.answer("production", status: 400, reason: "BadDeviceToken"))
         let owners = bench.dispatcher.owners.values.filter { $0.1 }
-        #expect(owners.map(\.0.key.isStaged) == [true])
+        #expect(owners.map(\.0.key.track) == [.staged])
     }
 }

@@ -78,7 +78,7 @@ import UpgradeRules
                 play(.halted, 0.1, required), play(.completed, 1, required),
             ].map { ($0.kind, $0) }
         for (kind, evidence) in cases {
-            let reason = AvailabilityGate(required, rules: rules)
+            let reason = AvailabilityGate(GateQuestion(required), rules: rules)
                 .verdict(of: kind, evidence, at: now) { "\($0.seconds)" }.reason
             let isTold = told.contains { pattern in
                 var rest = reason[...]

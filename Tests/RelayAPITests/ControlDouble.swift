@@ -101,6 +101,16 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return report
     }
 
+    func status(_ record: VersionRecord) -> VersionStatus {
+        VersionStatus(record, wait: wait(of: record)) { _ in nil }
+    }
+
+    func unblock(_ versions: [Version], of app: AppKey, by actor: String, reason: String?) throws -> VersionRecord {
+        let surroundings = RequirementMachine.Surroundings(now: Bench.now)
+        let decision = try store.unblock(versions, of: app, by: actor, reason: reason, in: surroundings)
+        return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: Bench.now)
+    }
+
     func status(_ record: CampaignRecord) -> CampaignStatus {
         CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
     }

@@ -1,5 +1,5 @@
-import CurlTransport
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Glibc
 import HTTPServer
 import OwnThread

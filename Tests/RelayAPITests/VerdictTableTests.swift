@@ -119,7 +119,42 @@ import UpgradeRules
         Case(rows: [modern, floor], version: "1.0", user: old, endsOlderSystems: true, verdict: "forced 2.0"),
         Case(rows: [modern, floor], version: "2.5", user: old, endsOlderSystems: true, verdict: "ended 3.0"),
         Case(rows: [modern], version: nil, user: old, endsOlderSystems: true, verdict: "none osTooOld"),
+        // One bad build: exactly that must be left, and what is not known is not known to be it.
+        Case(rows: [bad], version: "2.1.5", user: .init(late), verdict: "blocked 2.1.5"),
+        Case(rows: [bad], version: "2.1.5.0", user: .init(late), verdict: "blocked 2.1.5"),
+        Case(rows: [bad], version: "2.1.4", user: .init(late), verdict: "none current"),
+        Case(rows: [bad], version: "2.1.6", user: .init(late), verdict: "none current"),
+        Case(rows: [bad], version: "1.0", verdict: "none current"),
+        Case(rows: [bad], version: nil, user: .init(late), verdict: "none versionUnknown"),
+        Case(rows: [Row(version: "2.1.5", kind: .blocked, state: .waiting)], version: "2.1.5", verdict: "none nothing"),
+        Case(rows: [bad, floor], version: "2.1.5", user: .init(late), verdict: "blocked 2.1.5"),
+        Case(rows: [bad, floor], version: "2.5", user: .init(late), verdict: "none current"),
+        Case(rows: [bad, floor], version: "1.0", user: .init(late), verdict: "forced 2.0"),
+        Case(rows: [bad, floor], version: nil, user: .init(late), verdict: "unknown 2.0"),
+        Case(rows: [bad, Row(version: "3.0")], version: "2.1.5", verdict: "forced 3.0"),
+        Case(rows: [bad, Row(version: "2.1.5")], version: "2.1.5", verdict: "blocked 2.1.5"),
+        Case(rows: [bad, Row(version: "2.1.5")], version: "2.1.4", verdict: "forced 2.1.5"),
+        Case(rows: [bad, wave], version: "2.1.5", user: .init(early), verdict: "forced 3.0"),
+        Case(rows: [bad, wave], version: "2.1.5", user: .init(late), verdict: "blocked 2.1.5"),
+        // Users are told of what there is above it, and never of itself.
+        Case(
+            rows: [bad, Row(version: "2.2", kind: .latest, state: .announced)], version: "2.1.5",
+            verdict: "blocked 2.1.5"),
+        Case(
+            rows: [bad, Row(version: "2.2", kind: .latest, state: .announced)], version: "2.1.4",
+            verdict: "announced 2.2"),
+        Case(
+            rows: [bad, Row(version: "2.1.5", kind: .latest, state: .announced)], version: "2.1.4",
+            verdict: "none current"),
+        // What there is above it does not run on this phone.
+        Case(rows: [badOfOld, floor], version: "2.1.5", user: old, verdict: "none osTooOld"),
+        Case(rows: [badOfOld, floor], version: "2.1.5", user: new, verdict: "blocked 2.1.5"),
+        Case(rows: [badOfOld], version: "2.1.5", user: old, endsOlderSystems: true, verdict: "ended 2.1.5"),
+        Case(rows: [badOfOld], version: "2.1.4", user: old, endsOlderSystems: true, verdict: "none current"),
     ]
+
+    static let bad = Row(version: "2.1.5", kind: .blocked)
+    static let badOfOld = Row(version: "2.1.5", kind: .blocked, minimumOS: "15.0")
 
     private static let (fourteen, fifteen) = (try? Version("14.8.1"), try? Version("15"))
     static let modern = Row(version: "3.0", minimumOS: "15.0")
@@ -141,7 +176,7 @@ import UpgradeRules
     private static func name(_ verdict: Verdict) -> String {
         switch verdict {
         case .unknown(let rule): "unknown \(rule.version)"
-        case .forced(let rule): "forced \(rule.version)"
+        case .forced(let rule): "\(rule.isBlock ? "blocked" : "forced") \(rule.version)"
         case .ended(let rule): "ended \(rule.version)"
         case .announced(let rule): "announced \(rule.version)"
         case .none(let reason): "none \(reason.rawValue)"
@@ -173,7 +208,11 @@ import UpgradeRules
             requirements.rules, version: version, user: example.user, endsOlderSystems: example.endsOlderSystems)
         let answer = answers.answer(to: version, user: example.user)
         #expect(answer.verdict == verdict)
-        #expect((answer.toldAtLogin != nil) == (verdict.prompt == .force))
+        if case .forced(let rule) = verdict {
+            #expect(answer.toldAtLogin == rule)
+        } else {
+            #expect(answer.toldAtLogin == nil)
+        }
         #expect(answer.prompt == verdict.prompt)
         let ofNobody = Verdict(
             requirements.rules, version: version, user: .init(nil, system: example.user.system),
@@ -200,7 +239,9 @@ import UpgradeRules
         let section = LaunchGateAdvice(.ios, facts).section
         let shown = LaunchGateClient.launchGate.prompt(section, installed: version)
         let nobody = UpgradeRule.User(nil, system: example.user.system)
-        switch (Verdict(requirements.rules, version: try Version(version), user: nobody).prompt, shown) {
+        // It has no word for a single version.
+        let said = requirements.rules.filter { !$0.isBlock }
+        switch (Verdict(said, version: try Version(version), user: nobody).prompt, shown) {
         case (.force, .required), (.none, .none), (.remind, .optional): break
         // The client looks at the first object alone.
         case (.remind, .none): #expect(section.required != nil)
@@ -227,8 +268,7 @@ import UpgradeRules
                 version: example.version.map(slice) ?? .absent,
                 system: example.user.system.map { slice($0.text) } ?? .absent,
                 environment: .production, isDead: false, registeredAt: 0)
-            let filter = AudienceFilter(
-                required: row.version, minimumOS: row.minimumOS, telephones: row.reach == 0 ? row.canary : nil)
+            let filter = AudienceFilter(row, telephones: row.reach == 0 ? row.canary : nil)
             let wave = WaveDraw(plan, requirement: row.id).wave(of: telephone.utf8)
             // Those whom it names have had their turn, by a list of their own.
             let isInTurn =

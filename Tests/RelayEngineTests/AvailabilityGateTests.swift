@@ -58,14 +58,14 @@ struct AvailabilityGateTests {
 
     @Test("when a forced upgrade may be announced", arguments: rows)
     func verdict(_ row: Row) throws {
-        let gate = AvailabilityGate(try Version(row.required), rules: .init(hold: row.hold))
+        let gate = AvailabilityGate(GateQuestion(try Version(row.required)), rules: .init(hold: row.hold))
         let verdict = gate.verdict(of: .appStore, try row.evidence, at: Self.now) { "\($0.seconds)" }
         #expect(verdict.state == row.verdict)
     }
 
     @Test("a store that cannot be asked is said to fail, and with what")
     func failure() throws {
-        let gate = AvailabilityGate(try Version("2.0.0"), rules: .init(hold: Self.day))
+        let gate = AvailabilityGate(GateQuestion(try Version("2.0.0")), rules: .init(hold: Self.day))
         let verdict = gate.verdict(of: .googlePlay, nil, failure: "HTTP 503", at: Self.now) { "\($0.seconds)" }
         #expect(verdict.reason == "waiting until Google Play offers 2.0.0; asking Google Play fails: HTTP 503")
         #expect(!verdict.isOpen)
@@ -73,7 +73,7 @@ struct AvailabilityGateTests {
 
     @Test("the reason says what is waited for, and until when")
     func reason() throws {
-        let gate = AvailabilityGate(try Version("2.0.0"), rules: .init(hold: Self.day))
+        let gate = AvailabilityGate(GateQuestion(try Version("2.0.0")), rules: .init(hold: Self.day))
         func text(_ row: Row) throws -> String {
             gate.verdict(of: .appStore, try row.evidence, at: Self.now) { "@\($0.seconds)" }.reason
         }

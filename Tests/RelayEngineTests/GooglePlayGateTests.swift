@@ -103,11 +103,11 @@ struct GooglePlayGateTests {
     func verdict(_ row: Row) throws {
         let now = Timestamp(seconds: 1_000_000)
         let evidence = GooglePlayEvidence(askedAt: now, track: "production", releases: row.releases)
-        let gate = AvailabilityGate(
-            try Version("2.0.0"), build: row.build, rules: .init(minimumFraction: row.minimum))
+        let question = GateQuestion(try Version("2.0.0"), build: row.build)
+        let gate = AvailabilityGate(question, rules: .init(minimumFraction: row.minimum))
         let verdict = gate.verdict(of: .googlePlay, .googlePlay(evidence), at: now) { "@\($0.seconds)" }
         #expect(verdict == GateVerdict(row.state, row.reason))
-        #expect(evidence.hangsOnRollout(try Version("2.0.0"), build: row.build) == row.hangs)
+        #expect(evidence.hangsOnRollout(question) == row.hangs)
     }
 
     @Test("what everybody is offered is what is published and completed")

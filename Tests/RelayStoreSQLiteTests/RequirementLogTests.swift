@@ -80,7 +80,7 @@ import UpgradeRules
         #expect(lines.taken.map { $0.contains("change=raised") && $0.contains("state=waiting") } == [true])
         try store.decide(
             app, .looked, by: Signature(by: "appStore", via: "gate", at: now),
-            in: RequirementMachine.Surroundings(now: now, gate: "appStore") { _, _ in GateVerdict(.open, "shown") })
+            in: RequirementMachine.Surroundings(now: now, gate: "appStore") { _ in GateVerdict(.open, "shown") })
         #expect(
             lines.taken.map {
                 $0.contains("change=inForce version=3.0 from=2.2 to=3.0") && $0.contains("by=appStore via=gate")

@@ -117,7 +117,7 @@ struct StoreFaultTests {
             {
                 let version = try Version("0.9")
                 try $0.sawVersions(
-                    [Sighting(app: app, token: "token-number-5", version: version, toldAtLogin: Version("1.0"))],
+                    [Sighting(app: app, token: "token-number-5", version: version, toldAtLogin: 1)],
                     at: now)
             }
         ),

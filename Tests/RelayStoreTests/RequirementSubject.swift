@@ -22,8 +22,8 @@ struct RequirementSubject {
             now: now, gate: hasStore ? "appStore" : nil,
             draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves),
             known: known
-        ) { row, _ in
-            hasStore ? GateVerdict(verdicts[row.version] ?? .closed, "the store says so") : nil
+        ) { question in
+            hasStore ? GateVerdict(verdicts[question.version] ?? .closed, "the store says so") : nil
         }
     }
 

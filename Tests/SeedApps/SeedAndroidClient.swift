@@ -34,6 +34,7 @@ package struct SeedAndroidClient: Sendable {
     /// What is kept over a restart of the app.
     package private(set) var upgradeURL: String?
     private var upgradeRequired = ""
+    private var upgradeBlocked = ""
     private var seen: Set<String> = []
 
     package init(userTelephone: String?, pushType: String = "mddy_needUpgrade", versionName: String? = nil) {
@@ -46,6 +47,13 @@ package struct SeedAndroidClient: Sendable {
     package mutating func start(versionName: String) {
         self.versionName = versionName
         if meets(upgradeRequired) { upgradeURL = nil }
+        if hasLeft(upgradeBlocked) { upgradeURL = nil }
+    }
+
+    /// The guide's `hasLeft`.
+    private func hasLeft(_ blocked: String) -> Bool {
+        guard let versionName else { return false }
+        return !blocked.isEmpty && blocked != versionName
     }
 
     /// The guide's `meets`.
@@ -84,8 +92,10 @@ package struct SeedAndroidClient: Sendable {
         guard let url = SeedClient.string(page["downloadUrl"]), !url.isEmpty else { return .dropped(.noDownloadURL) }
         let required = SeedClient.string(page["required"]) ?? ""
         if meets(required) { return .dropped(.current) }
+        let blocked = SeedClient.string(page["blocked"]) ?? ""
+        if hasLeft(blocked) { return .dropped(.current) }
         if let id = data["pushId"], !seen.insert(id).inserted { return .dropped(.repeated) }
-        (upgradeRequired, upgradeURL) = (required, url)
+        (upgradeRequired, upgradeBlocked, upgradeURL) = (required, blocked, url)
         return .accepted(downloadURL: url)
     }
 }

@@ -45,7 +45,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + deliveries + erasing
         + tokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
-        + adoption + rounds + evidence + together
+        + adoption + blocks + rounds + evidence + together
 }
 
 /// Where a driver broke a rule.

@@ -76,8 +76,8 @@ struct Subject: Sendable {
         let version = try version(required)
         let decision = try store.decide(
             app, .looked, by: Signature(by: actor, via: "gate", at: time ?? now),
-            in: RequirementMachine.Surroundings(now: time ?? now, gate: actor) { row, _ in
-                row.version == version ? GateVerdict(state, reason) : GateVerdict(.closed, "not out yet")
+            in: RequirementMachine.Surroundings(now: time ?? now, gate: actor) { question in
+                question.version == version ? GateVerdict(state, reason) : GateVerdict(.closed, "not out yet")
             })
         func isInForce(_ requirements: Requirements) -> Bool { requirements.live(version)?.state == .inForce }
         return isInForce(decision.before) != isInForce(decision.after)

@@ -75,6 +75,9 @@ import UpgradeRules
             (#""required":"2.0.0","build":200"#, nil, 200, true),
             (#""required":"2.0.0","build":"200""#, "1.9", 201, true),
             (#""required":"2.0.0","build":200"#, "2.0.0", 1, true), (#""build":[]"#, "9", 900, false),
+            (#""blocked":"2.1.5""#, "2.1.5", nil, false), (#""blocked":"2.1.5""#, "2.1.5.0", nil, false),
+            (#""blocked":"2.1.5""#, "2.1.4", nil, true), (#""blocked":"2.1.5""#, "2.1.6", nil, true),
+            (#""blocked":"2.1.5""#, nil, 7, false),
         ] as [(String, String?, Int64?, Bool)])
     func aPushThatIsMetIsDropped(fields: String, installed: String?, build: Int64?, isMet: Bool) throws {
         let page = #"{"type":"t","userTel":"1","downloadUrl":"u"\#(fields.isEmpty ? "" : ","+fields)}"#
@@ -119,12 +122,23 @@ import UpgradeRules
         updated.start(versionName: "2.0.1")
         #expect(updated.upgradeURL == nil)
 
+        var left = SeedAndroidClient(userTelephone: "1", pushType: "t", versionName: "2.1.4")
+        let page = #"{"type":"t","userTel":"1","downloadUrl":"u","blocked":"2.1.5"}"#
+        #expect(left.receive(data: ["page": page]) == .dropped(.current))
+        left.start(versionName: "2.1.5")
+        #expect(left.receive(data: ["page": page]) == .accepted(downloadURL: "u"))
+        left.start(versionName: "2.1.6")
+        #expect(left.upgradeURL == nil)
+
         let guide = try String(
             contentsOf: URL(filePath: #filePath).appending(path: "../../../etc/ANDROID.md").standardized,
             encoding: .utf8)
         let lines = [
-            "if (meets(required)) return ", "if (!prefs.rememberPush(", "prefs.upgradeRequired = required",
-            "if (meets(prefs.upgradeRequired)) prefs.upgradeUrl = null",
+            "if (meets(required)) return ", "if (hasLeft(blocked)) return", "if (!prefs.rememberPush(",
+            "prefs.upgradeRequired = required",
+            "prefs.upgradeBlocked = blocked", "if (meets(prefs.upgradeRequired)) prefs.upgradeUrl = null",
+            "if (hasLeft(prefs.upgradeBlocked)) prefs.upgradeUrl = null",
+            "blocked.isNotEmpty() && blocked != BuildConfig.VERSION_NAME",
             "if (required.isEmpty()) return false", "if (difference != 0) return difference > 0",
         ]
         var rest = guide[...]

@@ -79,7 +79,7 @@ struct BumpBodyTests {
         ),
         (
             #"{"required": "1", "requred": "2"}"#, "requred",
-            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, minimumOs, requiredFrom, confirm"
+            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, blocked, minimumOs, requiredFrom, confirm"
         ),
         (
             #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",
@@ -101,7 +101,7 @@ struct BumpBodyTests {
         (
             #"{}"#, "required",
             "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
-                + "telephones, builds, minimumOs, requiredFrom"
+                + "telephones, builds, blocked, minimumOs, requiredFrom"
         ),
         (#"[]"#, "body", "an object is needed; got an array"),
     ]

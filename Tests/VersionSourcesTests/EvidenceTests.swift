@@ -113,7 +113,7 @@ import UpgradeRules
     }
 
     private func verdict(_ life: Life, _ version: String = "2.0") throws -> GateVerdict {
-        try #require(life.runner.verdict(Version(version), build: nil, of: app))
+        try #require(life.runner.verdict(GateQuestion(Version(version)), of: app))
     }
 
     private func require(_ version: String) throws {

@@ -5,7 +5,9 @@ import WireFormat
 
 extension CommandEntry {
     static let versionSet = client("version set") { run in
-        let reply = try await run.sendBump()
+        let reply = try await run.send(bump: BumpArguments.body(run.arguments)) { name, plan in
+            "Require \(plan.shown(.required, or: run.arguments.value("latest") ?? "")) of \(name) and push it?"
+        }
         try run.show(reply.text, bumped(run.arguments, reply))
         return .done
     }
@@ -107,6 +109,7 @@ extension CommandEntry {
         if !version.shown(.minimumOs).isEmpty { fields.append(("minimum OS", version.shown(.minimumOs))) }
         if !version.shown(.requiredFrom).isEmpty { fields.append(("required from", version.shown(.requiredFrom))) }
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
+        for block in version.list(.blocks) { fields.append(("blocked", BlockText.words(block))) }
         if let telephones = version[.telephones]?.array {
             fields.append(("canary", "\(telephones.count) phone number\(telephones.count == 1 ? "" : "s")"))
         }

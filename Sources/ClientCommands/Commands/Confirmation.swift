@@ -18,10 +18,14 @@ enum Confirmation {
 }
 
 extension ClientRun {
-    /// Sends a bump. A rise is shown as it would be and wants a yes on a terminal.
-    func sendBump() async throws -> RelayClient.Reply {
+    /// Sends a bump. What it would do to phones is shown and wants a yes on a terminal.
+    ///
+    /// - Parameter question: about the app of this name, whose plan is this.
+    func send(
+        bump: JSONValue, question: (_ name: String, _ plan: JSONValue) -> String
+    ) async throws -> RelayClient.Reply {
         let client = try client()
-        var body = try BumpArguments.body(arguments).object ?? []
+        var body = bump.object ?? []
         func confirm() { body.append(JSONMember(name: "confirm", value: .bool(true))) }
         if arguments.flag("yes") {
             confirm()
@@ -34,10 +38,7 @@ extension ClientRun {
                 let isDoubtful = plan[.needsConfirmation] == .bool(true)
                 if plan[.rises] == .bool(true) || isDoubtful {
                     let name = try AppArguments.name(arguments)
-                    let version = plan.shown(.required, or: arguments.value("latest") ?? "")
-                    try await Confirmation.obtain(self, "Require \(version) of \(name) and push it?") {
-                        PlanText.summary(plan)
-                    }
+                    try await Confirmation.obtain(self, question(name, plan)) { PlanText.summary(plan) }
                     if isDoubtful { confirm() }
                 }
             }

@@ -30,13 +30,25 @@ package enum PlanText {
                 + (campaign.isEmpty ? "" : ", and campaign \(campaign) tells of it")
                 + (toPush == 0 ? ": nothing more is pushed\n" : ": who is named anew is pushed\n")
         }
+        let blocks = plan.list(.blocks)
+        if !blocks.isEmpty, plan.shown(.required).isEmpty, plan[.rises] == .bool(false) {
+            gate = "blocked already: nothing more is pushed\n"
+        }
+        for block in blocks {
+            gate += "\(block.shown(.version)) must be left by \(block.count(.toPush)) devices\n"
+        }
         let waves = plan.list(.waves).compactMap { if case .number(let percent) = $0 { percent } else { nil } }
         if !waves.isEmpty {
             gate += "in waves, and forced with them: \(waves.joined(separator: " %, ")) % of the users\n"
         }
         let known = plan.shown(.largestKnown)
+        let isAboutBlocks = !blocks.isEmpty && plan.shown(.required).isEmpty
         let doubt =
-            plan[.needsConfirmation] == .bool(true) ? ", far below what is asked for: is it a typing error?" : ""
+            plan[.needsConfirmation] != .bool(true)
+            ? ""
+            : isAboutBlocks
+                ? ": nothing above is known that is not blocked, so who leaves would find nothing"
+                : ", far below what is asked for: is it a typing error?"
         let largest =
             known.isEmpty
             ? "no version is known yet\n" : "largest version known: \(known)\(doubt)\n"

@@ -46,7 +46,8 @@ extension JSONWriter {
             }
             writer.array(.pushes, app.pushes) { writer, push in
                 writer.object([
-                    .campaign: push.delivery.campaign, .required: push.required?.text, .token: push.delivery.token,
+                    .campaign: push.delivery.campaign, .required: push.target?.required?.text,
+                    .blocked: push.target?.blocked?.text, .token: push.delivery.token,
                     .state: push.delivery.state.name, .reason: push.delivery.reason, .attempts: push.delivery.attempts,
                     .nextAttemptAt: push.delivery.nextAttemptAt, .updatedAt: push.delivery.updatedAt,
                 ])

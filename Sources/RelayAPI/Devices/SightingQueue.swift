@@ -16,7 +16,7 @@ package final class SightingQueue: Sendable {
 
     private struct Seen {
         var version: Version
-        var toldAtLogin: Version?
+        var toldAtLogin: Int64?
         var at: Timestamp
 
         /// Takes what is newer. Whom the older sighting was told stays told: a device may come back with another version

@@ -6,7 +6,7 @@ import WireFormat
 
 /// The sentences of `users explain`, which support reads out.
 extension Verdict {
-    /// The floor that it is about.
+    /// The floor or the block that forces.
     var floor: UpgradeRule? {
         switch self {
         case .unknown(let rule), .forced(let rule): rule
@@ -17,6 +17,7 @@ extension Verdict {
     func words(_ version: Version?, _ user: UpgradeRule.User, among rules: [UpgradeRule]) -> String {
         let installed = version.map(\.text) ?? "an unknown version"
         switch self {
+        case .forced(let rule) where rule.isBlock: return "\(installed) is blocked"
         case .forced(let rule): return "\(installed) is below \(rule.version), which is required of \(rule.whom(user))"
         case .unknown(let rule):
             return "no version of this device is known, and \(rule.version) is required of \(rule.whom(user))"
@@ -26,7 +27,11 @@ extension Verdict {
         case .none(.versionUnknown): return "no version of this device is known, and nothing is required"
         case .ended(let rule): return "\(tooOld(installed, rule, user)); the service ends for such phones"
         case .none(.osTooOld):
-            guard let rule = rules.first(where: { $0.reaches(user) && !$0.runs(on: user.system) }) else {
+            guard
+                let rule = rules.first(where: {
+                    $0.concerns(version) && $0.reaches(user) && !$0.runs(on: user.system)
+                })
+            else {
                 return "the system of this phone is too old for what is required"
             }
             return tooOld(installed, rule, user)
@@ -42,8 +47,9 @@ extension Verdict {
     }
 
     private func tooOld(_ installed: String, _ rule: UpgradeRule, _ user: UpgradeRule.User) -> String {
-        "\(installed) is below \(rule.version), which needs system version \(rule.minimumOS?.text ?? "-") and this phone has "
-            + "\(user.system?.text ?? "an unknown one")"
+        (rule.isBlock
+            ? "\(installed) is blocked, and what is above it" : "\(installed) is below \(rule.version), which")
+            + " needs system version \(rule.minimumOS?.text ?? "-") and this phone has \(user.system?.text ?? "an unknown one")"
     }
 }
 

@@ -74,7 +74,7 @@ package struct UserExplanation: Sendable {
     package struct Push: Sendable {
         package var delivery: Delivery
         /// nil where the campaign has just gone.
-        package var required: Version?
+        package var target: UpgradeTarget?
     }
 }
 
@@ -108,7 +108,7 @@ package struct UserExplainer {
             var one = UserExplanation.App(app: app, record: records[app])
             let requirements = one.record?.requirements ?? Requirements()
             one.pushes = pushes.filter { $0.app == app }.map { delivery in
-                UserExplanation.Push(delivery: delivery, required: campaigns[delivery.campaign]?.required)
+                UserExplanation.Push(delivery: delivery, target: campaigns[delivery.campaign]?.target)
             }
             one.stage = requirements.staged.map { UserExplanation.Stage($0, telephone) }
             one.devices = devices.filter { $0.registration.app == app }.map { device in

@@ -37,8 +37,8 @@ package struct CheckAnswers: Sendable {
     /// What an app is answered.
     package struct Answer: Sendable {
         package var content: PreparedContent
-        /// The requirement that it is told of, where it must upgrade.
-        package var toldAtLogin: Version?
+        /// What it is told that it must obey, where it must upgrade.
+        package var toldAtLogin: UpgradeRule?
         package var verdict: Verdict
         /// What the content tells an app: nothing where that would lead nowhere.
         package var prompt: UpgradeVerdict
@@ -57,8 +57,8 @@ package struct CheckAnswers: Sendable {
         guard let version else { return .unknown(answers.unknown) }
         let user = UpgradeRule.User(nil, system: system)
         switch Verdict(rules, version: version, user: user, endsOlderSystems: endsOlderSystems) {
-        case .forced: return answers.denied.map { .denied($0) } ?? .passes
-        case .ended: return answers.ended.map { .denied($0.refusal) } ?? .passes
+        case .forced(let rule): return answers.denied(by: rule).map { .denied($0) } ?? .passes
+        case .ended(let rule): return answers.ended[rule.id].map { .denied($0.refusal) } ?? .passes
         case .announced, .none, .unknown: return .passes
         }
     }
@@ -74,7 +74,7 @@ package struct CheckAnswers: Sendable {
             runs: (UpgradeRule) -> Bool
         ) {
             func answers(_ rules: [UpgradeRule]) -> Answers {
-                let ending = profile.belowMinimumOS == .deny ? rules.first { $0.forces && !runs($0) } : nil
+                let ending = profile.belowMinimumOS == .deny ? rules.filter { $0.forces && !runs($0) } : []
                 return Answers(rules.filter(runs), ending: ending, requirements, profile)
             }
             everybody = answers(rules.filter(\.isForEverybody))
@@ -84,7 +84,7 @@ package struct CheckAnswers: Sendable {
 
     /// The answers that users of one kind can get.
     private struct Answers: Sendable {
-        private let required: Version?
+        private let floor: UpgradeRule?
         let none: PreparedContent
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
         private let remind: PreparedContent?
@@ -92,19 +92,24 @@ package struct CheckAnswers: Sendable {
         private let coming: (version: Version, content: PreparedContent)?
         private let force: PreparedContent?
         /// What a proxy is told of a version that must be replaced, and of one that is not known.
-        let denied: EnforceRefusal?
+        private let denied: EnforceRefusal?
         let unknown: EnforceRefusal
+        /// What is told of a version that is to be left, by its rule.
+        private let blocked: [Int64: Refused]
         /// For whose phone there is no version that is required, where the service ends for those.
-        let ended: (content: PreparedContent, refusal: EnforceRefusal)?
+        let ended: [Int64: Refused]
+
+        typealias Refused = (content: PreparedContent, refusal: EnforceRefusal)
 
         /// - Parameters:
         ///   - rules: those that are for these users.
-        ///   - ending: the floor that the service ends for them with.
+        ///   - ending: those that the service ends for them with.
         init(
-            _ rules: [UpgradeRule], ending: UpgradeRule?, _ requirements: Requirements, _ profile: AppProfile
+            _ rules: [UpgradeRule], ending: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile
         ) {
-            let floor = rules.first(where: \.forces).flatMap { requirements[$0.id] }
-            let newest = rules.first.flatMap { requirements[$0.id] }
+            self.floor = rules.first { $0.forces && !$0.isBlock }
+            let floor = self.floor.flatMap { requirements[$0.id] }
+            let newest = rules.first { !$0.isBlock }.flatMap { requirements[$0.id] }
             let moment = rules.lazy.compactMap { requirements[$0.id] }
                 .first { $0.state == .announced && $0.kind == .required && $0.requiredFrom != nil }
             func url(_ row: Requirement?) -> String? {
@@ -121,7 +126,6 @@ package struct CheckAnswers: Sendable {
                         requiredFrom: coming?.requiredFrom?.internetTime))
             }
             let leads = url(floor) != nil
-            required = floor?.version
             none = answer(.none, newest)
             remind = url(newest) == nil ? nil : answer(.remind, newest)
             coming =
@@ -130,25 +134,50 @@ package struct CheckAnswers: Sendable {
             denied = floor.flatMap {
                 leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: $0.words) : nil
             }
-            unknown = .unknown(required: required, downloadURL: url(floor), message: floor?.words)
-            ended = ending.flatMap { requirements[$0.id] }.map { row in
-                (
-                    CheckAnswers.render(.ended(required: row.version, minimumOS: row.minimumOS, message: row.words)),
-                    .ended(required: row.version, minimumOS: row.minimumOS, message: row.words)
+            unknown = .unknown(required: floor?.version, downloadURL: url(floor), message: floor?.words)
+            func all(_ rules: [UpgradeRule], _ refused: (Requirement) -> Refused?) -> [Int64: Refused] {
+                Dictionary(
+                    uniqueKeysWithValues: rules.compactMap { rule in
+                        requirements[rule.id].flatMap(refused).map { (rule.id, $0) }
+                    })
+            }
+            blocked = all(rules.filter(\.isBlock)) { row in
+                guard let url = url(row) else { return nil }
+                let answer = LoginAnswer(
+                    blocked: row.version, latest: newest?.version, required: floor?.version, downloadURL: url,
+                    message: row.words)
+                return (
+                    CheckAnswers.render(answer),
+                    EnforceRefusal(blocked: row.version, downloadURL: url, message: row.words)
+                )
+            }
+            ended = all(ending) { row in
+                let target = UpgradeTarget(row.version, isBlock: row.kind == .blocked)
+                return (
+                    CheckAnswers.render(.ended(target, minimumOS: row.minimumOS, message: row.words)),
+                    .ended(target, minimumOS: row.minimumOS, message: row.words)
                 )
             }
         }
 
+        /// What a proxy is told where a rule forces; nil where there is no address to send anybody to.
+        func denied(by rule: UpgradeRule) -> EnforceRefusal? {
+            rule.isBlock ? blocked[rule.id]?.refusal : denied
+        }
+
         func answer(_ verdict: Verdict, _ version: Version?) -> Answer {
-            if case .ended = verdict, let ended {
+            if case .ended(let rule) = verdict, let ended = ended[rule.id] {
                 return Answer(content: ended.content, verdict: verdict, prompt: .none)
+            }
+            if case .forced(let rule) = verdict, rule.isBlock, let blocked = blocked[rule.id] {
+                return Answer(content: blocked.content, toldAtLogin: rule, verdict: verdict, prompt: .force)
             }
             switch (verdict.prompt, remind, force) {
             case (.remind, let remind?, _):
                 let isBelow = coming.flatMap { coming in version.map { $0 < coming.version } } ?? false
                 return Answer(content: (isBelow ? coming?.content : nil) ?? remind, verdict: verdict, prompt: .remind)
-            case (.force, _, let force?):
-                return Answer(content: force, toldAtLogin: required, verdict: verdict, prompt: .force)
+            case (.force, _, let force?) where verdict.floor?.isBlock == false:
+                return Answer(content: force, toldAtLogin: floor, verdict: verdict, prompt: .force)
             default: return Answer(content: none, verdict: verdict, prompt: .none)
             }
         }
@@ -165,6 +194,7 @@ package struct CheckAnswers: Sendable {
                 if let url = answer.downloadUrl { writer.member("downloadUrl", url) }
                 if let latest = answer.latest { writer.member("latest", latest) }
                 if let required = answer.required { writer.member("required", required) }
+                if let blocked = answer.blocked { writer.member("blocked", blocked) }
                 if let message = answer.message { writer.member("message", message) }
                 if let moment = answer.requiredFrom { writer.member("requiredFrom", moment) }
                 if let minimum = answer.minimumOs { writer.member("minimumOs", minimum) }

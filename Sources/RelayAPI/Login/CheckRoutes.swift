@@ -45,7 +45,7 @@ extension API {
         {
             sightings.note(
                 Sighting(
-                    app: key, token: good, version: version, system: system, toldAtLogin: answer.toldAtLogin))
+                    app: key, token: good, version: version, system: system, toldAtLogin: answer.toldAtLogin?.id))
         }
         return answer.content.response(to: head, isShared: telephone == nil && token == nil)
     }

@@ -34,16 +34,27 @@ package struct EnforceRefusal: Sendable {
         self.init(
             "urn:upgrade-relay:upgrade-required",
             "this version may not go on: \(required) or later is required, from downloadUrl",
-            required: required, downloadURL: downloadURL, message: message)
+            target: UpgradeTarget(required, isBlock: false), downloadURL: downloadURL, message: message)
     }
 
-    /// A version that is below the one in force, on a phone whose system is too old for that, where `belowMinimumOs` is "deny".
-    static func ended(required: Version, minimumOS: Version?, message: String?) -> EnforceRefusal {
+    /// A version that is blocked.
+    init(blocked: Version, downloadURL: String?, message: String?) {
+        self.init(
+            "urn:upgrade-relay:version-blocked",
+            "this version may not go on: \(blocked) is blocked, and another one is to be had from downloadUrl",
+            target: UpgradeTarget(blocked, isBlock: true), downloadURL: downloadURL, message: message)
+    }
+
+    /// A version that is below the one in force, or is blocked, on a phone whose system is too old for another, where `belowMinimumOs` is
+    /// "deny".
+    static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: String?) -> EnforceRefusal {
         let system = minimumOS.map { "system version \($0)" } ?? "a newer system"
+        let why =
+            target.blocked.map { "\($0) is blocked, and what is above it needs" }
+            ?? "\(target.required?.text ?? "") or later is required, and that needs"
         return EnforceRefusal(
-            "urn:upgrade-relay:os-too-old",
-            "this version may not go on: \(required) or later is required, and that needs \(system) or later",
-            required: required, downloadURL: nil, message: message)
+            "urn:upgrade-relay:os-too-old", "this version may not go on: \(why) \(system) or later",
+            target: target, downloadURL: nil, message: message)
     }
 
     /// A version of which nothing is known, where `enforce.unknown` is "deny".
@@ -54,12 +65,12 @@ package struct EnforceRefusal: Sendable {
         EnforceRefusal(
             "urn:upgrade-relay:version-unknown",
             "the request names no app that is known here, or no version of it; without that it may not go on",
-            required: required, downloadURL: downloadURL, message: message)
+            target: required.map { UpgradeTarget($0, isBlock: false) }, downloadURL: downloadURL, message: message)
     }
 
     static let ofNobody = EnforceRefusal.unknown()
 
-    private init(_ type: String, _ detail: String, required: Version?, downloadURL: String?, message: String?) {
+    private init(_ type: String, _ detail: String, target: UpgradeTarget?, downloadURL: String?, message: String?) {
         func render(_ status: Status) -> [UInt8] {
             var writer = JSONWriter()
             writer.object { writer in
@@ -69,7 +80,8 @@ package struct EnforceRefusal: Sendable {
                 writer.member(.status, Int64(status.rawValue))
                 writer.member(.detail, detail)
                 if let downloadURL { writer.member(.downloadUrl, downloadURL) }
-                if let required { writer.member(.required, required.text) }
+                if let required = target?.required { writer.member(.required, required.text) }
+                if let blocked = target?.blocked { writer.member(.blocked, blocked.text) }
                 if let message { writer.member(.message, message) }
             }
             return writer.bytes

@@ -15,7 +15,7 @@ extension API {
         return .json { writer in
             writer.page(rows, next: nil) { writer, row in
                 writer.object {
-                    $0.versionMembers(of: row.key, row.value, wait: row.value.flatMap(control.requirements.wait))
+                    $0.versionMembers(of: row.key, row.value.map(control.requirements.status))
                 }
             }
         }
@@ -27,11 +27,10 @@ extension API {
         try require(app)
         let history = try store.history(of: app, limit: limit)
         let inForceHistory = try store.inForceHistory(of: app, limit: limit)
-        let record = try store.version(of: app)
-        let wait = record.flatMap(control.requirements.wait)
+        let status = try store.version(of: app).map(control.requirements.status)
         return .json { writer in
             writer.object { writer in
-                writer.versionMembers(of: app, record, wait: wait)
+                writer.versionMembers(of: app, status)
                 writer.array(.history, history) { $0.change($1) }
                 writer.array(.inForceHistory, inForceHistory) { $0.change($1) }
             }
@@ -57,7 +56,9 @@ extension API {
         let report = try control.requirements.plan(bump)
         let seen = try store.seenVersions(of: app)
         let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
-        let warnings = try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + advice
+        let warnings =
+            try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
+            + report.blockWarnings + advice
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }
@@ -66,14 +67,18 @@ extension API {
         try require(app)
         let record = try control.requirements.release(app: app, by: caller.actor)
         versionCache.refresh(for: record)
-        return .json { $0.version(record, wait: control.requirements.wait(of: record)) }
+        return .json { $0.version(control.requirements.status(record)) }
     }
 
     func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         var fields = try BodyFields(body.isEmpty ? Array("{}".utf8) : body)
+        if fields.names("blocked") { return try unblock(app, &fields, by: caller) }
         if !fields.names("required") {
-            fields.refuse("required", "is missing; the version that is withdrawn is needed, such as \"20.0.0\"")
+            fields.refuse(
+                "required",
+                "is missing; the version that is withdrawn is needed, such as \"20.0.0\", or in `blocked` those that are unblocked"
+            )
         }
         let required = fields.version("required")
         let reason = fields.text("reason", example: "20.0.0 was meant to be 2.0.0", limit: 200)
@@ -87,8 +92,23 @@ extension API {
             writer.object { writer in
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
                 writer.name(.version)
-                writer.version(withdrawal.record, wait: control.requirements.wait(of: withdrawal.record))
+                writer.version(control.requirements.status(withdrawal.record))
                 writer.member(.campaign, withdrawal.campaign) { $0.campaign(control.requirements.status($1)) }
+            }
+        }
+    }
+
+    private func unblock(_ app: AppKey, _ fields: inout BodyFields, by caller: Caller) throws -> Response {
+        let versions = BumpBody.blocked(&fields)
+        let reason = fields.text("reason", example: "2.1.5 starts again since the server was mended", limit: 200)
+        try fields.finish()
+        let record = try control.requirements.unblock(versions, of: app, by: caller.actor, reason: reason)
+        versionCache.refresh(for: record)
+        return .json { writer in
+            writer.object { writer in
+                writer.member(.unblocked, versions.map(\.text))
+                writer.name(.version)
+                writer.version(control.requirements.status(record))
             }
         }
     }
@@ -101,8 +121,9 @@ extension API {
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
             Self.answer(
-                to: outcome, wait: control.requirements.wait(of: outcome.record),
-                warnings: unknown + versionCache.advice(for: outcome.record, seen: seen).warnings)
+                to: outcome, control.requirements.status(outcome.record),
+                warnings: unknown + Self.blockWarnings(bump, seen)
+                    + versionCache.advice(for: outcome.record, seen: seen).warnings)
         }
         switch applied {
         case .applied(let outcome, let answer):
@@ -128,22 +149,43 @@ extension API {
 
     /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
     /// ago has no rate.
-    static func answer(to outcome: BumpOutcome, wait: GateVerdict? = nil, warnings: [String] = []) -> StoredAnswer {
+    static func answer(to outcome: BumpOutcome, _ status: VersionStatus, warnings: [String] = []) -> StoredAnswer {
+        func campaign(_ writer: inout JSONWriter, _ campaign: CampaignRecord) {
+            writer.campaign(
+                CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
+        }
         var writer = JSONWriter()
         writer.object { writer in
             writer.name(.version)
-            writer.version(outcome.record, wait: wait)
-            writer.member(.campaign, outcome.campaign) { writer, campaign in
-                writer.campaign(
-                    CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
-            }
+            writer.version(status)
+            writer.member(.campaign, outcome.campaign) { campaign(&$0, $1) }
+            writer.array(.blockCampaigns, outcome.blocked.compactMap(\.campaign)) { campaign(&$0, $1) }
             writer.member(.warnings, warnings)
         }
-        return StoredAnswer(status: outcome.requiredRose ? 202 : 200, body: writer.bytes)
+        let isNews = outcome.requiredRose || !outcome.blocked.isEmpty
+        return StoredAnswer(status: isNews ? 202 : 200, body: writer.bytes)
+    }
+
+    /// What a block cannot do, and what may be a slip.
+    private static func blockWarnings(_ bump: VersionBump, _ seen: SeenVersions) -> [String] {
+        guard !bump.blocked.isEmpty else { return [] }
+        let unseen = bump.blocked.filter { version in !seen.versions.contains { $0.version == version } }
+        let names = bump.blocked.map(\.text).joined(separator: ", ")
+        return unseen.map { "no device was seen with \($0)" } + [
+            "the launch document has no word for a single version: apps that go by it alone are not told to leave \(names)"
+        ]
     }
 }
 
 extension PlanReport {
+    /// Who runs what is blocked, and cannot leave it.
+    fileprivate var blockWarnings: [String] {
+        blocks.filter { $0.osTooOld > 0 }.map {
+            "\($0.osTooOld) devices that run \($0.version) have a system on which no version above it runs: they are not pushed to and "
+                + "not forced"
+        }
+    }
+
     /// From this share on, in thousandths of the devices, it is a warning that some can never obey.
     private static let neverShare: Int64 = 5
 

@@ -39,7 +39,9 @@ extension RequirementControl {
     /// What keeps the requirement of a waiting campaign from coming into force.
     private func wait(of record: CampaignRecord) -> GateVerdict? {
         let requirements = try? store.version(of: record.app)?.requirements
-        return requirements?[record.requirement].flatMap { wait(for: $0, of: record.app) }
+        return requirements.flatMap { all in
+            all[record.requirement].flatMap { wait(for: $0, among: all, of: record.app) }
+        }
     }
 
     package func pause(campaign id: String, by actor: String) throws -> CampaignStatus {

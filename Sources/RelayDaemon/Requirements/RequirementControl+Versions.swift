@@ -24,7 +24,11 @@ extension RequirementControl {
             receipt: receipt,
             derive: { bump, stored in
                 let (bump, planned) = try self.asked(bump, app, stored, known, via: source, at: now)
-                if bump.required != nil, let route, let row = planned.required { _ = try self.payload(row, route) }
+                if let route {
+                    let asked = bump.required == nil ? nil : planned.required
+                    let blocks = bump.blocked.compactMap { planned.live($0, kind: .blocked) }
+                    for row in [asked].compactMap(\.self) + blocks { _ = try self.payload(row, route) }
+                }
                 return bump
             }, render: render)
         progress.poke()
@@ -63,9 +67,7 @@ extension RequirementControl {
     ) -> RequirementMachine.Surroundings {
         RequirementMachine.Surroundings(
             now: now, gate: sources.decidingStore(of: app)?.rawValue, draft: routes()[app]?.draft, known: known
-        ) { [sources] row, isReminder in
-            sources.verdict(row.version, build: row.build, of: app, isReminder: isReminder, at: now)
-        }
+        ) { [sources] in sources.verdict($0, of: app, at: now) }
     }
 
     /// The bump with what the configuration makes of what it leaves out, and what comes of it: the requirement
@@ -92,12 +94,22 @@ extension RequirementControl {
                 .withdrawn, context: "\(required) of \(name) was withdrawn, and only a person asks for it again",
                 hint: "\"upgrade-relay version set \(name) --required \(required)\"")
         }
+        if isMachine, let version = bump.blocked.first(where: { requirements.wasWithdrawn($0, kind: .blocked) }) {
+            let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
+            throw ControlError(
+                .withdrawn, context: "\(version) of \(name) was unblocked, and only a person blocks it again",
+                hint: "\"upgrade-relay version block \(name) \(version)\"")
+        }
         if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
             bump.required = app.forcePolicy.required(
                 latest: latest, previousLatest: takenUp.latest?.version,
                 previousRequired: takenUp.required?.version)
             // A store goes on offering what a person has taken back.
-            if let required = bump.required, requirements.wasWithdrawn(required) { bump.required = nil }
+            if let required = bump.required,
+                requirements.wasWithdrawn(required) || requirements.live(required, kind: .blocked) != nil
+            {
+                bump.required = nil
+            }
         }
         if isMachine, rises(bump.required), bump.telephones == nil {
             let newest = [requirements.staged, requirements.waiting.first].compactMap(\.self)
@@ -164,20 +176,37 @@ extension RequirementControl {
         }
     }
 
+    package func unblock(
+        _ versions: [Version], of app: AppKey, by actor: String, reason: String?
+    ) throws -> VersionRecord {
+        _ = try configured(app)
+        let now = clock()
+        let decision = try store.unblock(
+            versions, of: app, by: actor, reason: reason, in: surroundings(of: app, at: now))
+        versionCache.refresh()
+        progress.poke()
+        sources.poke()
+        return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: now)
+    }
+
+    package func status(_ record: VersionRecord) -> VersionStatus {
+        VersionStatus(record, wait: wait(of: record)) { wait(for: $0, among: record.requirements, of: record.app) }
+    }
+
     package func wait(of record: VersionRecord) -> GateVerdict? {
         let requirements = record.requirements
         if let row = requirements.required, row.state != .inForce, !requirements.isSuperseded(row) {
             if row.state == .asked { return GateVerdict(.closed, row.reason ?? "it was asked for a moment ago") }
-            return wait(for: row, of: record.app)
+            return wait(for: row, among: requirements, of: record.app)
         }
         guard let row = requirements.latest, !row.isAnnounced, !requirements.isSuperseded(row) else { return nil }
-        return sources.verdict(row.version, build: row.build, of: record.app, isReminder: true)
+        return sources.verdict(requirements.question(row), of: record.app)
     }
 
     /// What keeps a requirement from coming into force: its store, else its moment; nil: nothing does.
-    func wait(for row: Requirement, of app: AppKey) -> GateVerdict? {
+    package func wait(for row: Requirement, among requirements: Requirements, of app: AppKey) -> GateVerdict? {
         if row.isReleased { return nil }
-        let gate = sources.verdict(row.version, build: row.build, of: app)
+        let gate = sources.verdict(requirements.question(row), of: app)
         guard gate?.isOpen ?? !row.isGated, let moment = row.requiredFrom, moment > clock() else { return gate }
         return GateVerdict(
             .held(until: moment),
@@ -193,39 +222,51 @@ extension RequirementControl {
         confirmed.isConfirmed = true
         let stored = try store.version(of: bump.app)?.requirements ?? Requirements()
         let (bump, planned) = try asked(confirmed, app, stored, known, via: "api", at: clock())
-        guard let row = planned.required else {
+        let blocks = bump.blocked.compactMap { planned.live($0, kind: .blocked) }
+        let isAboutBlocks = bump.required == nil && bump.latest == nil && !blocks.isEmpty
+        guard let row = isAboutBlocks ? blocks.first : planned.required else {
             throw ControlError(
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
-                hint: "send `required`")
+                hint: "send `required`, or in `blocked` the versions that must be left")
         }
         let route = try route(of: bump.app)
-        let required = row.version
         let payload = try payload(row, route)
-        let filter = AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: nil)
-        let canary = bump.telephones.map {
-            AudienceFilter(required: required, minimumOS: row.minimumOS, telephones: $0)
-        }
+        let floor = AudienceFilter(row, telephones: nil)
+        let canary = bump.telephones.map { AudienceFilter(row, telephones: $0) }
+        let blockFilters = blocks.map { AudienceFilter($0, telephones: nil) }
         var inCanary: Int64 = 0
+        var plannedBlocks = blocks.map { PlannedBlock($0.version) }
         let survey = try store.survey(bump.app) { row, devices in
             if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }
-            return filter.reason(against: row, in: devices)
+            var reason = floor.reason(against: row, in: devices)
+            for (place, filter) in blockFilters.enumerated() {
+                let why = filter.reason(against: row, in: devices)
+                if why == nil { plannedBlocks[place].toPush += 1 }
+                if why == .osTooOld { plannedBlocks[place].osTooOld += 1 }
+                // A device runs one version: of several blocks one at most is about it.
+                if isAboutBlocks, why != .alreadyCurrent { reason = why }
+            }
+            return reason
         }
         let sample = route.provider.sample(
             payload, telephone: bump.telephones?.first ?? "13800138000", timeToLive: route.timeToLive)
         var report = PlanReport(survey: survey, samplePayload: sample.body)
         report.samplePayloadSize = sample.size
         if canary != nil { report.canary = inCanary }
-        report.required = required
+        report.required = isAboutBlocks ? nil : row.version
+        report.blocks = plannedBlocks
         // What the machine has made is not stored.
-        report.rises = row.id < 0
+        report.rises = isAboutBlocks ? blocks.contains { $0.id < 0 } : row.id < 0
         if !report.rises {
             report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement == row.id }?.id
         }
         report.waves = report.rises ? route.draft.waves : row.stages
         report.planned = VersionRecord(bump.app, planned)
         report.largestKnown = known.highest(stored.takenUp.latest?.version)
-        report.needsConfirmation = known.doubt(bump, stored) != nil
-        report.gate = row.state == .inForce ? nil : wait(for: row, of: bump.app)
+        report.needsConfirmation =
+            known.doubt(bump, stored) != nil
+            || sources.decidingStore(of: bump.app) == nil && stored.firstWithoutWayOut(of: bump.blocked, known) != nil
+        report.gate = row.state == .inForce ? nil : wait(for: row, among: planned, of: bump.app)
         return report
     }
 
@@ -240,7 +281,8 @@ extension RequirementControl {
         let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
             let payload = route.payload(
-                message: row.message, downloadURL: url, required: row.version, build: row.build)
+                message: row.message, downloadURL: url, required: row.version, isBlock: row.kind == .blocked,
+                build: row.build)
             try route.provider.check(payload, longestTelephone: longest)
             return payload
         } catch {

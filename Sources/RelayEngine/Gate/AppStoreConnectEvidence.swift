@@ -41,15 +41,16 @@ package struct AppStoreConnectEvidence: Hashable, Sendable {
         releases.filter(\.isLive).max { $0.version < $1.version }
     }
 
-    func verdict(_ wanted: Version, write: (Timestamp) -> String) -> GateVerdict {
-        guard let offered, offered.version >= wanted else {
-            let known = releases.filter { $0.version >= wanted }.min { $0.version < $1.version }
+    func verdict(_ question: GateQuestion, write: (Timestamp) -> String) -> GateVerdict {
+        guard let offered, question.isMet(by: offered.version) else {
+            let known = releases.filter { question.isMet(by: $0.version) }.min { $0.version < $1.version }
             let shown =
                 known.map { "App Store Connect says that \($0.version) is \($0.state)" }
                 ?? "App Store Connect shows \(offered?.version.text ?? "no version") as the newest that is live"
+                + question.remark(on: offered?.version)
             return GateVerdict(
                 .closed,
-                "waiting until the App Store offers \(wanted); \(shown), last asked at \(write(askedAt))")
+                "waiting until the App Store offers \(question.wanted); \(shown), last asked at \(write(askedAt))")
         }
         if offered.phase == .paused {
             return GateVerdict(

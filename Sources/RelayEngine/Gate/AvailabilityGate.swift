@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import UpgradeRules
 
 /// Whether users may be told of a version: their store must offer it to them (DESIGN, rule 8). Pure.
 package struct AvailabilityGate: Hashable, Sendable {
@@ -18,16 +17,14 @@ package struct AvailabilityGate: Hashable, Sendable {
         }
     }
 
-    /// The version that waits.
-    package var version: Version
-    /// Android's version code of it, where it is known.
-    package var build: Int64?
+    /// About what waits.
+    package var question: GateQuestion
     package var rules: Rules
 
-    package init(_ version: Version, build: Int64? = nil, rules: Rules) {
-        self.version = version
-        self.build = build
+    package init(_ question: GateQuestion, rules: Rules) {
+        self.question = question
         self.rules = rules
+        if question.isReminder { self.rules.hold = .zero }
     }
 
     /// - Parameters:
@@ -56,12 +53,12 @@ package struct AvailabilityGate: Hashable, Sendable {
         case nil:
             GateVerdict(
                 .closed,
-                "waiting until \(kind.storeName) offers \(version); "
+                "waiting until \(kind.storeName) offers \(question.wanted); "
                     + (failure.map { "asking \(kind.title) fails: \($0)" } ?? "\(kind.title) has not answered yet"))
-        case .appStore(let lookup): lookup.verdict(version, hold: rules.hold, at: now, write: write)
-        case .appStoreConnect(let releases): releases.verdict(version, write: write)
+        case .appStore(let lookup): lookup.verdict(question, hold: rules.hold, at: now, write: write)
+        case .appStoreConnect(let releases): releases.verdict(question, write: write)
         case .googlePlay(let track):
-            track.verdict(version, build: build, minimumFraction: rules.minimumFraction, write: write)
+            track.verdict(question, minimumFraction: rules.minimumFraction, write: write)
         }
     }
 }

@@ -55,31 +55,30 @@ package struct GooglePlayEvidence: Hashable, Sendable {
 
     /// Those that meet a requirement.
     ///
-    /// - Parameter build: the version code that the requirement came with. Without one the names of releases are compared. It
-    ///   may be that of an earlier requirement, where the last bump brought none: so a name that holds an older version counts
-    ///   against a release, whatever its code.
-    private func meeting(_ wanted: Version, build: Int64?) -> [Release] {
+    /// Without the version code that the requirement came with, the names of releases are compared. It may be that of an earlier
+    /// requirement, where the last bump brought none: so a name that holds an older version counts against a release, whatever its code.
+    private func meeting(_ question: GateQuestion) -> [Release] {
         releases.filter { release in
-            guard let build else { return release.version.map { $0 >= wanted } ?? false }
-            return release.build >= build && release.version.map { $0 >= wanted } ?? true
+            guard let build = question.build else { return release.version.map(question.isMet) ?? false }
+            return release.build >= build && release.version.map(question.isMet) ?? true
         }
     }
 
     /// Whether a requirement hangs on how far a rollout is, which Google does not tell without an edit.
-    package func hangsOnRollout(_ wanted: Version, build: Int64?) -> Bool {
-        let offered = meeting(wanted, build: build).filter(\.isPublished)
+    package func hangsOnRollout(_ question: GateQuestion) -> Bool {
+        let offered = meeting(question).filter(\.isPublished)
         return !offered.isEmpty && !offered.contains { $0.status == .completed }
     }
 
     /// Whether users get it from the store, all of them or some.
-    package func isPublished(_ wanted: Version, build: Int64?) -> Bool {
-        meeting(wanted, build: build).contains(where: \.isPublished)
+    package func isPublished(_ question: GateQuestion) -> Bool {
+        meeting(question).contains(where: \.isPublished)
     }
 
     func verdict(
-        _ wanted: Version, build: Int64?, minimumFraction: Double, write: (Timestamp) -> String
+        _ question: GateQuestion, minimumFraction: Double, write: (Timestamp) -> String
     ) -> GateVerdict {
-        let known = meeting(wanted, build: build)
+        let known = meeting(question)
         let meeting = known.filter(\.isPublished)
         let asked = "last asked at \(write(askedAt))"
         if let best = meeting.first(where: { $0.status == .completed }) {
@@ -104,20 +103,23 @@ package struct GooglePlayEvidence: Hashable, Sendable {
                 "the rollout of \(Self.name(halted)) is halted in Google Play, at \(Self.percent(halted.fraction)) of "
                     + "users; waiting until it goes on, \(asked)")
         }
-        let label = build.map { "\(wanted) (version code \($0))" } ?? wanted.text
+        let wanted = question.wanted
+        let label = question.build.map { "\(wanted) (version code \($0))" } ?? wanted
         if let pending = known.max(by: { $0.build < $1.build }) {
             return GateVerdict(
                 .closed,
                 "waiting until Google Play offers \(label); it says that \(Self.name(pending)) is \(pending.lifecycle), "
                     + asked)
         }
-        if let build, let older = releases.filter({ $0.build >= build }).max(by: { $0.build < $1.build }) {
+        if let build = question.build,
+            let older = releases.filter({ $0.build >= build }).max(by: { $0.build < $1.build })
+        {
             return GateVerdict(
                 .closed,
                 "waiting until Google Play offers \(wanted); \(Self.name(older)) is older by its name: announce \(wanted) "
                     + "with its own version code (--required-build) or name the release so, \(asked)")
         }
-        let isBlind = build == nil && !releases.isEmpty && releases.allSatisfy { $0.version == nil }
+        let isBlind = question.build == nil && !releases.isEmpty && releases.allSatisfy { $0.version == nil }
         let shown =
             isBlind
             ? "no release on the track \"\(track)\" has a name that holds a version: announce it with --required-build"

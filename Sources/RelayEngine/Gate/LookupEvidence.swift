@@ -20,13 +20,13 @@ package struct LookupEvidence: Hashable, Sendable {
     }
 
     func verdict(
-        _ wanted: Version, hold: Duration, at now: Timestamp, write: (Timestamp) -> String
+        _ question: GateQuestion, hold: Duration, at now: Timestamp, write: (Timestamp) -> String
     ) -> GateVerdict {
-        guard let version, version >= wanted else {
+        guard let version, question.isMet(by: version) else {
             return GateVerdict(
                 .closed,
-                "waiting until the App Store offers \(wanted); it shows \(version?.text ?? "no version"), "
-                    + "last asked at \(write(askedAt))")
+                "waiting until the App Store offers \(question.wanted); it shows \(version?.text ?? "no version")"
+                    + "\(question.remark(on: version)), last asked at \(write(askedAt))")
         }
         let until = (releasedAt ?? firstShownAt) + hold
         guard hold > .zero, until > now else { return GateVerdict(.open, "the App Store offers \(version)") }

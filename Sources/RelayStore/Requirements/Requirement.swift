@@ -46,7 +46,7 @@ package struct Requirement: Hashable, Sendable {
     package var isReleased = false
     /// Nobody is forced before this moment, whatever the store says; nil: as soon as the store offers it.
     package var requiredFrom: Timestamp?
-    /// The oldest system that the version runs on; nil: any, or not known.
+    /// The oldest system that the version runs on, of a block what there is to leave it for; nil: any, or not known.
     package var minimumOS: Version?
     /// nil: the configuration's.
     package var downloadURL: String?
@@ -105,8 +105,8 @@ package struct Requirement: Hashable, Sendable {
     /// What it says to its users.
     package var rule: UpgradeRule {
         UpgradeRule(
-            id: id, version, forces: kind == .required && state == .inForce, reach: saidReach, canary: canary ?? [],
-            minimumOS: minimumOS)
+            id: id, version, forces: kind != .latest && state == .inForce, isBlock: kind == .blocked, reach: saidReach,
+            canary: canary ?? [], minimumOS: minimumOS)
     }
 
     /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.

@@ -39,7 +39,10 @@ package struct RequirementChange: Hashable, Sendable {
         var fields = [("app", app.app), ("platform", app.platform.rawValue), ("change", kind.rawValue)]
         if row.kind == .blocked { fields.append(("kind", row.kind.rawValue)) }
         fields += [
-            ("version", row.version.text), ("from", from?.text ?? "nothing"), ("to", to?.text ?? "nothing"),
+            ("version", row.version.text)
+        ]
+        if row.kind != .blocked { fields += [("from", from?.text ?? "nothing"), ("to", to?.text ?? "nothing")] }
+        fields += [
             ("state", row.state.rawValue), ("reach", reach),
         ]
         if let campaign {
@@ -72,6 +75,7 @@ package struct RequirementChange: Hashable, Sendable {
                 ? (before.latest, after.latest)
                 : [.inForce, .outOfForce, .widened].contains(kind)
                     ? (before.inForce, after.inForce) : (before.required, after.required)
+            if row.kind == .blocked { return RequirementChange(kind: kind, row: row) }
             return RequirementChange(kind: kind, row: row, from: from?.version, to: to?.version)
         }
     }

@@ -12,6 +12,8 @@ package enum RequirementEvent: Sendable {
     case released(Version?)
     /// A person takes a version back.
     case withdrawn(Version, reason: String?)
+    /// A person lets versions that were to be left be used again.
+    case unblocked([Version], reason: String?)
     case campaign(CampaignKey, CampaignChange)
 }
 
@@ -52,6 +54,12 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case nothingWaits
     /// This is not what is required; nil: nothing is.
     case notRequired(Version, now: Version?)
+    /// It is to be left: nobody may be told to get it.
+    case isBlocked(Version)
+    /// It is not to be left.
+    case notBlocked(Version)
+    /// No version above it is known that is not blocked itself, and nobody has confirmed it: who leaves it would find nothing.
+    case nothingAbove(Version)
     /// The campaign's state does not allow it.
     case wrongState(CampaignState)
     /// Nothing speaks for such a version, and nobody has confirmed it.

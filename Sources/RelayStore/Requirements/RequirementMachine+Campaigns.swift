@@ -4,14 +4,16 @@ import RelayEngine
 /// What an event does to the campaigns of an app.
 extension RequirementMachine {
     mutating func makeMissingCampaign(_ surroundings: Surroundings) throws(RequirementRefusal) {
-        guard let row = requirements.takenUp.required else { return }
-        try makeCampaign(of: row, surroundings)
+        let blocks = requirements.takenUp.rows.filter { $0.kind == .blocked }
+        for row in [requirements.takenUp.required].compactMap(\.self) + blocks {
+            try makeCampaign(of: row, surroundings)
+        }
     }
 
     mutating func makeCampaign(
         of row: Requirement, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
-        guard let draft = surroundings.draft, row.kind == .required,
+        guard let draft = surroundings.draft, row.kind != .latest, row.isLive,
             !campaigns.contains(where: { $0.requirement == row.id })
         else { return }
         guard let url = row.downloadURL ?? draft.downloadURL, !url.isEmpty else { throw .noDownloadURL(row.version) }

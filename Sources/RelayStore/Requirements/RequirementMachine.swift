@@ -20,13 +20,16 @@ import UpgradeRules
 /// | `inForce`, a wave's | the next wave begins | that wave's |
 /// | `inForce`, a wave's, its campaign over | released | everybody's |
 /// | live, not superseded | withdrawn · its campaign cancelled before it is for everybody | `withdrawn` |
+/// | none · live | a version is blocked · unblocked | `waiting`, for everybody · `withdrawn` |
 ///
 /// A gate that closes without a halt, a source that fails or is removed, and all that happens to a campaign move nothing.
 package struct RequirementMachine: Sendable {
-    package private(set) var requirements: Requirements
+    package internal(set) var requirements: Requirements
     package internal(set) var campaigns: [CampaignFacts]
     /// What the event was about: the row that was asked for, released, taken back.
     package private(set) var subject: Int64?
+    /// The blocks that the event made or ended.
+    package internal(set) var blocked: [Int64] = []
     var nextID: Int64 = -1
 
     package init(_ requirements: Requirements, campaigns: [CampaignFacts]) {
@@ -43,8 +46,11 @@ package struct RequirementMachine: Sendable {
             takeUp(surroundings)
             settle(surroundings)
             try ask(bump, by: actor, surroundings)
+            try block(bump, by: actor, surroundings)
             settle(surroundings)
-            if let subject, let row = requirements[subject] { try makeCampaign(of: row, surroundings) }
+            for id in [subject].compactMap(\.self) + blocked {
+                if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
+            }
         case .looked:
             takeUp(surroundings)
             settle(surroundings)
@@ -55,9 +61,13 @@ package struct RequirementMachine: Sendable {
         case .withdrawn(let version, let reason):
             try withdraw(version, by: actor, reason: reason)
             settle(surroundings)
+        case .unblocked(let versions, let reason):
+            try unblock(versions, by: actor, reason: reason)
+            settle(surroundings)
         case .campaign(let key, let event):
             try reduce(key, event, by: actor, surroundings)
         }
+        noteWaysOut(by: .relay(at: surroundings.now))
         show(at: surroundings.now)
     }
 
@@ -75,7 +85,7 @@ package struct RequirementMachine: Sendable {
         if !requirements.rows[index].isWritten(as: before) { requirements.rows[index].changed = actor }
     }
 
-    private mutating func add(_ row: Requirement) -> Int64 {
+    mutating func add(_ row: Requirement) -> Int64 {
         var row = row
         row.id = nextID
         nextID -= 1
@@ -104,6 +114,7 @@ package struct RequirementMachine: Sendable {
             against: takenUp.rows.filter { $0.kind == .required }.compactMap(\.build).max())
         let required = bump.required.flatMap { version in before.map { version > $0.version } ?? true ? version : nil }
         if let required {
+            if requirements.live(required, kind: .blocked) != nil { throw .isBlocked(required) }
             // What another program required, and nobody has looked at yet, has its campaign before another takes its place. Without a URL it
             // never could be told to anybody.
             try? makeMissingCampaign(surroundings)
@@ -143,7 +154,9 @@ package struct RequirementMachine: Sendable {
         } else if let build = builds.latest, required == nil, let latestBefore {
             change(latestBefore.id, by: actor) { $0.build = max($0.build ?? build, build) }
         }
-        if required == nil { reword(bump, before, rises == nil ? latestBefore : nil, by: actor) }
+        // The texts of a bump that only blocks are the blocks'.
+        let isAboutBlocks = !bump.blocked.isEmpty && bump.required == nil && bump.latest == nil
+        if required == nil, !isAboutBlocks { reword(bump, before, rises == nil ? latestBefore : nil, by: actor) }
         setMinimumOS(bump, by: actor)
     }
 
@@ -271,13 +284,13 @@ package struct RequirementMachine: Sendable {
 
     private mutating func settle(_ row: Requirement, _ surroundings: Surroundings) -> Bool {
         let waits = row.isGated && !row.isReleased
-        let verdict = waits ? surroundings.verdict(row, row.kind != .required) : nil
+        let verdict = waits ? surroundings.verdict(requirements.question(row)) : nil
         let relay = Signature(
             by: waits ? surroundings.gate ?? InForce.ungated : InForce.ungated, via: "gate", at: surroundings.now)
         if verdict?.state == .halted {
-            guard row.isAnnounced, row.kind == .required || row.state == .announced else { return false }
+            guard row.isAnnounced, row.kind != .latest || row.state == .announced else { return false }
             change(row.id, by: relay) { ($0.state, $0.reason) = (.waiting, verdict?.reason) }
-            return row.kind == .required
+            return row.kind != .latest
         }
         guard row.state == .waiting || row.state == .announced && row.kind == .required else { return false }
         // Its store is not in the configuration any more: it waits on, for that or for a person.
@@ -295,7 +308,9 @@ package struct RequirementMachine: Sendable {
             }
             return true
         }
-        if row.state == .waiting, row.kind == .required, isOffered || surroundings.verdict(row, true)?.isOpen ?? false {
+        if row.state == .waiting, row.kind == .required,
+            isOffered || surroundings.verdict(requirements.question(row, isReminder: true))?.isOpen ?? false
+        {
             // What nobody held back was put there by whoever asked.
             change(row.id, by: row.id < 0 && !waits ? row.changed : relay) {
                 ($0.state, $0.reason) = (.announced, verdict?.reason)
@@ -315,7 +330,7 @@ package struct RequirementMachine: Sendable {
     ) throws(RequirementRefusal) {
         let candidates = requirements.rows.filter { row in
             // Of one in waves it is its campaign's next wave that waits, while there is one to come.
-            row.kind == .required && row.isLive && !requirements.isSuperseded(row)
+            row.kind != .latest && row.isLive && !requirements.isSuperseded(row)
                 && (row.state != .inForce || row.reach == 0 || isLeftInWaves(row))
                 && version.map { $0 == row.version } ?? true
         }

@@ -21,12 +21,19 @@ package struct Requirements: Hashable, Sendable {
 
     /// What every channel goes by, the highest first. What is in force for some users alone counts until it is superseded, what is only
     /// announced where it is for everybody.
+    ///
+    /// What is blocked is announced to nobody: there is a version above it.
     package var rules: [UpgradeRule] {
-        rows.filter { row in
-            row.kind != .blocked && row.isAnnounced
-                && (row.saidReach == Requirement.everybody || row.isStaged && !isSuperseded(row))
+        let left = rows.filter { $0.kind == .blocked && $0.state == .inForce }
+        return rows.filter { row in
+            switch row.kind {
+            case .blocked: row.state == .inForce
+            case .latest where left.contains { $0.version == row.version }: false
+            case .latest, .required:
+                row.isAnnounced && (row.saidReach == Requirement.everybody || row.isStaged && !isSuperseded(row))
+            }
         }
-        .sorted { $1.version < $0.version || $0.version == $1.version && $0.isAbove($1) }.map(\.rule)
+        .sorted { $0.isJudgedBefore($1) }.map(\.rule)
     }
 
     /// The floor that is in force for everybody.
@@ -34,14 +41,14 @@ package struct Requirements: Hashable, Sendable {
 
     /// The same, the highest that runs on all of these systems.
     package func inForce(on systems: [Version]) -> Requirement? {
-        first { rule in rule.forces && rule.isForEverybody && systems.allSatisfy(rule.runs) }
+        first { rule in rule.forces && !rule.isBlock && rule.isForEverybody && systems.allSatisfy(rule.runs) }
     }
 
     /// The newest version that everybody is told of.
     package var announced: Requirement? { announced(on: []) }
 
     package func announced(on systems: [Version]) -> Requirement? {
-        first { rule in rule.isForEverybody && systems.allSatisfy(rule.runs) }
+        first { rule in !rule.isBlock && rule.isForEverybody && systems.allSatisfy(rule.runs) }
     }
 
     /// The floor that is in force for some users alone.
@@ -51,10 +58,10 @@ package struct Requirements: Hashable, Sendable {
         rules.first(where: isMeant).flatMap { self[$0.id] }
     }
 
-    /// The one that has taken the place of another: nothing is sent for that one then, and its gate is not asked. What is in force for
-    /// everybody takes the place of all below it, what is for some users alone that of what is, or is to be, for some.
+    /// The floor that has taken the place of another, or of a block: nothing is sent for that one then, and its gate is not asked. What is in
+    /// force for everybody takes the place of all below it, what is for some users alone that of what is, or is to be, for some.
     package func superseder(of row: Requirement) -> Requirement? {
-        guard row.kind == .required else { return nil }
+        guard row.kind != .latest else { return nil }
         return highest { other in
             other.kind == .required && other.state == .inForce && other.version > row.version
                 && (other.reach == Requirement.everybody || row.reach < Requirement.everybody)
@@ -64,14 +71,16 @@ package struct Requirements: Hashable, Sendable {
     package func isSuperseded(_ row: Requirement) -> Bool { superseder(of: row) != nil }
 
     /// Accepted, and neither in force nor superseded: floors, the highest first.
-    package var waiting: [Requirement] {
-        rows.filter { $0.kind == .required && $0.isAccepted && $0.state != .inForce && !isSuperseded($0) }
+    package var waiting: [Requirement] { waiting(.required) }
+
+    package func waiting(_ kind: Requirement.Kind) -> [Requirement] {
+        rows.filter { $0.kind == kind && $0.isAccepted && $0.state != .inForce && !isSuperseded($0) }
             .sorted { $0.version > $1.version }
     }
 
     /// Whether anything that is asked for is not in force, or not announced, yet.
     package var isWaiting: Bool {
-        required.map { $0.state != .inForce && !isSuperseded($0) } ?? false
+        !waiting(.blocked).isEmpty || required.map { $0.state != .inForce && !isSuperseded($0) } ?? false
             || latest.map { !$0.isAnnounced && !isSuperseded($0) } ?? false
     }
 
@@ -107,6 +116,13 @@ extension Requirement {
     fileprivate func isAbove(_ other: Requirement) -> Bool {
         (build ?? 0, kind == .required ? 1 : 0) > (other.build ?? 0, other.kind == .required ? 1 : 0)
     }
+
+    /// As `UpgradeRule.isJudgedBefore`, and of the same version and kind.
+    fileprivate func isJudgedBefore(_ other: Requirement) -> Bool {
+        if version != other.version { return other.version < version }
+        let (isBlock, isOtherBlock) = (kind == .blocked, other.kind == .blocked)
+        return isBlock == isOtherBlock ? isAbove(other) : isBlock
+    }
 }
 
 // MARK: What channels and lists say
@@ -123,6 +139,7 @@ extension VersionRecord {
             message: texts?.message, telephones: required?.canary, updatedAt: changedAt)
         builds = BuildNumbers(latest: latest?.build, required: required?.build)
         (minimumOS, requiredFrom) = (required?.minimumOS, required?.requiredFrom)
+        blocked = requirements.blocked.sorted(by: >)
         self.requirements = requirements
         inForce = InForce(requirements)
     }

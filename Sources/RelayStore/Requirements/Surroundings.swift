@@ -6,7 +6,7 @@ extension RequirementMachine {
     package struct Surroundings {
         package var now: Timestamp
         /// What the app's store says of a requirement; nil where no store is asked.
-        package var verdict: (Requirement, _ isReminder: Bool) -> GateVerdict?
+        package var verdict: (GateQuestion) -> GateVerdict?
         /// The store that new requirements wait for; nil: none.
         package var gate: String?
         /// Of a campaign; nil: the app has no push service.
@@ -16,7 +16,7 @@ extension RequirementMachine {
 
         package init(
             now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil, known: KnownVersions? = .everything,
-            verdict: @escaping (Requirement, _ isReminder: Bool) -> GateVerdict? = { _, _ in nil }
+            verdict: @escaping (GateQuestion) -> GateVerdict? = { _ in nil }
         ) {
             self.now = now
             self.gate = gate
@@ -32,7 +32,7 @@ extension RequirementMachine.Surroundings {
     package static func waiting(
         for reason: String?, draft: CampaignDraft?, at now: Timestamp
     ) -> RequirementMachine.Surroundings {
-        RequirementMachine.Surroundings(now: now, gate: reason.map { _ in "store" }, draft: draft) { _, _ in
+        RequirementMachine.Surroundings(now: now, gate: reason.map { _ in "store" }, draft: draft) { _ in
             reason.map { GateVerdict(.closed, $0) }
         }
     }

@@ -26,8 +26,8 @@ extension PostgresStore {
                     var sighting = sightings[all[Int(found.integer(row, 0)) - 1]]
                     known += 1
                     // Of a device that is behind, the first login is noted; its later ones write nothing.
-                    if let required = sighting.toldAtLogin {
-                        let campaign = try told.campaign(of: required, app: id, session)
+                    if let requirement = sighting.toldAtLogin {
+                        let campaign = try told.campaign(of: requirement, app: id, session)
                         let isNew = try campaign.map { try !ToldTable.wasTold(found.integer(row, 1), in: $0, session) }
                         if isNew != true { sighting.toldAtLogin = nil }
                     }
@@ -81,7 +81,9 @@ extension PostgresStore {
                     guard let (device, text, lastTold) = device else { continue }
                     let at = min(sighting.at ?? now, now)
                     // First: who comes up to the requirement now had been told before.
-                    if let required = sighting.toldAtLogin { try told.told(device, of: required, app: id, session) }
+                    if let requirement = sighting.toldAtLogin {
+                        try told.told(device, of: requirement, app: id, session)
+                    }
                     let old = text.flatMap { try? Version($0) }
                     // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                     if at <= lastTold, let old, sighting.version < old { continue }

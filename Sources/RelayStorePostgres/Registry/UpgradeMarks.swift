@@ -23,13 +23,16 @@ struct UpgradeMarks {
     func store(_ session: PostgresSession) throws {
         for (app, rises) in rises.sorted(by: { $0.key < $1.key }) {
             let campaigns = try session.all(
-                "SELECT id, required FROM campaign WHERE app_id = ? AND pruned_at IS NULL ORDER BY id", app
-            ) { (id: $0.integer(0), required: $0.version(1)) }
-            for case let (campaign, required?) in campaigns {
-                let devices = Set(
-                    rises.lazy.filter { rise in
-                        required <= rise.new && (rise.old.map { $0 < required } ?? true)
-                    }.map(\.device))
+                """
+                SELECT c.id, c.required, r.kind = 'blocked'
+                FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
+                WHERE c.app_id = ? AND c.pruned_at IS NULL ORDER BY c.id
+                """, app
+            ) { row in
+                (id: row.integer(0), target: row.version(1).map { UpgradeTarget($0, isBlock: row.integer(2) == 1) })
+            }
+            for case let (campaign, target?) in campaigns {
+                let devices = Set(rises.lazy.filter { target.isReached(by: $0.new, from: $0.old) }.map(\.device))
                 if !devices.isEmpty { try CampaignMarks(of: campaign, session).mark(devices) }
             }
         }

@@ -211,7 +211,7 @@ struct UpgradeTally {
     /// What a campaign of the app asks for.
     private struct Requirement {
         var campaign: Int64
-        var required: Version
+        var target: UpgradeTarget
         /// Whether anybody was told at login: where not, nobody is looked for.
         var hasTold: Bool
     }
@@ -262,15 +262,20 @@ struct UpgradeTally {
     ) throws {
         if requirements[app] == nil {
             requirements[app] = try connection.all(
-                "SELECT id, required, told > 0 FROM campaign WHERE app_id = ? AND pruned_at IS NULL", app
+                """
+                SELECT c.id, c.required, c.told > 0, r.kind = 'blocked'
+                FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
+                WHERE c.app_id = ? AND c.pruned_at IS NULL
+                """, app
             ) { row in
                 row.version(1).map {
-                    Requirement(campaign: row.integer(0), required: $0, hasTold: tells || row.integer(2) != 0)
+                    Requirement(
+                        campaign: row.integer(0), target: UpgradeTarget($0, isBlock: row.integer(3) == 1),
+                        hasTold: tells || row.integer(2) != 0)
                 }
             }.compactMap { $0 }
         }
-        for requirement in requirements[app] ?? []
-        where requirement.required <= version && (old.map { $0 < requirement.required } ?? true) {
+        for requirement in requirements[app] ?? [] where requirement.target.isReached(by: version, from: old) {
             work += Self.look
             guard let heard = try Self.mark(device, in: requirement, connection) else { continue }
             upgraded[requirement.campaign, default: Upgraded()].add(heard)

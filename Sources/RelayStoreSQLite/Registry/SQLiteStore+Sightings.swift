@@ -29,8 +29,8 @@ extension SQLiteStore {
                 guard try find.step() else { continue }
                 known += 1
                 // Of a device that is behind, the first login is noted; its later ones write nothing.
-                if let required = sighting.toldAtLogin {
-                    let campaign = try told.campaign(of: required, app: app, connection)
+                if let requirement = sighting.toldAtLogin {
+                    let campaign = try told.campaign(of: requirement, app: app, connection)
                     let isNew = try campaign.map {
                         try !ToldTable.wasTold(find.integer(1), in: $0, connection)
                     }
@@ -68,7 +68,7 @@ extension SQLiteStore {
                 guard let (id, old, lastTold) = device else { continue }
                 let at = min(sighting.at ?? now, now)
                 // First: who comes up to the requirement now had been told before.
-                if let required = sighting.toldAtLogin { try told.told(id, of: required, app: app, connection) }
+                if let requirement = sighting.toldAtLogin { try told.told(id, of: requirement, app: app, connection) }
                 // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                 if at <= lastTold, let old, sighting.version < old { continue }
                 if let system = sighting.system {

@@ -24,7 +24,7 @@ package enum CampaignTable {
             CASE WHEN r.canary IS NULL THEN NULL WHEN r.reach = 0 THEN 'alone' ELSE 'released' END, c.canary_ended_at,
             CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END, r.id, r.reach, r.stages,
             c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
-            \(has("campaign_round")), r.minimum_os
+            \(has("campaign_round")), r.minimum_os, r.kind = 'blocked'
         FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
             JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
@@ -104,7 +104,7 @@ package enum CampaignTable {
             counts: CampaignCounts(row, from: 16),
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
         (record.requiredBuild, record.inForce) = (row.optionalInteger(25), row.version(26))
-        record.minimumOS = row.version(44)
+        (record.minimumOS, record.isBlock) = (row.version(44), row.integer(45) == 1)
         record.reach = CampaignReach(
             toldAtLogin: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30),
             early: row.integer(37))

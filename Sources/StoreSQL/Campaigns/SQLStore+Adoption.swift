@@ -94,7 +94,7 @@ enum AdoptionTable {
     /// before is still in force.
     static let isNewest: SQL = """
         c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL
-            AND 0 < (SELECT q.reach FROM requirement AS q WHERE q.id = n.requirement_id))
+            AND EXISTS (SELECT 1 FROM requirement AS q WHERE q.id = n.requirement_id AND q.reach > 0 AND q.kind = 'required'))
         """
 
     static func points(of campaign: Int64, before end: Timestamp?, _ connection: some SQLConnection) throws

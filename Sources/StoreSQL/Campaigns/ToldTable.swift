@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RelayStore
-package import UpgradeRules
 
 /// The table `campaign_told`: devices that were told at login.
 package enum ToldTable {
@@ -20,36 +19,30 @@ package enum ToldTable {
 
 /// Devices that were told at login, gathered within one transaction.
 package struct ToldTally {
-    private struct Requirement: Hashable {
-        var app: Int64
-        var key: String
-    }
-
-    private var campaigns: [Requirement: Int64?] = [:]
+    private var campaigns: [Int64: Int64?] = [:]
     private var told: [Int64: Int64] = [:]
 
     package init() {}
 
     /// The campaign whose ledger would know of it; nil where there is none, or none any more.
     package mutating func campaign(
-        of required: Version, app: Int64, _ connection: some SQLConnection
+        of requirement: Int64, app: Int64, _ connection: some SQLConnection
     ) throws -> Int64? {
-        let requirement = Requirement(app: app, key: required.sortKey)
         if let known = campaigns[requirement] { return known }
         let campaign = try connection.integer(
             """
             SELECT c.id FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
-            WHERE c.app_id = ? AND r.version_key = ? AND r.state <> 'withdrawn' AND c.pruned_at IS NULL
-            """, app, requirement.key)
+            WHERE c.requirement_id = ? AND c.app_id = ? AND r.state <> 'withdrawn' AND c.pruned_at IS NULL
+            """, requirement, app)
         campaigns.updateValue(campaign, forKey: requirement)
         return campaign
     }
 
     /// Takes note that a device was told; each counts once in each campaign.
     package mutating func told(
-        _ device: Int64, of required: Version, app: Int64, _ connection: some SQLConnection
+        _ device: Int64, of requirement: Int64, app: Int64, _ connection: some SQLConnection
     ) throws {
-        guard let campaign = try campaign(of: required, app: app, connection) else { return }
+        guard let campaign = try campaign(of: requirement, app: app, connection) else { return }
         told[campaign, default: 0] += Int64(
             try connection.run(
                 "INSERT INTO campaign_told (campaign_id, device_id) VALUES (?, ?) ON CONFLICT DO NOTHING", campaign,

@@ -102,11 +102,11 @@ extension SQLStore {
         try machine.reduce(event, by: actor, in: surroundings)
         let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)
         let old = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.key, $0) })
-        var made: CampaignKey?
+        var made: [Int64: CampaignKey] = [:]
         for campaign in machine.campaigns {
             guard let known = old[campaign.key] else {
                 let requirement = ids[campaign.requirement] ?? campaign.requirement
-                made = try CampaignTable.create(
+                made[requirement] = try CampaignTable.create(
                     campaign, of: requirement, app, latest: machine.requirements.latest?.version,
                     random: random, connection)
                 continue
@@ -117,24 +117,26 @@ extension SQLStore {
             guard row.canary != nil, row.reach > 0, before[row.id]?.reach == 0 else { continue }
             try CanaryTable.goOn(row.id, connection)
         }
+        func campaign(of requirement: Int64) throws -> CampaignRecord? {
+            let key = try made[requirement] ?? CampaignTable.key(ofRequirement: requirement, connection)
+            return try key.flatMap { try CampaignTable.record($0, connection) }
+        }
         let subject = machine.subject.flatMap { machine.requirements[$0] }
-        let key =
-            try made
-            ?? subject.flatMap { subject in
-                try CampaignTable.key(ofRequirement: ids[subject.id] ?? subject.id, connection)
-            }
         let after = ids.isEmpty ? machine.requirements : try RequirementTable.requirements(of: app, connection)
+        let about = subject.map { ids[$0.id] ?? $0.id } ?? made.keys.filter { after[$0]?.kind == .required }.max()
         var decision = Decision(
-            before: before, after: after, subject: subject,
-            campaign: try key.flatMap { try CampaignTable.record($0, connection) },
+            before: before, after: after, subject: subject, campaign: try about.flatMap(campaign),
             hasChanged: machine.requirements != before || machine.campaigns != campaigns)
+        decision.blocked = try machine.blocked.compactMap { after[ids[$0] ?? $0] }.map {
+            Block($0, try campaign(of: $0.id))
+        }
         decision.changes = try RequirementChange.all(from: before, to: after).map { change in
             var change = change
-            guard let campaign = try CampaignTable.key(ofRequirement: change.row.id, connection) else { return change }
-            change.campaign = try CampaignTable.record(campaign, connection)
-            if change.kind == .withdrawn || change.isInForceForEverybody {
+            change.campaign = try campaign(of: change.row.id)
+            if let campaign = change.campaign, change.kind == .withdrawn || change.isInForceForEverybody {
                 try NotificationTable.note(
-                    change.kind == .withdrawn ? .withdrawn : .inForce, of: campaign, at: surroundings.now, connection)
+                    change.kind == .withdrawn ? .withdrawn : .inForce, of: campaign.key, at: surroundings.now,
+                    connection)
             }
             return change
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import UpgradeRules
+import UpgradeRules
 
 /// Decides what one track of Google Play is asked next, and what its answers come to. Pure.
 ///
@@ -23,17 +23,6 @@ package struct GooglePlayMachine: PollMachine, Hashable {
 
     /// What a round of questions came to.
     package typealias Conclusion = Result<GooglePlayEvidence, SourceFault>
-
-    /// A version that the store is asked for.
-    package struct Requirement: Hashable, Sendable {
-        package var version: Version
-        package var build: Int64?
-
-        package init(_ version: Version, build: Int64? = nil) {
-            self.version = version
-            self.build = build
-        }
-    }
 
     /// How often the deletion of one edit is tried. It ends by itself, and with the next one that is opened.
     private static let discardLimit = 3
@@ -86,7 +75,7 @@ package struct GooglePlayMachine: PollMachine, Hashable {
     /// - Parameter wanted: what is in force, and what waits to be.
     /// - Returns: nil where an edit is needed.
     package mutating func listed(
-        _ answer: Result<[GooglePlaySummary], SourceFault>, wanted: [Requirement], at now: Timestamp
+        _ answer: Result<[GooglePlaySummary], SourceFault>, wanted: [GateQuestion], at now: Timestamp
     ) -> Conclusion? {
         polledAt = now
         switch answer {
@@ -137,10 +126,10 @@ package struct GooglePlayMachine: PollMachine, Hashable {
         return .failure(fault)
     }
 
-    private func isRolloutDue(_ wanted: [Requirement], at now: Timestamp) -> Bool {
+    private func isRolloutDue(_ wanted: [GateQuestion], at now: Timestamp) -> Bool {
         guard let evidence, let readAt else { return false }
-        let hangs = wanted.contains { evidence.hangsOnRollout($0.version, build: $0.build) }
-        guard hangs || wanted.contains(where: { evidence.isPublished($0.version, build: $0.build) }) else {
+        let hangs = wanted.contains { evidence.hangsOnRollout($0) }
+        guard hangs || wanted.contains(where: { evidence.isPublished($0) }) else {
             return false
         }
         // A wall clock that was set back must not put it off.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 
 extension SourceLoop {
     /// What hangs on the track. Without what the relay's own store could tell, an edit is opened where the list changes, as ever.
-    func wanted(of app: AppKey) -> [GooglePlayMachine.Requirement] {
+    func wanted(of app: AppKey) -> [GateQuestion] {
         guard let requirements = try? runner.store.version(of: app)?.requirements else { return [] }
         let hanging = requirements.rows.filter { row in
             row.isAccepted && !requirements.isSuperseded(row)
-                && (row.kind == .required || row.state == .waiting)
+                && (row.kind != .latest || row.state == .waiting)
         }
-        return hanging.map { GooglePlayMachine.Requirement($0.version, build: $0.build) }
+        return hanging.map { requirements.question($0) }
     }
 }

@@ -79,6 +79,9 @@ struct SchemaCheck {
         case ("minItems", .number(let text)):
             guard case .array(let elements) = value, let limit = Int(text) else { return [] }
             return elements.count >= limit ? [] : ["\(place): minItems is \(text); it had \(elements.count)"]
+        case ("maxItems", .number(let text)):
+            guard case .array(let elements) = value, let limit = Int(text) else { return [] }
+            return elements.count <= limit ? [] : ["\(place): maxItems is \(text); it had \(elements.count)"]
         case ("format", .string(let format)):
             guard case .string(let text) = value else { return [] }
             return isOfFormat(text, format) ? [] : ["\(place): \(format) is documented; got \(value.sight)"]

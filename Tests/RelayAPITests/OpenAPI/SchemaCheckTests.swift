@@ -57,6 +57,7 @@ struct SchemaCheckTests {
                 #"$.x: integer is documented; got "1""#
             ),
             ("[]", #"{"minItems":1}"#, "$: minItems is 1; it had 0"),
+            ("[1,2]", #"{"maxItems":1}"#, "$: maxItems is 1; it had 2"),
             (#""a\n""#, #"{"pattern":"^[^\\u0000-\\u001F]*$"}"#, "$: does not match its pattern; got \"a\n\""),
             (#""a""#, #"{"pattern":"("}"#, "$: ( is no regular expression"),
             ("1", #"{"oneOf":[]}"#, "$: the checker does not know oneOf"),

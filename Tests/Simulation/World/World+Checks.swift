@@ -272,7 +272,7 @@ extension World {
         func check(_ user: Int?) -> Int? {
             let telephone = user.map(Phone.telephone)
             return relay.cache.check(key, version: zero, user: .init(telephone, isProven: true))?.toldAtLogin
-                .map { Self.number(of: $0.text) }
+                .map { Self.number(of: $0.version.text) }
         }
         let login = check(nil)
         let proxy = proxy(relay, key, zero)
@@ -283,7 +283,9 @@ extension World {
         // An Android app compares version codes, which nothing here names.
         // Where it asks nobody's system it requires what runs on all that are known: at the least what is asked of the oldest phone.
         let old = UpgradeRule.User(nil, system: try? Version(Phone.oldSystem))
-        let ofOldest = relay.cache.check(key, version: zero, user: old)?.toldAtLogin.map { Self.number(of: $0.text) }
+        let ofOldest = relay.cache.check(key, version: zero, user: old)?.toldAtLogin.map {
+            Self.number(of: $0.version.text)
+        }
         if !settings.isAndroid(app), let document = document(relay, key), login != document, ofOldest != document {
             model.broke(
                 "channels.differ",
@@ -359,7 +361,7 @@ extension World {
             settings.apps.filter { settings.hasApp[$0] }.flatMap { app in
                 [nil, 0, 1].map { user in
                     let told = relay.cache.check(
-                        settings.key(app), version: zero, user: .init(user.map(Phone.telephone)))?.toldAtLogin
+                        settings.key(app), version: zero, user: .init(user.map(Phone.telephone)))?.toldAtLogin?.version
                     return "app \(app), user \(user.map(String.init) ?? "unknown"): \(told?.text ?? "nothing")"
                 }
             }

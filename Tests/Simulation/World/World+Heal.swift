@@ -112,7 +112,7 @@ extension World {
     private func said(_ app: Int) -> Int? {
         guard let relay, let zero = try? Version("0.1") else { return nil }
         return relay.cache.check(settings.key(app), version: zero, user: .nobody)?.toldAtLogin.map {
-            Self.number(of: $0.text)
+            Self.number(of: $0.version.text)
         }
     }
 

@@ -168,13 +168,14 @@ extension World {
         let system = try phone.system.map { try Version($0) }
         let user = UpgradeRule.User(phone.user.map(Phone.telephone), system: system)
         let answer = relay.cache.check(key, version: version, user: user)
-        if phone.isTooOld, let told = answer?.toldAtLogin {
+        if phone.isTooOld, let told = answer?.toldAtLogin?.version {
             model.forces(tooOld: phone.app, Self.number(of: told.text))
         }
         if relay.cache.isCredible(version, of: key) {
             relay.sightings.note(
                 Sighting(
-                    app: key, token: token(phone), version: version, system: system, toldAtLogin: answer?.toldAtLogin))
+                    app: key, token: token(phone), version: version, system: system,
+                    toldAtLogin: answer?.toldAtLogin?.id))
             relay.sightings.flush()
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
@@ -187,7 +188,7 @@ extension World {
             }
         }
         return "phone \(phone.number) of app \(phone.app) logs in with \(World.text(version: phone.version))"
-            + (answer?.toldAtLogin.map { " and is told of \($0)" } ?? "")
+            + (answer?.toldAtLogin.map { " and is told of \($0.version)" } ?? "")
     }
 
     private func learn(_ app: Int, _ token: String, _ version: Int) {

@@ -28,7 +28,7 @@ struct ConnectLiveTests {
 
         var part: String { "\(bench.part)appStoreConnect" }
         var verdict: GateVerdict? {
-            (try? Version("2.0")).flatMap { bench.runner.verdict($0, build: nil, of: SourceBench.app) }
+            (try? Version("2.0")).flatMap { bench.runner.verdict(GateQuestion($0), of: SourceBench.app) }
         }
 
         /// What was asked before the last of so many more was answered and taken.
@@ -277,7 +277,7 @@ struct ConnectLiveTests {
             ])
         #expect(bench.seen.now.log.count { $0.hasPrefix("two sources of one store disagree") } == 1)
         // The exact one decides all the same.
-        #expect(bench.runner.verdict(try Version("2.0"), build: nil, of: app)?.isOpen == true)
+        #expect(bench.runner.verdict(GateQuestion(try Version("2.0")), of: app)?.isOpen == true)
         try look(26, "2.0", "2.0")
         #expect(bench.runner.faults().isEmpty)
         #expect(bench.seen.now.log.last?.hasPrefix("two sources of one store agree again") == true)

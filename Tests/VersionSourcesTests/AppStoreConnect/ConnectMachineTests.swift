@@ -157,7 +157,7 @@ struct ConnectMachineTests {
         guard case .success(let evidence)? = try Self.round([.init(version: "2.0", phase: phase)]) else {
             throw SourceFault("no evidence")
         }
-        let gate = AvailabilityGate(try Version("2.0"), rules: .init())
+        let gate = AvailabilityGate(GateQuestion(try Version("2.0")), rules: .init())
         #expect(
             gate.verdict(of: .appStoreConnect, .appStoreConnect(evidence), at: Self.start) { _ in "" }.isOpen == isOpen)
     }

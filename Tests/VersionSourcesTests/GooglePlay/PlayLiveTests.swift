@@ -50,7 +50,7 @@ private final class PlayBench: Sendable {
     }
 
     func verdict(_ version: String = "2.0.0", build: Int64? = 200) -> GateVerdict? {
-        (try? Version(version)).flatMap { bench.runner.verdict($0, build: build, of: Self.app) }
+        (try? Version(version)).flatMap { bench.runner.verdict(GateQuestion($0, build: build), of: Self.app) }
     }
 
     var inForce: String? { (try? bench.store.version(of: Self.app))?.inForce.required?.text }

@@ -23,8 +23,8 @@ struct PlayMachineTests {
             isForSomeCountries: false)
     }
 
-    private static func wanted() throws -> GooglePlayMachine.Requirement {
-        GooglePlayMachine.Requirement(try Version("2.0.0"), build: 200)
+    private static func wanted() throws -> GateQuestion {
+        GateQuestion(try Version("2.0.0"), build: 200)
     }
 
     private static func machine() -> GooglePlayMachine {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Terminal
+import UpgradeRules
+import WireFormat
+
+/// Single versions that must be left, and that may be used again.
+extension CommandEntry {
+    static let versionBlock = client("version block") { run in
+        let arguments = run.arguments
+        let body: JSONValue = [
+            "blocked": try versions(arguments),
+            "downloadUrl": arguments.value("download-url").map(JSONValue.string),
+            "message": arguments.value("message").map(JSONValue.string),
+        ]
+        let reply = try await run.send(bump: body) { name, _ in
+            "Make everybody leave \(named(arguments)) of \(name)?"
+        }
+        let campaigns = reply.json.list(.blockCampaigns).map { campaign in
+            "campaign \(campaign.shown(.id)) tells who runs \(campaign.shown(.blocked)): it is \(campaign.shown(.state))\n"
+        }
+        let name = try AppArguments.name(arguments)
+        run.show(
+            reply.text,
+            BlockText.list(reply.json[.version] ?? .null, of: name, among: arguments.values("VERSION"))
+                + campaigns.joined() + reply.json.warnings)
+        return .done
+    }
+
+    static let versionUnblock = request(
+        "version unblock",
+        asks: { run in
+            let name = try AppArguments.name(run.arguments)
+            try await Confirmation.obtain(run, "Let \(named(run.arguments)) of \(name) be used again?") {
+                let path = try AppArguments.path(run.arguments, "version")
+                let reply = try await run.client().reply(to: APIRequest("GET", path))
+                return BlockText.list(reply.json, of: name)
+            }
+        },
+        request: { arguments in
+            try APIRequest(
+                "POST", AppArguments.path(arguments, "withdraw"),
+                json: [
+                    "blocked": versions(arguments), "reason": arguments.value("reason").map(JSONValue.string),
+                ])
+        },
+        text: { arguments, _ in "\(try AppArguments.name(arguments)): \(named(arguments)) may be used again\n" })
+
+    private static func versions(_ arguments: ParsedArguments) throws -> JSONValue {
+        .array(
+            try arguments.values("VERSION").map { text in
+                do {
+                    return .string(try Version(text).text)
+                } catch {
+                    throw UsageError("\(error)")
+                }
+            })
+    }
+
+    private static func named(_ arguments: ParsedArguments) -> String {
+        arguments.values("VERSION").joined(separator: ", ")
+    }
+}
+
+/// Blocked versions as people read them.
+enum BlockText {
+    /// - Parameter versions: those that are meant; nil: all.
+    static func list(_ version: JSONValue, of name: String, among versions: [String]? = nil) -> String {
+        let blocks = version.list(.blocks).filter { versions?.contains($0.shown(.version)) ?? true }
+        if blocks.isEmpty { return "\(name): no version is blocked\n" }
+        return blocks.map { "\(name): \(words($0))\n" }.joined()
+    }
+
+    /// "2.1.5 is blocked since 2026-01-31T09:05:07.250Z".
+    static func words(_ block: JSONValue) -> String {
+        let version = block.shown(.version)
+        switch block.shown(.state) {
+        case "inForce": return "\(version) is blocked since \(block.shown(.inForceSince))"
+        case "superseded": return "\(version) is blocked, and below what is required anyway"
+        default:
+            let until = block.shown(.waitingUntil)
+            return "\(version) will be blocked: \(block.shown(.waitingReason, or: "it was asked for a moment ago"))"
+                + (until.isEmpty ? "" : " (until \(until))")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// Single versions that must be left, whatever the floor.
+///
+/// A block is a requirement as any other: it waits for its store, which must offer a version above it that is not blocked; it is taken
+/// back by a person; it has its campaign. It has no canary, no waves and no moment: who runs a bad build is to leave it.
+extension RequirementMachine {
+    mutating func block(
+        _ bump: VersionBump, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        if !bump.isConfirmed, surroundings.gate == nil, let known = surroundings.known,
+            let version = requirements.firstWithoutWayOut(of: bump.blocked, known)
+        {
+            throw .nothingAbove(version)
+        }
+        for version in bump.blocked {
+            if let known = requirements.live(version, kind: .blocked) {
+                change(known.id, by: actor) {
+                    ($0.downloadURL, $0.message) = (bump.downloadURL ?? $0.downloadURL, bump.message ?? $0.message)
+                }
+                continue
+            }
+            var row = Requirement(
+                id: 0, kind: .blocked, version: version, state: .waiting, isGated: surroundings.gate != nil,
+                changed: actor)
+            (row.downloadURL, row.message) = (bump.downloadURL, bump.message)
+            blocked.append(add(row))
+        }
+    }
+
+    mutating func unblock(
+        _ versions: [Version], by actor: Signature, reason: String?
+    ) throws(RequirementRefusal) {
+        for version in versions {
+            guard let row = requirements.live(version, kind: .blocked) else { throw .notBlocked(version) }
+            blocked.append(row.id)
+            change(row.id, by: actor) { row in
+                (row.state, row.reason) = (.withdrawn, "unblocked by \(actor.by)" + (reason.map { ": \($0)" } ?? ""))
+            }
+        }
+    }
+
+    /// A block can be obeyed where anything runs that users are told of above it. That changes as versions come and go, so it is looked
+    /// at with each event.
+    mutating func noteWaysOut(by actor: Signature) {
+        for row in requirements.rows where row.kind == .blocked && row.isLive {
+            let minimum = requirements.minimumOS(toLeave: row)
+            guard minimum?.text != row.minimumOS?.text else { continue }
+            change(row.id, by: actor) { $0.minimumOS = minimum }
+        }
+    }
+}
+
+extension Requirements {
+    /// All versions that are to be left, in force or not.
+    package var blocked: [Version] { rows.filter { $0.kind == .blocked && $0.isLive }.map(\.version) }
+
+    /// What the store is asked about one of them.
+    package func question(_ row: Requirement, isReminder: Bool? = nil) -> GateQuestion {
+        GateQuestion(
+            row.version, build: row.build, isReminder: isReminder ?? (row.kind == .latest), blocked: blocked)
+    }
+
+    /// The first of versions that are to be blocked above which nothing is known that is not blocked itself. Where no store is asked,
+    /// that is all that speaks for there being a way out.
+    package func firstWithoutWayOut(of versions: [Version], _ known: KnownVersions) -> Version? {
+        let all = blocked + versions
+        let others = Requirements(takenUp.rows.filter { !all.contains($0.version) })
+        let highest = known.highest(others.latest?.version)
+        return versions.first { version in
+            live(version, kind: .blocked) == nil && !(highest.map { $0 > version && !all.contains($0) } ?? false)
+        }
+    }
+
+    /// The oldest system on which there is a version to leave a blocked one for; nil: any, or not known.
+    fileprivate func minimumOS(toLeave row: Requirement) -> Version? {
+        let above = rows.filter { other in
+            other.kind != .blocked && other.isAnnounced && other.version > row.version
+                && !blocked.contains(other.version)
+        }
+        let minimums = above.compactMap(\.minimumOS)
+        return minimums.count == above.count ? minimums.min() : nil
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import UpgradeRules
+import WireFormat
+
+extension StoreError {
+    package init(_ refusal: RequirementRefusal, of app: AppKey) {
+        let name = "\(app.app) (\(app.platform.rawValue))"
+        switch refusal {
+        case .versionWouldFall(let field, let current, let proposed):
+            self.init(
+                .versionWouldFall(field: field, current: current, proposed: proposed),
+                context: "\(field) of \(name) is \(current); \(proposed) is older",
+                hint: "Versions only rise: send \(current) or a newer one")
+        case .noDownloadURL(let version):
+            self.init(
+                .noDownloadURL, context: "\(name) requires \(version) but has no download URL",
+                hint: "Send downloadUrl with the version, or set it in the app's configuration")
+        case .isBlocked(let version):
+            self.init(
+                .refused, context: "\(version) of \(name) is blocked: nobody may be told to get it",
+                hint: "Require a version above it, or unblock it first (\"upgrade-relay version unblock\")")
+        case .notBlocked(let version):
+            self.init(
+                .refused, context: "\(version) of \(name) is not blocked",
+                hint: "\"upgrade-relay version show\" tells what is")
+        case .nothingAbove(let version):
+            self.init(
+                .refused,
+                context:
+                    "no version of \(name) above \(version) is known that is not blocked: who leaves it would find nothing",
+                hint: "Announce the version to come first (`latest`), or confirm the block if the store offers one")
+        case .notACanary(let version):
+            self.init(
+                .refused, context: "\(version) of \(name) is not for named users (any more)",
+                hint: "Leave the telephones out, or raise a newer version for them")
+        case .inForceAlready(let version):
+            self.init(
+                .refused, context: "\(version) of \(name) is in force already: it cannot come into force later",
+                hint: "Withdraw it first, and ask for it again with its moment")
+        case .momentPassed(let moment, let now):
+            self.init(
+                .refused,
+                context: "requiredFrom of \(name) is \(moment.internetTime), which is over: it is \(now.internetTime)",
+                hint: "Send a moment to come, or leave it out to require the version at once")
+        case .momentTooFar(let moment, let latest):
+            self.init(
+                .refused,
+                context:
+                    "requiredFrom of \(name) is \(moment.internetTime); the latest moment is \(latest.internetTime)",
+                hint: "Ask for the version when its moment is less than 366 days ahead")
+        case .nothingWaits:
+            self.init(.refused, context: "nothing of \(name) waits to come into force")
+        case .notRequired(let version, let now):
+            self.init(
+                .refused, context: "\(version) is not what \(name) requires: that is \(now?.text ?? "nothing")")
+        case .wrongState(let state):
+            self.init(.refused, context: "the campaign is \(state.rawValue)")
+        case .implausible(_, let proposed, let known):
+            self.init(.refused, context: KnownVersions.doubt(proposed, of: name, known: known))
+        }
+    }
+}
