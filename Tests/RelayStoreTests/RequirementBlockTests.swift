@@ -102,6 +102,21 @@ import UpgradeRules
         #expect(try subject.requirements.live(Version("3.0"))?.message == nil)
     }
 
+    @Test("What is blocked is not taken up from another program, and not released before it is unblocked")
+    func outside() throws {
+        var subject = Self.subject()
+        subject.take(.asked(try Self.bump(["2.1.5"], isConfirmed: true)))
+        try subject.askOutside("2.1.5")
+        subject.take(.looked)
+        let isTaken1 = subject.take(.released(try Version("2.1.5"), .required))
+        #expect(!isTaken1)
+        #expect(try subject.requirements.live(Version("2.1.5"))?.reason?.contains("is blocked") == true)
+        subject.take(.unblocked([try Version("2.1.5")], reason: nil))
+        let isTaken2 = subject.take(.released(try Version("2.1.5"), .required))
+        #expect(isTaken2)
+        #expect(try subject.state("2.1.5") == "in_force 10000")
+    }
+
     @Test("A floor above it that is in force for everybody supersedes it, until that is withdrawn")
     func superseded() throws {
         var subject = Self.subject()

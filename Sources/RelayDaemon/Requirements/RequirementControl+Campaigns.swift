@@ -69,7 +69,7 @@ extension RequirementControl {
             progress.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
-        guard !campaign.state.isFinal, try release(campaign.required, of: campaign.app, by: actor) != nil else {
+        guard !campaign.state.isFinal, try release(campaign.target, of: campaign.app, by: actor) != nil else {
             throw wrongState(campaign.state, "released", from: [.waiting])
         }
         return status(try self.campaign(id))
@@ -88,12 +88,13 @@ extension RequirementControl {
     /// What waits for its store is in force, whatever that says; what is in force for named users alone is so for everybody.
     ///
     /// - Returns: nil where nothing waits.
-    private func release(_ required: Version?, of app: AppKey, by actor: String) throws -> Requirement? {
+    private func release(_ target: UpgradeTarget?, of app: AppKey, by actor: String) throws -> Requirement? {
         let now = clock()
         let decision: Decision
         do {
             decision = try store.decide(
-                app, .released(required), by: Signature(by: actor, via: "release", at: now),
+                app, .released(target?.version, target.map { $0.isBlock ? .blocked : .required }),
+                by: Signature(by: actor, via: "release", at: now),
                 in: surroundings(of: app, at: now))
         } catch is RequirementRefusal {
             return nil

@@ -46,8 +46,9 @@ extension RequirementControl {
     package func take(_ bump: VersionBump, from source: String) throws -> Version? {
         var bump = bump
         // A store and a file go on saying what a person has taken back.
+        // Nor does a person want to hear each minute that what is to be left cannot be required.
         if let required = bump.required, let requirements = try store.version(of: bump.app)?.requirements,
-            requirements.wasWithdrawn(required)
+            requirements.isOver(required)
         {
             bump.required = nil
         }
@@ -105,11 +106,7 @@ extension RequirementControl {
                 latest: latest, previousLatest: takenUp.latest?.version,
                 previousRequired: takenUp.required?.version)
             // A store goes on offering what a person has taken back.
-            if let required = bump.required,
-                requirements.wasWithdrawn(required) || requirements.live(required, kind: .blocked) != nil
-            {
-                bump.required = nil
-            }
+            if let required = bump.required, requirements.isOver(required) { bump.required = nil }
         }
         if isMachine, rises(bump.required), bump.telephones == nil {
             let newest = [requirements.staged, requirements.waiting.first].compactMap(\.self)

@@ -8,8 +8,8 @@ package enum RequirementEvent: Sendable {
     case asked(VersionBump)
     /// Somebody looks at what is due: the stores' verdicts, what another program wrote, campaigns that are missing.
     case looked
-    /// A person lets through what waits: this version, or whichever does.
-    case released(Version?)
+    /// A person lets through what waits: this version, or whichever does; a floor or a block, where it says which.
+    case released(Version?, Requirement.Kind? = nil)
     /// A person takes a version back.
     case withdrawn(Version, reason: String?)
     /// A person lets versions that were to be left be used again.

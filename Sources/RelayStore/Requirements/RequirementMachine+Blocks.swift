@@ -57,6 +57,11 @@ extension Requirements {
     /// All versions that are to be left, in force or not.
     package var blocked: [Version] { rows.filter { $0.kind == .blocked && $0.isLive }.map(\.version) }
 
+    /// Whether a person has said of a version that nobody is to be made to have it: no machine asks for it then.
+    package func isOver(_ version: Version) -> Bool {
+        wasWithdrawn(version) || live(version, kind: .blocked) != nil
+    }
+
     /// What the store is asked about one of them.
     package func question(_ row: Requirement, isReminder: Bool? = nil) -> GateQuestion {
         GateQuestion(

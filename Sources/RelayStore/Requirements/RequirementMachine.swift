@@ -55,8 +55,8 @@ package struct RequirementMachine: Sendable {
             takeUp(surroundings)
             settle(surroundings)
             try makeMissingCampaign(surroundings)
-        case .released(let version):
-            try release(version, by: actor, surroundings)
+        case .released(let version, let kind):
+            try release(version, kind, by: actor, surroundings)
             settle(surroundings)
         case .withdrawn(let version, let reason):
             try withdraw(version, by: actor, reason: reason)
@@ -254,10 +254,13 @@ package struct RequirementMachine: Sendable {
             var asker = row.changed
             asker.at = surroundings.now
             let wasWithdrawn = requirements.wasWithdrawn(row.version, kind: row.kind)
+            let isBlocked = row.kind == .required && requirements.live(row.version, kind: .blocked) != nil
             let doubt = known.doubt(row, requirements)
             change(row.id, by: asker) {
                 if wasWithdrawn {
                     $0.reason = "\(row.version) was withdrawn before: a person has to release it"
+                } else if isBlocked {
+                    $0.reason = "\(row.version) is blocked: unblock it, or ask for a version above it"
                 } else if let doubt {
                     $0.reason = doubt
                 } else {
@@ -326,13 +329,13 @@ package struct RequirementMachine: Sendable {
     // MARK: A person's word
 
     private mutating func release(
-        _ version: Version?, by actor: Signature, _ surroundings: Surroundings
+        _ version: Version?, _ kind: Requirement.Kind?, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
         let candidates = requirements.rows.filter { row in
             // Of one in waves it is its campaign's next wave that waits, while there is one to come.
             row.kind != .latest && row.isLive && !requirements.isSuperseded(row)
                 && (row.state != .inForce || row.reach == 0 || isLeftInWaves(row))
-                && version.map { $0 == row.version } ?? true
+                && version.map { $0 == row.version } ?? true && kind.map { $0 == row.kind } ?? true
         }
         .sorted { $0.version > $1.version }
         // What is held as a slip comes last: whoever releases a canary does not mean that.
@@ -340,6 +343,9 @@ package struct RequirementMachine: Sendable {
             let row = candidates.first(where: { $0.isAccepted && $0.state != .inForce })
                 ?? candidates.first(where: \.isAccepted) ?? candidates.first
         else { throw .nothingWaits }
+        if row.kind == .required, requirements.live(row.version, kind: .blocked) != nil {
+            throw .isBlocked(row.version)
+        }
         subject = row.id
         if row.state == .inForce {
             let reach = isLeftInWaves(row) ? Requirement.everybody : row.firstReach

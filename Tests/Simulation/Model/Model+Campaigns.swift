@@ -25,6 +25,10 @@ extension Model {
     ///
     /// - Parameter needsApproval: whether its app's waves wait for a person; nil: they have changed meanwhile.
     mutating func tells(_ told: ToldCampaign, needsApproval: Bool?) {
+        if let place = block(of: told.id) {
+            blocks[place].reminders = told.reminders
+            return judgeCounts(told, "campaign \(told.id) of the block of \(World.text(version: told.version))")
+        }
         guard var facts = campaigns[told.id] else {
             guard let place = newest(told.app, told.version) else {
                 return broke(
@@ -58,6 +62,10 @@ extension Model {
         if needsApproval == true, told.wavesBegun > 1 + facts.approvals + facts.emptyWaves {
             broke("campaign.waves", "\(what): \(told.wavesBegun) waves have begun after \(facts.approvals) approvals")
         }
+        judgeCounts(told, what)
+    }
+
+    private mutating func judgeCounts(_ told: ToldCampaign, _ what: String) {
         let left = (told.counts["pending"] ?? 0) + (told.counts["retrying"] ?? 0)
         if told.isOver, left > 0 {
             broke("campaign.leftovers", "\(what) is \(told.state), and \(left) of its devices wait")
@@ -158,6 +166,7 @@ extension Model {
     /// The answer to a push is in the relay's store.
     mutating func settled(_ token: String, campaign: String) {
         campaigns[campaign]?.settled[token, default: 0] += 1
+        if let place = block(of: campaign) { blocks[place].settled[token, default: 0] += 1 }
     }
 }
 

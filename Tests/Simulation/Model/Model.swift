@@ -16,6 +16,8 @@ struct Model {
     var isClockRight = true
     var announcements: [Announcement] = []
     var campaigns: [String: CampaignFacts] = [:]
+    /// Versions that must be left, or had to be, in the order in which they were asked for.
+    var blocks: [Block] = []
     /// What the registry has said of each device, by app and token, the oldest first.
     var devices: [String: [DeviceState]] = [:]
     /// By app: since when no route leads to its push service; nil: one does.
@@ -273,6 +275,7 @@ struct Model {
 
     /// A push leaves.
     mutating func leaves(app: Int, token: String, user: Int?, campaign: String) {
+        if let place = block(of: campaign) { return leaves(block: place, token: token, user: user) }
         guard let facts = campaigns[campaign] else { return }
         let place = facts.announcement
         let announcement = announcements[place]
@@ -322,9 +325,22 @@ struct Model {
     private mutating func judgeDevice(_ app: Int, _ token: String, _ user: Int?, _ announcement: Announcement) {
         let version = announcement.version
         let hasMinimum = announcement.minimumAt.map { now - $0 > Self.readGrace } ?? false
+        judgeDevice(app, token, user, "push.current", World.text(version: version), hasMinimum: hasMinimum) {
+            $0.version.map { $0 < version } ?? true
+        }
+    }
+
+    /// - Parameters:
+    ///   - rule: which promise is broken by a push to somebody whose version is another.
+    ///   - what: that it is pushed for.
+    ///   - isMeant: whether a device with this version is.
+    mutating func judgeDevice(
+        _ app: Int, _ token: String, _ user: Int?, _ rule: String, _ what: String, hasMinimum: Bool = false,
+        isMeant: (DeviceState) -> Bool
+    ) {
         let states = devices["\(app)/\(token)"] ?? []
         func permits(_ state: DeviceState) -> Bool {
-            state.isRegistered && state.user != nil && state.user == user && state.version.map { $0 < version } ?? true
+            state.isRegistered && state.user != nil && state.user == user && isMeant(state)
                 && !(hasMinimum && state.isTooOld)
         }
         for (index, state) in states.enumerated() {
@@ -345,12 +361,12 @@ struct Model {
         } else if hasMinimum, last.isTooOld {
             broke(
                 "push.osTooOld",
-                "\(token) of app \(app) has too old a system since \(since) and is pushed for \(World.text(version: version))"
+                "\(token) of app \(app) has too old a system since \(since) and is pushed for \(what)"
             )
         } else if !disputed.contains("\(app)/\(token)") {
             broke(
-                "push.current",
-                "\(token) of app \(app) has \(World.text(version: last.version ?? 0)) since \(since) and is pushed for \(World.text(version: version))"
+                rule,
+                "\(token) of app \(app) has \(World.text(version: last.version ?? 0)) since \(since) and is pushed for \(what)"
             )
         }
     }

@@ -15,6 +15,7 @@ package enum Promise {
         ("push.stranger", "nobody is pushed whose device is not registered any more", "DESIGN 3"),
         ("push.user", "a push is for the user who is logged in on the device now", "DESIGN 3"),
         ("push.current", "nobody is pushed who was seen with the required version", "DESIGN 3"),
+        ("push.block", "the push of a block goes to who runs that version, and to nobody else", "VERSIONS"),
         ("push.osTooOld", "nobody is pushed whose system is too old for the version", "VERSIONS"),
         ("push.withdrawn", "what was withdrawn is not pushed", "DESIGN 1, 2"),
         ("push.cancelled", "a cancelled campaign sends nothing", "README"),
@@ -42,6 +43,7 @@ package enum Promise {
             "inForce.implausible",
             "nothing that leaps over all that is known is forced before a person has said that it is meant", "DESIGN 11"
         ),
+        ("inForce.block", "a version must be left where a person has blocked it, and nowhere else", "VERSIONS"),
         ("inForce.osTooOld", "nobody is forced to have what does not run on the system of that phone", "VERSIONS"),
         ("inForce.withdrawn", "what was withdrawn is in force nowhere", "DESIGN 1"),
         ("inForce.gate", "a force waits for the store, on every channel", "DESIGN 8"),

@@ -5,7 +5,7 @@
 package enum OperationKind: String, CaseIterable, Sendable {
     // People and machines that ask for versions.
     case bump, canary, webhook, replay, latest, confirmTexts, otherProgram
-    case releaseApp, releaseCampaign, withdraw
+    case releaseApp, releaseCampaign, withdraw, block, unblock
     case pause, resume, cancel, retry
     // Phones and their owners.
     case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall
@@ -27,7 +27,9 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .pass: 24
         case .weather, .upgrade, .login: 4
         case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
-        case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts: 1
+        case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts,
+            .unblock:
+            1
         case .addApp, .addSource, .diskWorks, .sourceAnswers: 4
         default: 3
         }
@@ -38,6 +40,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         switch self {
         case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
         case .webhook, .replay: .webhook
+        case .block, .unblock: .block
         case .crash, .kill: .kill
         case .removeApp, .addApp: .removeApp
         case .removeSource, .addSource: .removeSource

@@ -107,7 +107,7 @@ extension World {
         relay?.cache.refresh()
         if campaign.state == .running, campaign.waves.areBetween {
             change(campaign) { $0.approvals += 1 }
-        } else if let app = app(of: campaign) {
+        } else if !campaign.isBlock, let app = app(of: campaign) {
             model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
         }
         return "campaign \(campaign.id) is released"
@@ -116,6 +116,11 @@ extension World {
     func cancel(_ campaign: CampaignRecord) throws -> String? {
         // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
         observeCampaigns(isSure: true)
+        if let block = model.block(of: campaign.id) {
+            _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
+            model.blocks[block].isCancelled = true
+            return "campaign \(campaign.id) of a block is cancelled"
+        }
         let place =
             model.campaigns[campaign.id]?.announcement
             ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.required.text)) }

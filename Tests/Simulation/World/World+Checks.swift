@@ -15,7 +15,10 @@ extension World {
         model.now = milliseconds
         guard relay != nil, !isDying else { return }
         observeCampaigns()
-        for app in settings.apps where settings.hasApp[app] { askChannels(app) }
+        for app in settings.apps where settings.hasApp[app] {
+            askChannels(app)
+            askBlocks(app)
+        }
         judgeStandstill()
         judgeHalts()
         judgeHolds()
@@ -160,7 +163,8 @@ extension World {
             for record in records.reversed() {
                 guard let campaign = toldCampaign(record) else { continue }
                 if !campaign.isOver {
-                    let key = "app \(campaign.app) \(World.text(version: campaign.version))"
+                    let block = record.isBlock ? "the block of " : ""
+                    let key = "app \(campaign.app) \(block)\(World.text(version: campaign.version))"
                     if let other = open[key] {
                         model.broke("campaign.two", "\(key) has two open campaigns, \(other) and \(campaign.id)")
                     }

@@ -99,7 +99,7 @@ extension World {
                 attempt { try releaseApp(app) }
             }
             let own = campaigns().filter {
-                self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version
+                self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version && !$0.isBlock
             }
             guard let newest = own.first, newest.state.isFinal, model.campaigns[newest.id]?.cancelledAt == nil,
                 isAnybodyLeft(app, required)
@@ -167,6 +167,7 @@ extension World {
                 "campaign \(campaign.id) of \(campaign.required) is \(campaign.state.rawValue): \(status.record.reason ?? "no reason"), \(campaign.counts)"
             )
         }
+        judgeBlocks()
         judgeRecords(relay, campaigns)
         judgeTokens(relay)
     }
@@ -174,7 +175,9 @@ extension World {
     private func judgeTold(
         _ app: Int, _ required: Announcement, _ campaigns: [CampaignRecord], _ refusals: [String]
     ) {
-        let own = campaigns.filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
+        let own = campaigns.filter {
+            self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version && !$0.isBlock
+        }
         // A person wanted it so.
         guard !own.contains(where: { model.campaigns[$0.id]?.cancelledAt != nil }) else { return }
         // Of a campaign whose deliveries were pruned nobody knows any more who was told.

@@ -50,6 +50,8 @@ extension World {
         case .releaseApp: return try releaseApp(app)
         case .releaseCampaign: return try withCampaign(second, isOver: false) { try release($0) }
         case .withdraw: return try withdraw(app)
+        case .block: return try block(app, second)
+        case .unblock: return try unblock(app, second)
         case .pause: return try withCampaign(second, isOver: false) { try pause($0) }
         case .resume: return try withCampaign(second, isOver: false) { try resume($0) }
         case .cancel: return try withCampaign(second, isOver: false) { try cancel($0) }
@@ -287,6 +289,8 @@ extension World {
 
     /// Another program writes to the store, as README allows.
     private func requireOutside(_ app: Int, _ version: Int) throws -> String? {
+        // What is to be left waits for a person (`RequirementBlockTests`).
+        guard !isBlocked(app, version) else { return nil }
         let key = settings.key(app)
         try otherProgram?.require(World.text(version: version), of: key)
         // The same again is nothing new, also where its campaign was cancelled; what a file says that the relay has not read is not there yet.

@@ -85,7 +85,8 @@ extension World {
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
         observeCampaigns(
-            isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
+            isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders }
+                ?? model.block(of: push.campaign).map { model.blocks[$0].settled[push.token, default: 0] > 0 } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
         judgePause(push, place)
         pushes.sentBefore.remove(push.id)
@@ -114,6 +115,9 @@ extension World {
         pushes.note(answer, to: push, at: place)
         if answer.status == 401 || answer.status == 403 { countRefusal(of: push, place) }
         if answer.status == 200, let version = model.version(of: push.campaign) { pushes.took(push, version: version) }
+        if answer.status == 200, let block = model.block(of: push.campaign) {
+            model.blocks[block].taken.insert(push.token)
+        }
         let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
         if isDead { pushes.calledDead.insert(name) }
         if answer.body.contains("BadDeviceToken") || answer.body.contains("SENDER_ID_MISMATCH") {

@@ -61,6 +61,7 @@ extension World {
             guard settings.watchesFile(app) else { return nil }
             let highest = model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2
             let version = slip(max(wanted, highest) + number % 2, number)
+            guard !isBlocked(app, version) else { return nil }
             if let before = files[app], before != version, let place = model.newest(app, before) {
                 model.announcements[place].isOverwritten = true
             }
@@ -174,6 +175,7 @@ extension World {
             pushes.deletedRows.insert(device.id)
             // Registered again it is another device, and what it had is nobody's.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
+            for place in model.blocks.indices { model.blocks[place].settled[token(phone)] = nil }
             if let version = model.device(phone.app, token(phone))?.version {
                 model.deletedRows[phone.app].append(version)
             }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A version that people want to be left, as the model remembers it. Only apps without a store have such: when a store offers a way out
+/// is the machine's own table of tests.
+struct Block {
+    let app: Int
+    let version: Int
+    let askedAt: Int64
+    /// When a person let it be used again.
+    var endedAt: Int64?
+    /// Its campaign, and whether a person has cancelled that.
+    var campaign: String
+    var isCancelled = false
+    /// How often it may push again to who has it already.
+    var reminders = 0
+    /// How often each device has had an answer that was recorded.
+    var settled: [String: Int] = [:]
+    /// Devices whose push was taken.
+    var taken: Set<String> = []
+}
+
+/// Single versions that must be left.
+extension Model {
+    /// The one of a version that counts; nil where it may be used.
+    func block(_ app: Int, _ version: Int) -> Block? {
+        blocks.last { $0.app == app && $0.version == version && $0.endedAt == nil }
+    }
+
+    func block(of campaign: String) -> Int? { blocks.firstIndex { $0.campaign == campaign } }
+
+    /// A push of a block leaves.
+    mutating func leaves(block place: Int, token: String, user: Int?) {
+        let block = blocks[place]
+        judgeDevice(
+            block.app, token, user, "push.block", "version \(World.text(version: block.version)), which is blocked"
+        ) {
+            $0.version == block.version
+        }
+        let what = "\(token) of app \(block.app) for the block of \(World.text(version: block.version))"
+        if let end = block.endedAt, now - end > Self.wayGrace {
+            broke("push.withdrawn", "\(what), which was unblocked \(ago(end))")
+        }
+        if block.settled[token, default: 0] > block.reminders {
+            broke("push.twice", "\(what) had its push, and its answer was recorded")
+        }
+    }
+
+    /// The login check says to somebody who runs a version that was ever blocked whether he must leave it.
+    ///
+    /// - Parameters:
+    ///   - isForced: whether he must upgrade, for whatever reason.
+    ///   - isByBlock: whether he must because it is blocked.
+    ///   - isSettled: whether the relay has had the time, and the disk, to show what was decided last.
+    mutating func says(block app: Int, _ version: Int, isForced: Bool, isByBlock: Bool, isSettled: Bool) {
+        let what = "the login check of app \(app) for \(World.text(version: version))"
+        if isByBlock, block(app, version) == nil {
+            broke("inForce.block", "\(what): must be left, and nobody wants that (any more)")
+        }
+        if isSettled, !isForced, block(app, version) != nil {
+            broke("inForce.block", "\(what): may be used, and people have blocked it")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// People who want one version to be left, and what comes of it.
+extension World {
+    /// One that a phone runs. What another program or a file may have asked for, and nobody has looked at, is left alone.
+    func block(_ app: Int, _ number: Int) throws -> String? {
+        let running = phones.filter { $0.app == app }.compactMap { model.device(app, token($0))?.version }
+        guard let relay, settings.setup["gate", app] == 0, !running.isEmpty else { return nil }
+        let version = running[number % running.count]
+        guard model.block(app, version) == nil, !isAskedUnseen(app, version) else { return nil }
+        var bump = VersionBump(app: settings.key(app))
+        bump.blocked = [try Version(Self.text(version: version))]
+        bump.isConfirmed = true
+        model.doubtAgain()
+        let applied = try relay.control.bump(bump, actor: "somebody", source: "api", receipt: nil) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+        relay.cache.refresh()
+        model.looked(app)
+        guard case .applied(let outcome, _) = applied, let block = outcome.blocked.first else { return nil }
+        guard let campaign = block.campaign else {
+            model.broke("campaign.none", "\(Self.text(version: version)) of app \(app) is blocked, and has no campaign")
+            return nil
+        }
+        model.blocks.append(Block(app: app, version: version, askedAt: milliseconds, campaign: campaign.id))
+        return "\(Self.text(version: version)) of app \(app) is blocked"
+    }
+
+    func unblock(_ app: Int, _ number: Int) throws -> String? {
+        let blocked = model.blocks.indices.filter { model.blocks[$0].app == app && model.blocks[$0].endedAt == nil }
+        guard let relay, !blocked.isEmpty else { return nil }
+        let place = blocked[number % blocked.count]
+        let version = try Version(Self.text(version: model.blocks[place].version))
+        model.doubtAgain()
+        _ = try relay.control.unblock([version], of: settings.key(app), by: "somebody", reason: nil)
+        relay.cache.refresh()
+        model.looked(app)
+        model.blocks[place].endedAt = milliseconds
+        return "\(version) of app \(app) may be used again"
+    }
+
+    private func isAskedUnseen(_ app: Int, _ version: Int) -> Bool {
+        model.announcements.contains { $0.app == app && $0.version == version && $0.isUnnoticed }
+    }
+
+    /// Whether a version is to be left: nobody asks for it then but in vain.
+    func isBlocked(_ app: Int, _ version: Int) -> Bool { model.block(app, version) != nil }
+
+    /// What the login check says to who runs a version that was ever blocked.
+    func askBlocks(_ app: Int) {
+        guard let relay, !isDiskFailing else { return }
+        for version in Set(model.blocks.lazy.filter { $0.app == app }.map(\.version)).sorted() {
+            guard let text = try? Version(Self.text(version: version)),
+                let answer = relay.cache.check(settings.key(app), version: text, user: .nobody)
+            else { continue }
+            var isByBlock = false
+            if case .forced(let rule) = answer.verdict { isByBlock = rule.isBlock }
+            let since = model.block(app, version)?.askedAt ?? milliseconds
+            let isSettled =
+                milliseconds - since > 90_000 && tick - max(quietSince, diskFailedAt ?? quietSince) > .seconds(90)
+            model.says(
+                block: app, version, isForced: answer.prompt == .force, isByBlock: isByBlock, isSettled: isSettled)
+        }
+    }
+
+    /// At the end: whoever runs a blocked version, and did so when it was blocked, has been told.
+    func judgeBlocks() {
+        for block in model.blocks where block.endedAt == nil && !block.isCancelled && !pushes.wasPruned && !wasClockSet
+        {
+            guard told[block.campaign]?.campaign.state == "completed" else { continue }
+            let untold = phones.filter { phone in
+                guard phone.app == block.app, phone.isInstalled, !phone.isTooOld,
+                    let state = model.device(phone.app, token(phone)), state.isRegistered, state.user != nil
+                else { return false }
+                let name = "\(phone.app)/\(token(phone))"
+                return state.version == block.version && state.since < block.askedAt
+                    && !block.taken.contains(token(phone))
+                    && !pushes.calledDead.contains(name)
+                    && (pushes.calledWrong[block.campaign]?.contains(token(phone)) != true)
+                    && (try? relay?.store.device(settings.key(phone.app), token: token(phone)))??.retiredAt == nil
+            }
+            guard let first = untold.first else { continue }
+            model.broke(
+                "everybody.told",
+                "\(untold.count) phones of app \(block.app) run \(Self.text(version: block.version)), which is blocked, and were not told, such as \(first.number)"
+            )
+        }
+    }
+}
