@@ -9,6 +9,8 @@ static const char steps[] = {
 #embed "postgres/22-systems.sql"
     , 0,
 #embed "postgres/23-source-evidence.sql"
+    , 0,
+#embed "postgres/24-retirements.sql"
     , 0
 };
 

@@ -49,6 +49,8 @@ static const char steps[] = {
 #embed "schema/22-systems.sql"
     , 0,
 #embed "schema/23-source-evidence.sql"
+    , 0,
+#embed "schema/24-retirements.sql"
     , 0
 };
 

@@ -144,8 +144,8 @@ package struct NotifyConfiguration: Sendable, Equatable {
     package var secret: SecretSource?
     /// Default JSON.
     package var format = NotificationFormat.json
-    /// Which events it wants to hear of. Default all.
-    package var events = Set(EventType.allCases)
+    /// Which events it wants to hear of. Default the usual ones.
+    package var events = EventType.usual
     /// A PEM file of certificates to trust instead of the system's. Default nil.
     package var trustedCertificates: String?
 }

@@ -223,6 +223,7 @@ package final class Notifier: Sendable {
         let subject =
             switch due.event.subject {
             case .campaign(let campaign): ("campaign", campaign.id)
+            case .dead(let app, let devices, _): ("tokens", "\(devices.count) of \(app.app)")
             case .part(let part, _): ("part", part)
             }
         let fields = [

@@ -10,6 +10,7 @@ enum Cursor {
         case ledger = "l"
         case notifications = "n"
         case devices = "v"
+        case dead = "x"
     }
 
     static func text(_ kind: Kind, _ position: Int64) -> String {
@@ -19,6 +20,8 @@ enum Cursor {
     static func text(_ position: DeliveryPosition) -> String {
         Base64URL.encode(Array("\(Kind.ledger.rawValue)\(position.device).\(position.campaign)".utf8))
     }
+
+    static func text(_ place: DeadPlace) -> String { text(.dead, place.order) }
 
     static func deliveryPosition(_ text: String) -> DeliveryPosition? {
         guard let plain = plain(text, .ledger) else { return nil }

@@ -85,7 +85,7 @@ extension Route {
     private static let devices: [Route] = [
         Route(
             "GET", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.reads),
-            query: DeviceFilter.parameters + ["format"],
+            query: DeviceFilter.parameters + ["since", "limit", "cursor", "format"],
             .head { api, call in try api.exportDevices(call.app, call.head, &call.query) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), query: ["dryRun"],

@@ -39,6 +39,9 @@ package final class Maintenance: Sendable {
     /// After which people are told that a requirement still waits for its store.
     private static let longWait = Duration.seconds(86_400)
 
+    /// Dead tokens of one event at most.
+    private static let tokensOfEvent = 500
+
     /// For who has no certificates to look at.
     package convenience init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
         self.init(store: store, log: log, certificates: nil, clock: clock)
@@ -125,6 +128,7 @@ package final class Maintenance: Sendable {
             let now = clock()
             try store.noteLongWaits(since: now - Self.longWait, at: now)
             try store.followAdoption(at: now)
+            try store.noteDeadTokens(limit: Self.tokensOfEvent, at: now)
             _ = state.withLock { $0.faults.clear("adoption") }
         } catch {
             if state.withLock({ $0.faults.set("adoption", "\(error)") }) {

@@ -128,6 +128,18 @@ package protocol DeviceRegistry: Sendable {
     @discardableResult
     func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts
 
+    /// Registers a device whose phone had another token, in one transaction: that of `old` is not there afterwards.
+    ///
+    /// Whoever is logged in on it: a token stands for a phone, not for a user, and to register the old token itself would move it likewise.
+    /// Nothing of what the old one was registered with is kept, but its place in each campaign, where the new token was never seen before:
+    /// who was pushed to is not pushed to again, and who has yet to be is, with the new token.
+    ///
+    /// - Parameter old: another one than the device's.
+    /// - Returns: whether the new token had no device, and what became of the old one's.
+    @discardableResult
+    func register(_ device: DeviceRegistration, replacing old: String, at now: Timestamp) throws
+        -> (isNew: Bool, replaced: DeviceReplacement)
+
     /// Takes over what somebody else knows of very many devices, in any order but that of two with the same token the later one
     /// counts. What a row keeps stays as it is, and where nothing changes nothing is written.
     ///
@@ -171,6 +183,10 @@ package protocol DeviceRegistry: Sendable {
 
     /// Devices in ascending id, from `after` (exclusive), at most `limit`; nil app means all. Removed ones are left out.
     func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord]
+
+    /// The devices of an app whose tokens are dead, from behind a place, in the order in which the relay learnt of it. Whose token was
+    /// registered again since, or removed, is not among them.
+    func deadDevices(of app: AppKey, after place: DeadPlace, limit: Int) throws -> [DeadDevice]
 }
 
 /// What a dry run found.

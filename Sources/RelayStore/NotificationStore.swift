@@ -18,10 +18,15 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// Everybody below the version must upgrade.
     case inForce = "requirement.inForce"
     case withdrawn = "requirement.withdrawn"
+    /// Tokens that push services called dead, some hundreds at a time at most. Only for who asks for it by name.
+    case dead = "devices.dead"
     case certificateEnds = "certificate.endsSoon"
     /// A part of the relay cannot do its work, for a minute or longer.
     case degraded = "relay.degraded"
     case recovered = "relay.recovered"
+
+    /// What a receiver is told of that names no events: all but what only a service of the owner's own is for.
+    package static let usual = Set(allCases).subtracting([.dead])
 
     package init(_ state: CampaignState) {
         self =
@@ -52,6 +57,8 @@ package struct RelayEvent: Hashable, Sendable {
         case campaign(CampaignRecord)
         /// A part of the relay, as `/readyz` names it, and what is wrong with it.
         case part(String, reason: String)
+        /// Devices of an app whose tokens are dead, those alive again left out; and the place of the last one.
+        case dead(AppKey, [DeadDevice], through: DeadPlace)
     }
 
     /// 32 random hex digits: the same in every attempt and for every receiver (`webhook-id`).
@@ -109,8 +116,9 @@ package struct NotificationRecord: Hashable, Sendable {
     /// The event's id.
     package var id: String
     package var type: String
-    /// The campaign's public id.
-    package var campaign: String
+    package var app: AppKey
+    /// The campaign's public id; nil where it is not about one.
+    package var campaign: String?
     package var url: String
     package var state: State
     package var createdAt: Timestamp
@@ -119,12 +127,13 @@ package struct NotificationRecord: Hashable, Sendable {
     package var attempts: [Attempt]
 
     package init(
-        row: Int64, id: String, type: String, campaign: String, url: String, state: State, createdAt: Timestamp,
-        nextAttemptAt: Timestamp?, attempts: [Attempt]
+        row: Int64, id: String, type: String, app: AppKey, campaign: String?, url: String, state: State,
+        createdAt: Timestamp, nextAttemptAt: Timestamp?, attempts: [Attempt]
     ) {
         self.row = row
         self.id = id
         self.type = type
+        self.app = app
         self.campaign = campaign
         self.url = url
         self.state = state
@@ -139,7 +148,7 @@ package struct NotificationReceiver: Hashable, Sendable {
     package var url: String
     package var events: Set<EventType>
 
-    package init(url: String, events: Set<EventType> = Set(EventType.allCases)) {
+    package init(url: String, events: Set<EventType> = EventType.usual) {
         self.url = url
         self.events = events
     }
@@ -183,6 +192,10 @@ package protocol NotificationStore: Sendable {
 
     /// Notes an event of each campaign that has been waiting since before `time`, once for each time that it waits.
     func noteLongWaits(since time: Timestamp, at now: Timestamp) throws
+
+    /// Notes events of the tokens that are dead since the last time, so many in each at most. Where no receiver wants to hear of them they are
+    /// passed over: who begins to is told of those that die from then on.
+    func noteDeadTokens(limit: Int, at now: Timestamp) throws
 
     /// Records an attempt and what follows from it, in one transaction.
     func record(

@@ -67,7 +67,7 @@ extension SQLStore {
         }
     }
 
-    private static func names(_ text: String) -> Set<String> {
+    static func names(_ text: String) -> Set<String> {
         Set(((try? JSONReader.read(Array(text.utf8)))?.array ?? []).compactMap(\.string))
     }
 
@@ -149,9 +149,11 @@ extension SQLStore {
         try read("listing notifications") { connection in
             let found = try connection.all(
                 """
-                SELECT n.id, e.public_id, e.state, c.public_id, n.url, n.state, n.created_at, n.next_attempt_at
+                SELECT n.id, e.public_id, e.state, c.public_id, n.url, n.state, n.created_at, n.next_attempt_at, a.name,
+                    a.platform
                 FROM notification AS n JOIN campaign_event AS e ON e.id = n.event_id
-                    JOIN campaign AS c ON c.id = e.campaign_id
+                    LEFT JOIN campaign AS c ON c.id = e.campaign_id
+                    LEFT JOIN app AS a ON a.id = coalesce(e.app_id, c.app_id)
                 WHERE n.id < ?1 AND (c.public_id = ?2 OR ?2 IS NULL) AND (n.state = ?3 OR ?3 IS NULL)
                 ORDER BY n.id DESC LIMIT ?4
                 """, before ?? .max, campaign, state?.rawValue, max(limit, 0)
@@ -159,7 +161,7 @@ extension SQLStore {
                 NotificationRecord(
                     row: row.integer(0), id: row.text(1),
                     type: NotificationTable.type(row.text(2))?.rawValue ?? row.text(2),
-                    campaign: row.text(3),
+                    app: AppKey(app: row.text(8), platform: row.platform(9)), campaign: row.optionalText(3),
                     url: row.text(4), state: NotificationRecord.State(rawValue: row.text(5)) ?? .dropped,
                     createdAt: row.time(6), nextAttemptAt: row.optionalTime(7), attempts: [])
             }
@@ -223,6 +225,20 @@ package enum NotificationTable {
             String(decoding: JSONValue.array(reasons).bytes(), as: UTF8.self))
     }
 
+    /// Notes something of an app.
+    ///
+    /// - Parameter subject: what of it; `event` reads it.
+    static func note(
+        _ type: EventType, of app: Int64, _ subject: JSONValue, at now: Timestamp, _ connection: some SQLConnection
+    ) throws {
+        try connection.run(
+            """
+            INSERT INTO campaign_event (public_id, app_id, at, state, subject, expires_at, pending, accepted, retrying, rejected,
+                unregistered, expired, filtered, cancelled, upgraded, reasons)
+            VALUES (\(connection.dialect.randomID), ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]')
+            """, app, now, type.name, String(decoding: subject.bytes(), as: UTF8.self))
+    }
+
     static func type(_ text: String) -> EventType? { EventType(name: name(text)) }
 
     /// The event's name out of the column `state`.
@@ -265,6 +281,7 @@ package enum NotificationTable {
 
     /// The event with the campaign as it was then.
     static func event(_ id: Int64, _ connection: some SQLConnection) throws -> RelayEvent? {
+        if let event = try eventOfApp(id, connection) { return event }
         let row = try connection.first(
             """
             SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,

@@ -23,8 +23,9 @@ package enum Field: String, Sendable {
     // Who obeyed a campaign.
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
-    case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
-    case deadSince, seenAt, stored, new, updated, unchanged, versionsKept, refusedCount, refused, line
+    case token, tokens, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
+    case replaces, replaced, since, deadSince, seenAt, stored, new, updated, unchanged, versionsKept, refusedCount,
+        refused, line
     // One user, explained.
     case known, spelling, similar, stage, named, reach, turn, reached, channels, enforce, launchDocument
     case says, why, pushes, versionFrom, versionAt

@@ -80,7 +80,7 @@ struct NotifyConfigurationTests {
         #expect(configuration.notify[2].secret == nil)
         #expect(configuration.notify[0].events == [.completed])
         #expect(configuration.notify[0].trustedCertificates == "/ca.pem")
-        #expect(configuration.notify[1].events == Set(EventType.allCases))
+        #expect(configuration.notify[1].events == EventType.usual)
         #expect(configuration.notify[1].secret == .environment("S"))
     }
 

@@ -2,6 +2,7 @@
 import OwnThread
 import PrivatePostgres
 import StorePeers
+import StoreSQL
 import Testing
 
 @testable import RelayStorePostgres
@@ -110,10 +111,28 @@ struct PostgresPlanTests {
             has: ["Index Cond: ((campaign_id = $1) AND (device_id = "]),
     ]
 
+    private static let dead = [
+        Hot(statement: DeadDevices.placeTokens, types: "bigint, bigint, bytea[]", has: ["device_digest"]),
+        Hot(
+            statement: DeadDevices.placeDevices, types: "bigint, bigint, bigint[]",
+            has: ["Index Cond: (", "id = n.id"]),
+    ]
+
+    @Test(arguments: Statistics.allCases)
+    func deadTokensComeFromTheirIndex(statistics: Statistics) throws {
+        for sql in [DeadTable.page, DeadTable.places] {
+            let plan = try PlanDatabase.with(statistics).plan(of: NumberedParameters.numbered(sql.text), parameters: 4)
+            #expect(
+                plan.contains("Index Scan using device_retired")
+                    || plan.contains("Index Only Scan using device_retired"), "\(plan)")
+            #expect(plan.contains("retired_order > $2") && !plan.contains("Sort"), "\(plan)")
+        }
+    }
+
     @Test(arguments: Statistics.allCases)
     func noneReadsATable(statistics: Statistics) throws {
         let database = try PlanDatabase.with(statistics)
-        for hot in Self.batches + Self.commits + Self.registry + Self.marks + Self.rounds {
+        for hot in Self.batches + Self.commits + Self.registry + Self.marks + Self.rounds + Self.dead {
             let plan = try database.plan(
                 of: hot.statement.text, types: hot.types, parameters: hot.types.split(separator: ",").count)
             #expect(!plan.contains("Seq Scan"), "\(plan)")

@@ -101,6 +101,19 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("Dead tokens come from their index, in its order, and nothing is sorted")
+    func deadTokens() throws {
+        for fixture in [try StoreFixture(), try largeStore()] {
+            for sql in [DeadTable.page, DeadTable.places] {
+                #expect(
+                    try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
+                        == [
+                            "SEARCH device USING INDEX device_retired (app_id=? AND retired_order>? AND retired_order<?)"
+                        ])
+            }
+        }
+    }
+
     @Test("A token is looked up by its hash, and nothing goes through all devices of an app")
     func devices() throws {
         let app = "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"

@@ -68,6 +68,7 @@ struct StoreFileTests {
                 ["21", "a run for each campaign"],
                 ["22", "moments and systems in the history"],
                 ["23", "what the app stores said"],
+                ["24", "dead tokens in their order, events of apps"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

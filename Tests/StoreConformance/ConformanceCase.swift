@@ -40,7 +40,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     package static let all: [ConformanceCase] =
-        versions + webhooks + registry + upgrades + campaigns + planning + runs + ledger + uneventful + hygiene
+        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + ledger + uneventful
+        + hygiene
         + leftovers
         + deliveries + erasing
         + tokens

@@ -8,12 +8,28 @@ import WireFormat
 /// Reads a device as clients give it.
 enum DeviceFields {
     /// The body of `PUT …/devices/{token}`: what is left out is null, for a PUT replaces.
-    static func read(_ bytes: [UInt8], app: AppKey, token: String) throws(BodyError) -> DeviceRegistration {
-        let change = try readChange(bytes, token: token)
-        return DeviceRegistration(
+    ///
+    /// - Returns: the device, and the token that its phone had before, where one is named.
+    static func read(
+        _ bytes: [UInt8], app: AppKey, token: String
+    ) throws(BodyError) -> (device: DeviceRegistration, replaces: String?) {
+        var fields = try BodyFields(bytes)
+        let change = read(&fields, token: token)
+        var replaces: String?
+        if let text = fields.string(Field.replaces.rawValue, example: example(app.platform)) {
+            switch normalized(text, platform: app.platform) {
+            case .success(token):
+                fields.refuse(Field.replaces.rawValue, "is the token itself; the one before it is needed, or none")
+            case .success(let old): replaces = old
+            case .failure(let fault): fields.refuse(Field.replaces.rawValue, fault.reason)
+            }
+        }
+        try fields.finish()
+        let device = DeviceRegistration(
             app: app, token: token, telephone: change.telephone.value, version: change.version.value,
             environment: change.environment.value ?? .production,
             osVersion: change.osVersion.value)
+        return (device, replaces)
     }
 
     /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.

@@ -13,15 +13,23 @@ extension API {
 
     func registerDevice(_ app: AppKey, token: String, body: [UInt8]) throws -> Response {
         try require(app)
-        let registration = try DeviceFields.read(body, app: app, token: Self.checked(token, app))
+        let (registration, old) = try DeviceFields.read(body, app: app, token: Self.checked(token, app))
         let now = now()
-        let counts = try store.register([registration], at: now)
+        var isNew = false
+        var replaced: DeviceReplacement?
+        if let old {
+            let outcome = try store.register(registration, replacing: old, at: now)
+            (isNew, replaced) = (outcome.isNew, outcome.replaced)
+        } else {
+            isNew = try store.register([registration], at: now).inserted > 0
+        }
         // RFC 9110 section 9.3.4: a PUT that creates answers 201.
-        return .json(counts.inserted > 0 ? 201 : 200) { writer in
+        return .json(isNew ? 201 : 200) { writer in
             // As the store has it now: registering replaces all of it, and revives who was retired.
             writer.object { writer in
                 writer.registrationMembers(registration)
                 writer.members([.registeredAt: now, .retiredAt: nil as Timestamp?])
+                if let replaced { writer.member(.replaced, replaced.rawValue) }
             }
         }
     }
@@ -48,6 +56,12 @@ extension API {
     }
 
     func exportDevices(_ app: AppKey, _ head: RequestHead, _ query: inout Query) throws -> Response {
+        if let since = query.text(Field.since.rawValue) {
+            return try deadDevices(of: app, since: since, head, &query)
+        }
+        for name in ["limit", "cursor"] where query.text(name) != nil {
+            query.refuse(name, "goes with dead=true and since; without since the list is answered to its end")
+        }
         let form = query.form(head.headers["accept"], among: [.ndjson, .csv])
         let filter = DeviceFilter(&query)
         try query.finish()

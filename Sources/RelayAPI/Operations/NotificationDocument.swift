@@ -48,6 +48,7 @@ package enum NotificationDocument {
             case .campaign(let campaign):
                 writer.campaign(
                     CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
+            case .dead(let app, let devices, let last): writer.deadTokens(app, devices, through: last)
             case .part(let part, let reason):
                 writer.object { writer in
                     writer.member("part", part)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
+import UpgradeRules
 import VersionSources
 import WireFormat
 
@@ -11,17 +12,9 @@ extension API {
         let campaign = query.filledText("campaign")
         let state = query.choice("state", of: NotificationRecord.State.allCases, \.rawValue)
         try query.finish()
-        var visible: [String: Bool] = [:]
         let page = try Page(
             limit: limit, after: cursor, position: \.row, cursor: { Cursor.text(.notifications, $0) },
-            isVisible: { notification in
-                if call.caller.apps == nil { return true }
-                if let known = visible[notification.campaign] { return known }
-                let record = try store.campaign(id: notification.campaign)
-                let isVisible = record.map { call.caller.maySee($0.app) } ?? false
-                visible[notification.campaign] = isVisible
-                return isVisible
-            }
+            isVisible: { call.caller.maySee($0.app) }
         ) { try store.notifications(campaign: campaign, state: state, before: $0, limit: $1) }
         var items = page.items
         if call.head.door != .control {
@@ -36,7 +29,8 @@ extension JSONWriter {
     fileprivate mutating func notification(_ notification: NotificationRecord) {
         object { writer in
             writer.members([
-                .id: notification.id, .type: notification.type, .campaign: notification.campaign,
+                .id: notification.id, .type: notification.type, .app: notification.app.app,
+                .platform: notification.app.platform.rawValue, .campaign: notification.campaign,
                 .url: notification.url, .state: notification.state.rawValue, .createdAt: notification.createdAt,
                 .nextAttemptAt: notification.nextAttemptAt,
             ])

@@ -11,6 +11,11 @@ enum NotificationText {
             let subject = "*\(campaign.app.app) \(campaign.app.platform.rawValue) \(campaign.required)*"
             return "\(subject) \(sentence(event.type, campaign))"
                 + command(event.type, campaign).map { "\n\($0)" }.joined()
+        case .dead(let app, let devices, _):
+            // The tokens themselves are nothing for people, nor for a chat.
+            let tokens = devices.count == 1 ? "token was" : "tokens were"
+            return "*\(app.app) \(app.platform.rawValue)* \(devices.count) \(tokens) called dead"
+                + "\n`GET /v1/apps/\(app.app)/\(app.platform.rawValue)/devices?dead=true` lists them"
         case .part(let part, let reason):
             switch event.type {
             case .recovered: return "*\(part)* is well again"
@@ -43,7 +48,7 @@ enum NotificationText {
             return "\(wave) is done: \(outcome(campaign))"
         case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
-        case .certificateEnds, .degraded, .recovered: return why
+        case .dead, .certificateEnds, .degraded, .recovered: return why
         }
     }
 
@@ -57,8 +62,8 @@ enum NotificationText {
         case .suspended: return [command("show", "says more"), command("resume", "goes on")]
         case .canaryDone: return [command("release", "sends to everybody"), command("cancel", "takes it back")]
         case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
-        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .certificateEnds, .degraded,
-            .recovered:
+        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .dead, .certificateEnds,
+            .degraded, .recovered:
             return []
         }
     }

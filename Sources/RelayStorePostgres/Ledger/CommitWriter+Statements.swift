@@ -6,6 +6,7 @@ extension CommitWriter {
         """
         UPDATE device AS d SET retired_at = n.dead FROM unnest($1, $2, $3) AS n (id, dead, registered)
         WHERE d.id = n.id AND d.registered_at = n.registered AND d.registered_at <= n.dead AND d.retired_at IS NULL
+        RETURNING d.app_id, d.id
         """)
     static let correct = PostgresStatement(
         """

@@ -45,14 +45,18 @@ struct CommitWriter {
     // MARK: Tokens
 
     /// What the answers say of tokens.
-    static func recordTokens(of batches: [LedgerCommit], _ session: PostgresSession) throws {
+    ///
+    /// - Returns: the devices that it retired, by app: they have no places yet, which are given last.
+    static func recordTokens(of batches: [LedgerCommit], _ session: PostgresSession) throws -> [Int64: [Int64]] {
         let retirements = batches.flatMap(\.retirements)
+        var retired: [Int64: [Int64]] = [:]
         if !retirements.isEmpty {
-            try session.run(retire) { values in
+            let found = try session.run(retire) { values in
                 values.add(retirements.map(\.device))
                 values.add(retirements.map(\.deadSince.milliseconds))
                 values.add(retirements.map(\.registeredAt.milliseconds))
             }
+            for row in 0..<found.count { retired[found.integer(row, 0), default: []].append(found.integer(row, 1)) }
         }
         let corrections = batches.flatMap(\.corrections)
         if !corrections.isEmpty {
@@ -65,6 +69,7 @@ struct CommitWriter {
         for batch in batches {
             for doubt in batch.doubts { try TokenDoubtTable.put(doubt, of: batch.campaign, session) }
         }
+        return retired
     }
 
     private static func erased(of batches: [LedgerCommit], _ session: PostgresSession) throws -> Set<Int64> {

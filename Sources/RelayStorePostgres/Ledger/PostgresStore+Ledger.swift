@@ -38,16 +38,18 @@ extension PostgresStore {
 
     package func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool {
         try write(.commits, "recording outcomes") { session in
-            try CommitWriter.recordTokens(of: batches, session)
-            switch try RunTable.find(lease, session) {
-            case .over: return false
-            case .recorded: return true
-            case .next(let run):
+            let retired = try CommitWriter.recordTokens(of: batches, session)
+            let run = try RunTable.find(lease, session)
+            if case .next(let run) = run {
                 var writer = try CommitWriter(session, run, of: batches, at: now)
                 try writer.record(batches)
                 try writer.finish()
-                return true
             }
+            for (app, devices) in retired.sorted(by: { $0.key < $1.key }) {
+                try DeadDevices.place(devices, of: app, at: now, session)
+            }
+            if case .over = run { return false }
+            return true
         }
     }
 }

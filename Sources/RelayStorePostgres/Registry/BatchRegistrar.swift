@@ -14,6 +14,8 @@ struct BatchRegistrar {
     private(set) var counts = UpsertCounts()
     private var tally = RegistryTally()
     private var marks = UpgradeMarks()
+    /// Packed tokens that are dead since just now, in the order in which they came.
+    private var retired: [[UInt8]] = []
 
     init(_ session: PostgresSession, _ app: AppKey, at now: Timestamp, from source: RegistrationSource) throws {
         self.session = session
@@ -52,7 +54,8 @@ struct BatchRegistrar {
     static let update = PostgresStatement(
         """
         UPDATE device AS d SET telephone = n.telephone, version = n.version, registered_at = n.registered_at,
-            retired_at = n.retired_at, seen_at = n.seen_at, os_version = n.os_version, removed_at = NULL, environment = n.environment::smallint,
+            retired_at = n.retired_at, retired_order = CASE WHEN n.retired_at IS NULL THEN NULL ELSE d.retired_order END,
+            seen_at = n.seen_at, os_version = n.os_version, removed_at = NULL, environment = n.environment::smallint,
             planned_environment = CASE WHEN d.environment = n.environment THEN d.planned_environment
                 ELSE coalesce(d.planned_environment, d.environment) END
         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
@@ -111,7 +114,10 @@ struct BatchRegistrar {
             let index = order[Int(found.integer(place, 0)) - 1]
             isKnown[index] = true
             let row = batch.rows[turn[index].place]
-            if let written = judge(row, of: batch, found, place, &former) { changed.append(written) }
+            guard let written = judge(row, of: batch, found, place, &former) else { continue }
+            changed.append(written)
+            let isAsBefore = !found.bool(place, 4) && written.life.dead?.milliseconds == found.optionalInteger(place, 7)
+            if written.life.dead != nil, !isAsBefore { retired.append(turn[index].token) }
         }
         if !former.isEmpty {
             try session.run(Self.remember) { values in
@@ -181,6 +187,7 @@ struct BatchRegistrar {
     }
 
     private mutating func note(new device: Written) {
+        if device.life.dead != nil { retired.append(device.token) }
         counts.inserted += 1
         tally.gained(1, app: app)
         tally.came(device.version, app: app)
@@ -269,6 +276,7 @@ struct BatchRegistrar {
     func finish() throws -> UpsertCounts {
         try marks.store(session)
         try tally.store(session)
+        try DeadDevices.place(retired, of: app, at: now, session)
         return counts
     }
 }

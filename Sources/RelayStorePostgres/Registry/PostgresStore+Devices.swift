@@ -98,16 +98,7 @@ extension PostgresStore {
     package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
         try write(.requests, "removing a device") { session in
             guard let id = try AppTable.id(of: app, session) else { return false }
-            let device = try session.first(
-                "\(RegistryTable.find) AND d.app_id = ?1 AND d.removed_at IS NULL FOR UPDATE", id,
-                PackedToken.packed(app.platform.stored(token).utf8)
-            ) { ($0.integer(0), $0.optionalText(1), $0.optionalText(2)) }
-            guard let (device, telephone, version) = device else { return false }
-            if let telephone { try RegistryTable.remember(telephone, of: device, id, session) }
-            var tally = RegistryTally()
-            try RegistryTable.remove(device, of: id, version, &tally, session)
-            try tally.store(session)
-            return true
+            return try RegistryTable.remove(PackedToken.packed(app.platform.stored(token).utf8), of: id, session)
         }
     }
 }
@@ -172,12 +163,26 @@ enum RegistryTable {
             ofToken, app.app, app.platform, PackedToken.packed(app.platform.stored(token).utf8), row: record)
     }
 
+    /// Removes the device with a packed token; false where there is none.
+    static func remove(_ token: [UInt8], of app: Int64, _ session: PostgresSession) throws -> Bool {
+        let device = try session.first(
+            "\(find) AND d.app_id = ?1 AND d.removed_at IS NULL FOR UPDATE", app, token
+        ) { ($0.integer(0), $0.optionalText(1), $0.optionalText(2)) }
+        guard let (device, telephone, version) = device else { return false }
+        if let telephone { try remember(telephone, of: device, app, session) }
+        var tally = RegistryTally()
+        try remove(device, of: app, version, &tally, session)
+        try tally.store(session)
+        return true
+    }
+
     /// Removes a device with its user; `tally` is to be stored.
     static func remove(
         _ id: Int64, of app: Int64, _ version: String?, _ tally: inout RegistryTally, _ session: PostgresSession
     ) throws {
         try session.run(
-            "UPDATE device SET telephone = NULL, removed_at = now_ms() WHERE app_id = ? AND id = ?", app, id)
+            "UPDATE device SET telephone = NULL, removed_at = now_ms(), retired_order = NULL WHERE app_id = ? AND id = ?",
+            app, id)
         tally.gained(-1, app: app)
         tally.left(version, app: app)
     }

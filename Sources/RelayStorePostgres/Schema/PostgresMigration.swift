@@ -11,7 +11,10 @@ struct PostgresMigration: Sendable {
     /// Every step there ever was: texts of their own, which nobody edits once they were released.
     static let chain: [PostgresMigration] = {
         // The first has all that SQLite's steps up to it have made.
-        let names = ["the first schema", "moments and systems in the history", "what the app stores said"]
+        let names = [
+            "the first schema", "moments and systems in the history", "what the app stores said",
+            "dead tokens in their order, events of apps",
+        ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)
         return zip(names, texts).enumerated().map { place, step in

@@ -66,13 +66,21 @@ struct OutcomeRecorder {
     }
 
     /// What its answers say of tokens.
-    static func recordTokens(of batch: LedgerCommit, _ connection: SQLiteConnection) throws {
+    static func recordTokens(of batch: LedgerCommit, at now: Timestamp, _ connection: SQLiteConnection) throws {
+        var retired: [Int64] = []
         for retirement in batch.retirements {
-            try connection.run(
+            let changed = try connection.run(
                 """
                 UPDATE device SET retired_at = ?1
                 WHERE id = ?2 AND registered_at = ?3 AND registered_at <= ?1 AND retired_at IS NULL
                 """, retirement.deadSince, retirement.device, retirement.registeredAt)
+            if changed > 0 { retired.append(retirement.device) }
+        }
+        if let first = retired.first,
+            let app = try connection.integer("SELECT app_id FROM device WHERE id = ?", first)
+        {
+            // A campaign has one app.
+            try DeadDevices.place(retired, of: app, at: now, connection)
         }
         for correction in batch.corrections {
             try connection.run(

@@ -64,7 +64,7 @@ extension SQLiteStore {
     package func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool {
         do {
             return try write("recording outcomes") { connection in
-                for batch in batches { try OutcomeRecorder.recordTokens(of: batch, connection) }
+                for batch in batches { try OutcomeRecorder.recordTokens(of: batch, at: now, connection) }
                 switch try RunTable.find(lease, connection) {
                 case .over: return false
                 case .recorded: return true

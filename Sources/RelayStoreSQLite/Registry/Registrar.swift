@@ -22,6 +22,8 @@ struct Registrar {
     private var gained: [Int64: Int64] = [:]
     private var upgrades = UpgradeTally()
     private var seen = SeenTally()
+    /// Devices of each app whose tokens are dead since just now, in the order in which they came.
+    private var retired: [Int64: [Int64]] = [:]
 
     init(_ connection: SQLiteConnection, at now: Timestamp, from source: RegistrationSource) throws {
         self.connection = connection
@@ -98,6 +100,7 @@ struct Registrar {
             counts.inserted += 1
             gained[app, default: 0] += 1
             unsafe seen.came(row.version, of: bytes, app: app)
+            if life.dead != nil { retired[app, default: []].append(connection.lastInsertedRow) }
             return
         }
         let id = find.integer(0)
@@ -157,6 +160,11 @@ struct Registrar {
         if !keepsEnvironment {
             try connection.run(DeviceTable.changeEnvironment, row.environment, id)
         }
+        if life.dead == nil {
+            if before.dead != nil, !wasRemoved { try DeadDevices.forget(id, connection) }
+        } else if wasRemoved || life.dead != before.dead {
+            retired[app, default: []].append(id)
+        }
         counts.updated += 1
         if wasRemoved { gained[app, default: 0] += 1 }
     }
@@ -187,6 +195,9 @@ struct Registrar {
         }
         try upgrades.store(connection)
         try seen.store(connection)
+        for (app, devices) in retired.sorted(by: { $0.key < $1.key }) {
+            try DeadDevices.place(devices, of: app, at: now, connection)
+        }
         return counts
     }
 

@@ -99,18 +99,7 @@ extension SQLiteStore {
         let token = app.platform.stored(token)
         return try write("removing a device") { connection in
             guard let appID = try AppTable.id(of: app, connection) else { return false }
-            let device = try connection.first(
-                "SELECT id, telephone, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
-                appID, token, DeviceTable.hash(token)
-            ) { ($0.integer(0), $0.optionalText(1), $0.version(2)) }
-            guard let (id, telephone, version) = device else { return false }
-            if let telephone {
-                try DeviceTable.remember(telephone, of: id, appID, connection)
-            }
-            var seen = SeenTally()
-            try DeviceTable.remove(id, of: appID, version, &seen, connection)
-            try seen.store(connection)
-            return true
+            return try DeviceTable.remove(token, of: appID, connection)
         }
     }
 
@@ -248,13 +237,26 @@ package enum DeviceTable {
         }
     }
 
+    /// Removes the device with a token, as it is stored; false where there is none.
+    static func remove(_ token: String, of app: Int64, _ connection: SQLiteConnection) throws -> Bool {
+        let device = try connection.first(
+            "SELECT id, telephone, version FROM device \(isToken) AND removed_at IS NULL", app, token, hash(token)
+        ) { ($0.integer(0), $0.optionalText(1), $0.version(2)) }
+        guard let (id, telephone, version) = device else { return false }
+        if let telephone { try remember(telephone, of: id, app, connection) }
+        var seen = SeenTally()
+        try remove(id, of: app, version, &seen, connection)
+        try seen.store(connection)
+        return true
+    }
+
     /// Removes a device with its user; `seen` is to be stored.
     static func remove(
         _ id: Int64, of app: Int64, _ version: Version?, _ seen: inout SeenTally, _ connection: SQLiteConnection
     ) throws {
         try connection.run(
             """
-            UPDATE device SET telephone = NULL,
+            UPDATE device SET telephone = NULL, retired_order = NULL,
                 removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
             """, id)
         try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", app)

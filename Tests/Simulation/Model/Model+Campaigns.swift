@@ -165,6 +165,7 @@ extension Model {
 
     /// The answer to a push is in the relay's store.
     mutating func settled(_ token: String, campaign: String) {
+        let token = announcement(of: campaign).flatMap { successor($0.app, token) } ?? token
         campaigns[campaign]?.settled[token, default: 0] += 1
         if let place = block(of: campaign) { blocks[place].settled[token, default: 0] += 1 }
     }

@@ -36,6 +36,8 @@ struct Model {
     var deletedRows: [[Int]] = [[], []]
     /// When each user was erased who has not come back since.
     var erased: [Int: Int64] = [:]
+    /// By app and token: the token that took its place.
+    var successors: [String: String] = [:]
     /// Broken promises, each rule once.
     private(set) var violations: [Violation] = []
 
@@ -277,6 +279,8 @@ struct Model {
     mutating func leaves(app: Int, token: String, user: Int?, campaign: String) {
         if let place = block(of: campaign) { return leaves(block: place, token: token, user: user) }
         guard let facts = campaigns[campaign] else { return }
+        // What is said of the old token is recorded of the device, which has another one by now.
+        if let new = successor(app, token) { changed(app, new) }
         let place = facts.announcement
         let announcement = announcements[place]
         judgeDevice(app, token, user, announcement)

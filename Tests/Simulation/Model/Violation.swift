@@ -109,6 +109,7 @@ package enum Promise {
         ("token.revived", "an older file does not revive a token that has died", "DESIGN 11"),
         ("registry.overruled", "what a device said itself is not overruled by an older file", "DESIGN 11"),
         ("registry.moved", "no device is moved out of the environment that takes its pushes", "config.json5"),
+        ("registry.twice", "a phone that has replaced its token is one device", "APPS"),
         ("registry.erased", "an erased user's number is nowhere", "README"),
         ("dispatcher.spins", "the dispatcher comes to rest", "DESIGN 10"),
         ("dispatcher.stuck", "what is due is done", "DESIGN 10"),

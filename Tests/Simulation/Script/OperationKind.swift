@@ -8,7 +8,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
     case releaseApp, releaseCampaign, withdraw, block, unblock
     case pause, resume, cancel, retry
     // Phones and their owners.
-    case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall
+    case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace
     // The stores of the apps, and files that say what is required.
     case publish, rollOut, haltRollout, goOnRollout, sourceFails, sourceAnswers, launchGate
     // The configuration.

@@ -5,6 +5,8 @@ import RelayEngine
 struct PushRecord {
     /// Pushes that were taken: by app and token, the versions.
     private(set) var taken: [String: Set<Int>] = [:]
+    /// By app and token: the token that took its place.
+    private var successors: [String: String] = [:]
     /// Whom the last of each version was for, by app, token and version.
     private var users: [String: Int] = [:]
     /// Taken and come back, and perhaps not in the store yet.
@@ -87,8 +89,24 @@ struct PushRecord {
     }
 
     mutating func took(_ push: SeenPush, version: Int) {
-        taken["\(push.app)/\(push.token)", default: []].insert(version)
-        users["\(push.app)/\(push.token)/\(version)"] = Phone.user(push.telephone)
+        let name = name(push.app, push.token)
+        taken[name, default: []].insert(version)
+        users["\(name)/\(version)"] = Phone.user(push.telephone)
+    }
+
+    /// A phone has another token: what was taken for it was.
+    mutating func moved(_ app: Int, from old: String, to new: String) {
+        successors["\(app)/\(old)"] = "\(app)/\(new)"
+        for version in taken["\(app)/\(old)"] ?? [] {
+            taken["\(app)/\(new)", default: []].insert(version)
+            users["\(app)/\(new)/\(version)"] = users["\(app)/\(old)/\(version)"]
+        }
+    }
+
+    private func name(_ app: Int, _ token: String) -> String {
+        var name = "\(app)/\(token)"
+        while let next = successors[name] { name = next }
+        return name
     }
 
     func user(of token: String, _ app: Int, _ version: Int) -> Int? { users["\(app)/\(token)/\(version)"] }

@@ -263,6 +263,7 @@ extension World {
 
     private func judgeTokens(_ relay: Relay) {
         judgeMadness()
+        judgeReplaced(relay)
         let mad = pushes.mad
         for phone in phones {
             let name = "\(phone.app)/\(token(phone))"

@@ -56,7 +56,8 @@ extension World {
         case .resume: return try withCampaign(second, isOver: false) { try resume($0) }
         case .cancel: return try withCampaign(second, isOver: false) { try cancel($0) }
         case .retry: return try withCampaign(second, isOver: true) { try retry($0) }
-        case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall:
+        case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall,
+            .replace:
             guard !phones.isEmpty else { return nil }
             return try actOnPhone(operation.kind, first % phones.count, second)
         case .publish, .rollOut, .haltRollout, .goOnRollout, .sourceFails, .sourceAnswers, .launchGate:

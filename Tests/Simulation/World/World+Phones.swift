@@ -155,6 +155,7 @@ extension World {
             phones[place].isInstalled = false
             phones[place].goneAt = clock.rightTime.milliseconds
             return "\(name) loses the app"
+        case .replace: return try replaceToken(of: place, name, number)
         default: return nil
         }
     }

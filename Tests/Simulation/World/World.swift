@@ -61,6 +61,8 @@ final class World: @unchecked Sendable {
     var rowsWereDeleted = false
     /// Where the phones are that were registered again with the token that they had, by app and token.
     var restored: [String: Int] = [:]
+    /// Where the phones are that have replaced a token, by app and that token.
+    var replaced: [String: Int] = [:]
     /// Whether a phone was ever another user's, or nobody's.
     var wasMoved = false
     /// Whether the disk is made to fail until it works again.

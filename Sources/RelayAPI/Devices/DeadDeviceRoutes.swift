@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayEngine
+import RelayStore
+import WireFormat
+
+/// Dead tokens for whoever keeps a table of its own, in the order in which the relay learnt of them.
+extension API {
+    /// - Parameter since: a moment, or where an answer before has ended.
+    func deadDevices(of app: AppKey, since: String, _ head: RequestHead, _ query: inout Query) throws -> Response {
+        let form = query.form(head.headers["accept"], among: [.json, .ndjson])
+        let start = Self.place(since)
+        if start == nil {
+            query.refuse(
+                Field.since.rawValue,
+                "a time as in RFC 3339 is needed, such as \"2026-01-31T18:00:00Z\", or \"since\" of an answer before; got \(JSONValue.string(since).sight)"
+            )
+        }
+        if query.flag("dead") != true {
+            query.refuse("dead", "true is needed beside since: only dead tokens are listed by when they were learnt of")
+        }
+        if form.isStream {
+            query.wholeList()
+            try query.finish()
+            try require(app)
+            let export = ListExport(
+                form, LineFormat<DeadDevice>.dead, stop: stop,
+                read: { [store] last, limit in
+                    let found = try store.deadDevices(
+                        of: app, after: last?.place ?? start ?? DeadPlace(order: 0), limit: limit)
+                    return (found, isLast: found.count < limit)
+                })
+            return export.response
+        }
+        let limit = query.limit(default: 100)
+        let cursor = query.cursor { Cursor.position($0, .dead).map(DeadPlace.init(order:)) }
+        try query.finish()
+        try require(app)
+        let first = cursor ?? start ?? DeadPlace(order: 0)
+        // One more than is shown tells whether there is a next page.
+        let found = try store.deadDevices(of: app, after: first, limit: limit + 1)
+        let items = found.prefix(limit)
+        let last = Cursor.text(items.last?.place ?? first)
+        return .json { writer in
+            writer.object { writer in
+                writer.array(.items, items) { $0.deadDevice($1) }
+                writer.member(.next, found.count > limit ? last : nil)
+                writer.member(.since, last)
+            }
+        }
+    }
+
+    private static func place(_ text: String) -> DeadPlace? {
+        if let moment = Timestamp(internetTime: text) { return DeadPlace(before: moment) }
+        return Cursor.position(text, .dead).map(DeadPlace.init(order:))
+    }
+}
+
+extension LineFormat<DeadDevice> {
+    static var dead: LineFormat {
+        LineFormat(columns: []) {
+            $0.deadDevice($1)
+        } cells: { _ in
+            []
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func deadDevice(_ device: DeadDevice) {
+        object { writer in
+            writer.registrationMembers(device.record.registration)
+            writer.members([
+                .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
+                .since: Cursor.text(device.place),
+            ])
+        }
+    }
+
+    /// What a receiver is told of dead tokens: what their own tables are cleaned by, and nobody's telephone.
+    mutating func deadTokens(_ app: AppKey, _ devices: [DeadDevice], through last: DeadPlace) {
+        object { writer in
+            writer.app(app)
+            writer.array(.tokens, devices) { writer, device in
+                writer.object([
+                    .token: device.record.registration.token,
+                    .environment: device.record.registration.environment.name,
+                    .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
+                ])
+            }
+            writer.member(.since, Cursor.text(last))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import WireFormat
+
+/// Events of an app, and of none of its campaigns.
+extension NotificationTable {
+    /// nil where it is another event, or there is nothing to tell.
+    static func eventOfApp(_ id: Int64, _ connection: some SQLConnection) throws -> RelayEvent? {
+        let row = try connection.first(
+            """
+            SELECT e.public_id, e.at, e.state, e.subject, a.id, a.name, a.platform
+            FROM campaign_event AS e JOIN app AS a ON a.id = e.app_id WHERE e.id = ?
+            """, id
+        ) { row in
+            (
+                id: row.text(0), at: row.time(1), type: type(row.text(2)), subject: row.text(3), app: row.integer(4),
+                key: AppKey(app: row.text(5), platform: row.platform(6))
+            )
+        }
+        guard let row, let type = row.type, let subject = try? JSONReader.read(Array(row.subject.utf8)) else {
+            return nil
+        }
+        switch type {
+        case .dead:
+            guard let after = subject["after"]?.integer, let through = subject["through"]?.integer else { return nil }
+            let last = DeadPlace(order: through)
+            // Who is alive again by now is left out: nobody is to forget a token that lives.
+            let devices = try DeadTable.devices(
+                of: row.key, row.app, after: DeadPlace(order: after), through: last, limit: .max, connection)
+            return RelayEvent(id: row.id, type: type, at: row.at, subject: .dead(row.key, devices, through: last))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import WireFormat
+
+extension SQLStore {
+    package func deadDevices(of app: AppKey, after place: DeadPlace, limit: Int) throws -> [DeadDevice] {
+        try read("listing dead devices") { connection in
+            guard let id = try AppTable.id(of: app, connection) else { return [] }
+            return try DeadTable.devices(of: app, id, after: place, through: nil, limit: max(limit, 0), connection)
+        }
+    }
+
+    package func noteDeadTokens(limit: Int, at now: Timestamp) throws {
+        let behind = try readOnce("looking for dead tokens") { connection in
+            try connection.all("SELECT id FROM app WHERE retired_told < retired_last ORDER BY id") { $0.integer(0) }
+        }
+        for app in behind {
+            while try noteBatch(of: app, limit: limit, at: now) {}
+        }
+    }
+
+    /// - Returns: whether there may be more.
+    private func noteBatch(of app: Int64, limit: Int, at now: Timestamp) throws -> Bool {
+        try write("noting dead tokens", lock: .rows) { connection in
+            // Who has it retires tokens of the app, or notes them as here: it comes before or after.
+            let places = try connection.first(
+                "SELECT retired_told, retired_last FROM app WHERE id = ? \(connection.dialect.forUpdate)", app
+            ) { (told: DeadPlace(order: $0.integer(0)), last: DeadPlace(order: $0.integer(1))) }
+            guard let (told, last) = places, told < last else { return false }
+            var through = last
+            if try Self.isHeardOf(.dead, connection) {
+                let found = try connection.all(DeadTable.places, app, told.order, last.order, max(limit, 1)) {
+                    DeadPlace(order: $0.integer(0))
+                }
+                if found.count >= max(limit, 1), let end = found.last { through = end }
+                if !found.isEmpty {
+                    let subject = JSONValue.object([
+                        JSONMember(name: "after", value: .integer(told.order)),
+                        JSONMember(name: "through", value: .integer(through.order)),
+                    ])
+                    try NotificationTable.note(.dead, of: app, subject, at: now, connection)
+                }
+            }
+            try connection.run("UPDATE app SET retired_told = ? WHERE id = ?", through.order, app)
+            return through < last
+        }
+    }
+
+    /// Whether any receiver wants to hear of such an event.
+    static func isHeardOf(_ type: EventType, _ connection: Connection) throws -> Bool {
+        try connection.all("SELECT states FROM receiver WHERE gone_at IS NULL") { names($0.text(0)) }
+            .contains { $0.contains(type.name) }
+    }
+}
+
+/// Dead tokens in the order in which the relay learnt of them.
+package enum DeadTable {
+    private static let isDead: SQL = "retired_at IS NOT NULL AND removed_at IS NULL"
+
+    /// Those of an app (?1) behind a place (?2).
+    package static let page: SQL = """
+        SELECT id, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version, retired_order
+        FROM device WHERE app_id = ?1 AND retired_order > ?2 AND retired_order <= ?3 AND \(isDead)
+        ORDER BY retired_order LIMIT ?4
+        """
+    package static let places: SQL = """
+        SELECT retired_order FROM device WHERE app_id = ?1 AND retired_order > ?2 AND retired_order <= ?3 AND \(isDead)
+        ORDER BY retired_order LIMIT ?4
+        """
+
+    static func devices(
+        of key: AppKey, _ app: Int64, after place: DeadPlace, through last: DeadPlace?, limit: Int,
+        _ connection: some SQLConnection
+    ) throws -> [DeadDevice] {
+        try connection.all(page, app, place.order, last?.order ?? .max, limit) { row in
+            var record = DeviceRecord(
+                id: row.integer(0),
+                registration: DeviceRegistration(
+                    app: key, token: row.text(1), telephone: row.optionalText(2), version: row.version(3),
+                    environment: row.environment(4), osVersion: row.version(8)),
+                registeredAt: row.time(5), retiredAt: row.optionalTime(6))
+            record.seenAt = row.optionalTime(7)
+            return DeadDevice(record: record, place: DeadPlace(order: row.integer(9)))
+        }
+    }
+
+    /// So many places for tokens of an app that are dead since just now; the last thing of its transaction, for it locks the app's row.
+    ///
+    /// - Returns: the one before the first of them.
+    package static func take(
+        _ count: Int, of app: Int64, at now: Timestamp, _ connection: some SQLConnection
+    ) throws -> DeadPlace {
+        let last = try connection.all(
+            """
+            UPDATE app SET retired_last = ?3
+                + CASE WHEN retired_last > CAST(?2 AS bigint) THEN retired_last ELSE CAST(?2 AS bigint) END
+            WHERE id = ?1 RETURNING retired_last
+            """, app, DeadPlace(before: now).order, count
+        ) { $0.integer(0) }.first
+        return DeadPlace(order: (last ?? 0) - Int64(count))
+    }
+}
