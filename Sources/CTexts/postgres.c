@@ -11,6 +11,8 @@ static const char steps[] = {
 #embed "postgres/23-source-evidence.sql"
     , 0,
 #embed "postgres/24-retirements.sql"
+    , 0,
+#embed "postgres/25-versions-seen.sql"
     , 0
 };
 

@@ -51,6 +51,8 @@ static const char steps[] = {
 #embed "schema/23-source-evidence.sql"
     , 0,
 #embed "schema/24-retirements.sql"
+    , 0,
+#embed "schema/25-versions-seen.sql"
     , 0
 };
 

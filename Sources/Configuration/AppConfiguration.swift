@@ -16,6 +16,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var forcePolicy = ForcePolicy.manual
     /// What becomes of a phone whose system is too old for what is required. Default allow.
     package var belowMinimumOS = BelowMinimumOS.allow
+    /// From when on a version counts as given up by its users.
+    package var retirement = RetirementRules()
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
     /// Where the keys of those that need one are kept: of each store an app has one source.

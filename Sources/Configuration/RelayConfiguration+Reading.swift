@@ -145,6 +145,11 @@ extension RelayConfiguration {
         }
         app.forcePolicy = reader.choice("forcePolicy", default: .manual, "a force policy")
         app.belowMinimumOS = reader.choice("belowMinimumOs", default: .allow, "what becomes of too old a system")
+        app.retirement.retireBelow =
+            reader.number("retireBelow", usual: "0.01", in: 0.0001...0.5, "a share of the devices")
+            ?? app.retirement.retireBelow
+        app.retirement.seenWithin = reader.duration(
+            "seenWithin", default: "30d", in: RetirementRules.seenEvery * 2...(.seconds(365 * 86_400)))
         if let push = reader.object("push") { app.push = PushConfiguration(reading: push, of: key.platform) }
         if let pace = reader.object("pace") {
             app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)

@@ -224,6 +224,7 @@ package final class Notifier: Sendable {
             switch due.event.subject {
             case .campaign(let campaign): ("campaign", campaign.id)
             case .dead(let app, let devices, _): ("tokens", "\(devices.count) of \(app.app)")
+            case .retirable(let app, let row, _, _): ("version", "\(row.version) of \(app.app)")
             case .part(let part, _): ("part", part)
             }
         let fields = [

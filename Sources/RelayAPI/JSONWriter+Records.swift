@@ -122,7 +122,9 @@ extension JSONWriter {
     }
 
     /// Who obeyed a campaign.
-    mutating func adoption(_ adoption: CampaignAdoption, at now: Timestamp) {
+    ///
+    /// - Parameter shares: which versions the app's devices have; nil: that was not counted yet.
+    mutating func adoption(_ adoption: CampaignAdoption, _ shares: VersionShares?, at now: Timestamp) {
         let record = adoption.record
         object { writer in
             writer.member(.campaign, record.id)
@@ -142,7 +144,31 @@ extension JSONWriter {
             writer.array(.items, adoption.points) { writer, point in
                 writer.object([.at: point.at, .upgraded: point.upgraded])
             }
+            writer.member(.versions, shares) { $0.versionShares($1) }
         }
+    }
+
+    private mutating func versionShares(_ shares: VersionShares) {
+        object { writer in
+            writer.members([
+                .countedAt: shares.countedAt, .seenSince: shares.seenSince, .seen: shares.devices,
+                .unknown: shares.unknown, .retireBelow: JSONDecimal(shares.retireBelow, places: 6),
+            ])
+            writer.array(.items, shares.rows.reversed()) { writer, row in
+                writer.object { $0.versionShare(row, of: shares.devices) }
+            }
+        }
+    }
+
+    /// The members of one version.
+    mutating func versionShare(_ row: VersionShares.Row, of devices: Int64) {
+        func share(_ part: Int64) -> JSONDecimal? {
+            JSONDecimal(devices > 0 ? min(Double(part) / Double(devices), 1) : 0, places: 6)
+        }
+        members([
+            .version: row.version.text, .devices: row.devices, .share: share(row.devices), .orOlder: row.orOlder,
+            .orOlderShare: share(row.orOlder), .belowSince: row.belowSince,
+        ])
     }
 
     /// The wave that has begun last.

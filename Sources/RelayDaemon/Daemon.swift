@@ -87,7 +87,8 @@ struct Daemon {
             clock: clock)
         let maintenance = Maintenance(
             store: store, log: log, certificates: certificates, clock: clock,
-            troubles: { control.faults() + control.warnings() }, notify: notifier.notify)
+            troubles: { control.faults() + control.warnings() }, notify: notifier.notify,
+            retirement: { active.current.apps.mapValues(\.retirement) })
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
         let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)

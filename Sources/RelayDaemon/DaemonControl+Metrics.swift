@@ -19,13 +19,14 @@ extension DaemonControl {
         var versions: [VersionRecord]
         /// The newest of each app that has started.
         var newest: [CampaignRecord]
+        var shares: [AppKey: VersionShares]
     }
 
     func writeMetrics(to text: inout MetricsText) {
         // Left out where the store does not say.
         let census = try? Census(
             store: store.census(), open: store.openCampaigns(), versions: store.versions(),
-            newest: store.newestCampaigns())
+            newest: store.newestCampaigns(), shares: store.versionShares())
         let work = fanOut.work
         if let census {
             write(census, to: &text)
@@ -115,6 +116,24 @@ extension DaemonControl {
             census.open.filter { $0.state == .suspended && SuspensionReason.isOfCredential($0.reason) }.map(\.app))
         text.write(.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
         writeAdoption(of: census.newest, to: &text)
+        writeVersions(census, to: &text)
+    }
+
+    /// One version of each app at most: how many there are the clients decide.
+    private func writeVersions(_ census: Census, to text: inout MetricsText) {
+        let shares = Self.sorted(census.shares)
+        text.write(.devicesSeen, shares.map { (Self.labels($0.key), Double($0.value.devices)) })
+        let required = Dictionary(census.versions.map { ($0.app, $0.inForce.required) }) { first, _ in first }
+        text.write(
+            .devicesSeenBelow,
+            shares.compactMap { app, shares in
+                (required[app] ?? nil).map { (Self.labels(app), Double(shares.devices(below: $0))) }
+            })
+        text.write(
+            .retirableVersion,
+            shares.compactMap { app, shares in
+                shares.newestBelow.map { (Self.labels(app) + [$0.version.text], 1) }
+            })
     }
 
     private func writeAdoption(of campaigns: [CampaignRecord], to text: inout MetricsText) {

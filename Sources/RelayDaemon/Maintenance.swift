@@ -22,6 +22,7 @@ package final class Maintenance: Sendable {
     private let certificates: CertificateWatch?
     private let troubles: (@Sendable () -> [ReadinessFault])?
     private let notify: @Sendable (RelayEvent) -> Void
+    private let retirement: @Sendable () -> [AppKey: RetirementRules]
     private let worker = Worker()
     private let state = Mutex(State())
 
@@ -50,10 +51,14 @@ package final class Maintenance: Sendable {
     /// - Parameters:
     ///   - troubles: what `/readyz` says, the store's own answer left out. nil: nobody is told of it.
     ///   - notify: tells receivers of events.
+    ///   - retirement: the apps whose versions are counted.
     init(
         store: any RelayStore, log: Log, certificates: CertificateWatch?, clock: @escaping @Sendable () -> Timestamp,
-        troubles: (@Sendable () -> [ReadinessFault])? = nil, notify: @escaping @Sendable (RelayEvent) -> Void = { _ in }
+        troubles: (@Sendable () -> [ReadinessFault])? = nil,
+        notify: @escaping @Sendable (RelayEvent) -> Void = { _ in },
+        retirement: @escaping @Sendable () -> [AppKey: RetirementRules] = { [:] }
     ) {
+        self.retirement = retirement
         self.troubles = troubles
         self.notify = notify
         self.store = store
@@ -129,6 +134,10 @@ package final class Maintenance: Sendable {
             try store.noteLongWaits(since: now - Self.longWait, at: now)
             try store.followAdoption(at: now)
             try store.noteDeadTokens(limit: Self.tokensOfEvent, at: now)
+            for (app, rules) in retirement().sorted(by: { $0.key < $1.key }) {
+                if worker.isStopping { return }
+                try store.followVersions(of: app, by: rules, at: now)
+            }
             _ = state.withLock { $0.faults.clear("adoption") }
         } catch {
             if state.withLock({ $0.faults.set("adoption", "\(error)") }) {

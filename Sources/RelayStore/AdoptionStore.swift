@@ -69,6 +69,16 @@ package protocol AdoptionStore: Sendable {
     /// deliveries were pruned are gone.
     func toldAtLogin(_ devices: [Int64]) throws -> [Int64: [Version]]
 
+    /// Counts the devices of an app that were seen lately, by their versions, once an hour, and notes an event of each version that has
+    /// fallen below the share. Reads each device, a part at a time, and nothing where it is not due.
+    ///
+    /// - Returns: whether it was due.
+    @discardableResult
+    func followVersions(of app: AppKey, by rules: RetirementRules, at now: Timestamp) throws -> Bool
+
+    /// What was counted last of each app; of what was never counted nothing.
+    func versionShares() throws -> [AppKey: VersionShares]
+
     /// nil when there is no such campaign.
     func adoption(of campaign: CampaignKey) throws -> CampaignAdoption?
 }

@@ -20,6 +20,8 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case withdrawn = "requirement.withdrawn"
     /// Tokens that push services called dead, some hundreds at a time at most. Only for who asks for it by name.
     case dead = "devices.dead"
+    /// A version and all older ones have fallen below the share of devices that `retireBelow` names.
+    case retirable = "version.retirable"
     case certificateEnds = "certificate.endsSoon"
     /// A part of the relay cannot do its work, for a minute or longer.
     case degraded = "relay.degraded"
@@ -59,6 +61,8 @@ package struct RelayEvent: Hashable, Sendable {
         case part(String, reason: String)
         /// Devices of an app whose tokens are dead, those alive again left out; and the place of the last one.
         case dead(AppKey, [DeadDevice], through: DeadPlace)
+        /// A version that next to nobody has any more, nor an older one; `devices` of the app's were seen lately.
+        case retirable(AppKey, VersionShares.Row, devices: Int64, retireBelow: Double)
     }
 
     /// 32 random hex digits: the same in every attempt and for every receiver (`webhook-id`).

@@ -25,6 +25,12 @@ package struct Sighting: Hashable, Sendable {
         self.toldAtLogin = toldAtLogin
         self.at = at
     }
+
+    /// Whether a device told so long ago what it is that a login is kept which tells the same: so that what counts as seen lately is, and most
+    /// logins write nothing.
+    package static func isLongAgo(_ lastTold: Timestamp, at now: Timestamp) -> Bool {
+        now - lastTold >= RetirementRules.seenEvery
+    }
 }
 
 /// Versions as devices were seen with them.

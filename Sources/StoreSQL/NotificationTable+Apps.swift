@@ -29,6 +29,10 @@ extension NotificationTable {
             let devices = try DeadTable.devices(
                 of: row.key, row.app, after: DeadPlace(order: after), through: last, limit: .max, connection)
             return RelayEvent(id: row.id, type: type, at: row.at, subject: .dead(row.key, devices, through: last))
+        case .retirable:
+            return VersionShareTable.subject(of: row.key, subject).map {
+                RelayEvent(id: row.id, type: type, at: row.at, subject: $0)
+            }
         default: return nil
         }
     }

@@ -21,6 +21,7 @@ package enum Field: String, Sendable {
     case rounds, states, dueAt, nextReminderAt
     case number, of, percent, devices, pending, accepted, failed, begunAt, endedAt, nextAt
     // Who obeyed a campaign.
+    case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
     case token, tokens, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt

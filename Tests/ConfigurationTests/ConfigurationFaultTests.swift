@@ -133,6 +133,18 @@ import WireFormat
             #"apps["com.example.app"].ios.sources[0].launchGate.file: "gate.json" is not an absolute path; one that begins with /"#
         ),
         (
+            ios("retireBelow: 1"),
+            #"apps["com.example.app"].ios.retireBelow: 1 is not a share of the devices; a number from 0.0001 to 0.5"#
+        ),
+        (
+            ios("retireBelow: \"1%\""),
+            #"apps["com.example.app"].ios.retireBelow: "1%" is not a share of the devices; a number from 0.0001 to 0.5"#
+        ),
+        (
+            ios("seenWithin: \"7d\""),
+            #"apps["com.example.app"].ios.seenWithin: "7d" is out of range; from 14d to 365d"#
+        ),
+        (
             ios("holdHours: -1"),
             #"apps["com.example.app"].ios.holdHours: -1 is not a number of hours; a whole number from 0 to 720"#
         ),
@@ -346,7 +358,7 @@ import WireFormat
     @Test func `Sources, force policy and hold are read`() throws {
         let text = """
             { apps: { "com.example.app": { ios: {
-                forcePolicy: "minor",
+                forcePolicy: "minor", retireBelow: 0.005, seenWithin: "60d",
                 holdHours: 0,
                 apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { credential: "apns-key" } },
                 sources: [
@@ -358,6 +370,7 @@ import WireFormat
             """
         let app = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first)
         #expect(app.forcePolicy == .minor)
+        #expect(app.retirement.retireBelow == 0.005 && app.retirement.seenWithin == .seconds(60 * 86_400))
         #expect(app.gateRules.hold == .zero)
         #expect(
             app.sources == [

@@ -6,6 +6,7 @@ import StoreConformance
 import Synchronization
 import Testing
 import UpgradeRules
+import WireFormat
 
 @testable import RelayAPI
 
@@ -124,5 +125,44 @@ struct AdoptionLiveTests {
         #expect(try ask(bench.newToken(.status)) == 200)
         #expect(try ask(bench.newToken(.status, apps: [Bench.other.app])) == 404)
         #expect(try bench.ask("GET", Self.path("000000000000")).status == 404)
+    }
+
+    @Test("the versions of the devices seen lately come with it, the newest first, once they were counted")
+    func versions() throws {
+        let (bench, id) = try Self.bench()
+        #expect(try bench.ask("GET", Self.path(id)).value("versions") == .null)
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd03", #"{"telephone":"139"}"#)
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd04", #"{"telephone":"139","version":"2.0"}"#)
+        var rules = RetirementRules()
+        rules.retireBelow = 0.5
+        #expect(try bench.store.followVersions(of: Bench.app, by: rules, at: Bench.now))
+        let versions = try #require(try bench.ask("GET", Self.path(id)).value("versions"))
+        #expect(versions["seen"]?.integer == 4 && versions["unknown"]?.integer == 1)
+        #expect(versions["countedAt"]?.string == Bench.now.internetTime)
+        #expect(versions["retireBelow"]?.number == 0.5)
+        let items = try #require(versions["items"]?.array)
+        #expect(items.compactMap { $0["version"]?.string } == ["2.0", "1.9"])
+        #expect(items.compactMap { $0["orOlder"]?.integer } == [4, 3])
+        #expect(items.compactMap { $0["orOlderShare"]?.number } == [1, 0.75])
+        #expect(items.map { $0["belowSince"] } == [.null, .null])
+    }
+
+    @Test("that a version is given up is told as the document has it, and a chat what to do")
+    func retirable() throws {
+        let row = VersionShares.Row(
+            version: try Version("1.9.0"), devices: 80, orOlder: 94, belowSince: Bench.now, isTold: true)
+        let event = RelayEvent(
+            id: "0f4ad1b2", type: .retirable, at: Bench.now,
+            subject: .retirable(Bench.app, row, devices: 10_000, retireBelow: 0.01))
+        let post = try #require(DocumentCheck.document["webhooks"]?["versionFell"]?["post"])
+        let schema = try #require(post["requestBody"]?["content"]?["application/json"]?["schema"])
+        let sent = try JSONReader.read(NotificationDocument.json(of: event))
+        #expect(DocumentCheck.check.faults(sent, schema).isEmpty)
+        #expect(sent["data"]?["orOlderShare"]?.number == 0.0094)
+        let text = String(decoding: NotificationDocument.slack(of: event), as: UTF8.self)
+        #expect(
+            text.contains(
+                "*com.example.app ios 1.9.0* and older: 94 of 10000 devices seen lately, less than 1%: what serves these versions alone may go"
+            ))
     }
 }

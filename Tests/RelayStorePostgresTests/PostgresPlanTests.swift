@@ -130,6 +130,14 @@ struct PostgresPlanTests {
     }
 
     @Test(arguments: Statistics.allCases)
+    func devicesAreCountedByTheirKey(statistics: Statistics) throws {
+        let sql = VersionShareTable.part(.postgres)
+        let plan = try PlanDatabase.with(statistics).plan(of: NumberedParameters.numbered(sql.text), parameters: 4)
+        #expect(plan.contains("Index Scan using device_pkey"), "\(plan)")
+        #expect(plan.contains("(ROW(app_id, id) > ROW($1, $2))"), "\(plan)")
+    }
+
+    @Test(arguments: Statistics.allCases)
     func noneReadsATable(statistics: Statistics) throws {
         let database = try PlanDatabase.with(statistics)
         for hot in Self.batches + Self.commits + Self.registry + Self.marks + Self.rounds + Self.dead {

@@ -114,6 +114,15 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("Devices are counted by version in the order of their ids, from those of the app alone")
+    func versions() throws {
+        for fixture in [try StoreFixture(), try largeStore()] {
+            let plan = try fixture.store.inspect("EXPLAIN QUERY PLAN \(VersionShareTable.part(.sqlite))")
+                .compactMap(\.last)
+            #expect(plan.contains("SEARCH device USING INDEX device_live (app_id=? AND rowid>?)"), "\(plan)")
+        }
+    }
+
     @Test("A token is looked up by its hash, and nothing goes through all devices of an app")
     func devices() throws {
         let app = "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"

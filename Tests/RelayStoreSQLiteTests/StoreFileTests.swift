@@ -69,6 +69,7 @@ struct StoreFileTests {
                 ["22", "moments and systems in the history"],
                 ["23", "what the app stores said"],
                 ["24", "dead tokens in their order, events of apps"],
+                ["25", "versions seen lately"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

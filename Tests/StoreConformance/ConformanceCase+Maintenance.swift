@@ -313,7 +313,8 @@ extension Subject {
     }
 
     /// Takes everything that is pending for the receiver, in its order.
-    func events() throws -> [RelayEvent] {
+    func events(at time: Timestamp? = nil) throws -> [RelayEvent] {
+        let now = time ?? now
         try store.addressEvents(limit: 1000, at: now)
         var events: [RelayEvent] = []
         while let due = try store.dueNotification(for: Self.receiver, at: now) {

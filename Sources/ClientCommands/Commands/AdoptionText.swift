@@ -20,7 +20,7 @@ package struct AdoptionText: Sendable {
         "\(Quantity.count(devices)) \(Quantity.percent(devices, of: toUpgrade))"
     }
 
-    package var text: String { fields + "\n" + table }
+    package var text: String { fields + "\n" + table + versions }
 
     private var fields: String {
         let reached = json[.reachedBy] ?? .null
@@ -65,5 +65,35 @@ package struct AdoptionText: Sendable {
             table.add([point.shown(.at), Quantity.count(upgraded), Quantity.percent(upgraded, of: toUpgrade)])
         }
         return table.text
+    }
+
+    /// Which versions the app's devices have, the newest first; nothing where they were not counted yet.
+    private var versions: String {
+        guard let versions = json[.versions], versions.array == nil, let items = versions[.items]?.array else {
+            return ""
+        }
+        let seen = versions.count(.seen)
+        let share = Self.percent(versions[.retireBelow]?.number ?? 0)
+        var table = TextTable([
+            "VERSION", .right("SEEN LATELY"), .right("SHARE"), .right("OR OLDER"), .right("SHARE"),
+            .time("BELOW \(share) SINCE"),
+        ])
+        for item in items.prefix(Self.mostRows) {
+            let (devices, orOlder) = (item.count(.devices), item.count(.orOlder))
+            table.add([
+                item.shown(.version), Quantity.count(devices), Quantity.percent(devices, of: seen),
+                Quantity.count(orOlder), Quantity.percent(orOlder, of: seen), item[.belowSince]?.string ?? "-",
+            ])
+        }
+        let more = items.count > Self.mostRows ? "\(items.count - Self.mostRows) older versions: --json\n" : ""
+        let unknown = versions.count(.unknown)
+        return "\n" + table.text + more
+            + "\(Quantity.count(seen, "device")) seen since \(versions.shown(.seenSince))"
+            + (unknown > 0
+                ? "\n\(Quantity.count(unknown)) of a version that nobody knows count as older than all\n" : "\n")
+    }
+
+    private static func percent(_ share: Double) -> String {
+        Quantity.percent(Int64((share * 1_000_000).rounded()), of: 1_000_000)
     }
 }

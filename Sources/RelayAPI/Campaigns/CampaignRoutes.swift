@@ -31,7 +31,8 @@ extension API {
         let key = try record(id, caller).key
         guard let adoption = try store.adoption(of: key) else { throw ProblemDetails(500, "a campaign was lost") }
         let now = settings.clock()
-        return .json { $0.adoption(adoption, at: now) }
+        let shares = try store.versionShares()[adoption.record.app]
+        return .json { $0.adoption(adoption, shares, at: now) }
     }
 
     /// Without a body, what was rejected, cancelled or expired is sent again.

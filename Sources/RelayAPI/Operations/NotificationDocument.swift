@@ -49,6 +49,13 @@ package enum NotificationDocument {
                 writer.campaign(
                     CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
             case .dead(let app, let devices, let last): writer.deadTokens(app, devices, through: last)
+            case .retirable(let app, let row, let devices, let share):
+                writer.object { writer in
+                    writer.app(app)
+                    writer.versionShare(row, of: devices)
+                    writer.member(.seen, devices)
+                    writer.member(.retireBelow, JSONDecimal(share, places: 6))
+                }
             case .part(let part, let reason):
                 writer.object { writer in
                     writer.member("part", part)

@@ -16,6 +16,10 @@ enum NotificationText {
             let tokens = devices.count == 1 ? "token was" : "tokens were"
             return "*\(app.app) \(app.platform.rawValue)* \(devices.count) \(tokens) called dead"
                 + "\n`GET /v1/apps/\(app.app)/\(app.platform.rawValue)/devices?dead=true` lists them"
+        case .retirable(let app, let row, let devices, let share):
+            return
+                "*\(app.app) \(app.platform.rawValue) \(row.version)* and older: \(row.orOlder) of \(devices) devices"
+                + " seen lately, less than \(percent(share)): what serves these versions alone may go"
         case .part(let part, let reason):
             switch event.type {
             case .recovered: return "*\(part)* is well again"
@@ -48,7 +52,7 @@ enum NotificationText {
             return "\(wave) is done: \(outcome(campaign))"
         case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
-        case .dead, .certificateEnds, .degraded, .recovered: return why
+        case .dead, .retirable, .certificateEnds, .degraded, .recovered: return why
         }
     }
 
@@ -62,10 +66,18 @@ enum NotificationText {
         case .suspended: return [command("show", "says more"), command("resume", "goes on")]
         case .canaryDone: return [command("release", "sends to everybody"), command("cancel", "takes it back")]
         case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
-        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .dead, .certificateEnds,
+        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .dead, .retirable,
+            .certificateEnds,
             .degraded, .recovered:
             return []
         }
+    }
+
+    private static func percent(_ share: Double) -> String {
+        let hundredths = Int64((share * 10_000).rounded())
+        let rest = hundredths % 100
+        return
+            "\(hundredths / 100)\(rest == 0 ? "" : rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)")%"
     }
 
     private static func outcome(_ campaign: CampaignRecord) -> String {

@@ -32,7 +32,11 @@ extension PostgresStore {
                         if isNew != true { sighting.toldAtLogin = nil }
                     }
                     let hasOtherSystem = sighting.system.map { found.optionalText(row, 3) != $0.text } ?? false
-                    if sighting.toldAtLogin != nil || found.text(row, 2) != sighting.version.text || hasOtherSystem {
+                    let lastTold = Timestamp(milliseconds: found.integer(row, 4))
+                    let isLongAgo = Sighting.isLongAgo(lastTold, at: min(sighting.at ?? now, now))
+                    if sighting.toldAtLogin != nil || found.text(row, 2) != sighting.version.text || hasOtherSystem
+                        || isLongAgo
+                    {
                         news.append(sighting)
                     }
                 }
@@ -47,7 +51,8 @@ extension PostgresStore {
 
     static let find = PostgresStatement(
         """
-        SELECT n.place, d.id, d.version, d.os_version FROM unnest($2) WITH ORDINALITY AS n (token, place)
+        SELECT n.place, d.id, d.version, d.os_version, greatest(d.registered_at, coalesce(d.seen_at, d.registered_at))
+        FROM unnest($2) WITH ORDINALITY AS n (token, place)
             JOIN device AS d ON d.digest = token_digest($1, n.token)
         WHERE d.removed_at IS NULL ORDER BY n.place
         """, isReadOnly: true)
@@ -94,7 +99,13 @@ extension PostgresStore {
                             WHERE app_id = ?2 AND id = ?3 AND os_version IS DISTINCT FROM ?1
                             """, system, id, device)
                     }
-                    guard text != sighting.version.text else { continue }
+                    guard text != sighting.version.text else {
+                        if Sighting.isLongAgo(lastTold, at: at) {
+                            try session.run(
+                                "UPDATE device SET seen_at = ? WHERE app_id = ? AND id = ?", at, id, device)
+                        }
+                        continue
+                    }
                     try session.run(
                         "UPDATE device SET version = ?, seen_at = ? WHERE app_id = ? AND id = ?", sighting.version, at,
                         id, device)

@@ -13,7 +13,7 @@ struct PostgresMigration: Sendable {
         // The first has all that SQLite's steps up to it have made.
         let names = [
             "the first schema", "moments and systems in the history", "what the app stores said",
-            "dead tokens in their order, events of apps",
+            "dead tokens in their order, events of apps", "versions seen lately",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

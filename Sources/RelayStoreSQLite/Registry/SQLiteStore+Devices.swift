@@ -198,7 +198,10 @@ package enum DeviceTable {
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
     /// The version of a device that is there, by the same.
-    static let version: SQL = "SELECT version, id, os_version FROM device \(isToken) AND removed_at IS NULL"
+    static let version: SQL = """
+        SELECT version, id, os_version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
+        \(isToken) AND removed_at IS NULL
+        """
 
     /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
     /// comparison, no more; who could make them on purpose has the right to register devices.

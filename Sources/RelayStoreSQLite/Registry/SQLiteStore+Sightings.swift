@@ -37,7 +37,8 @@ extension SQLiteStore {
                     if isNew != true { sighting.toldAtLogin = nil }
                 }
                 let hasOtherSystem = sighting.system.map { find.optionalText(2) != $0.text } ?? false
-                if sighting.toldAtLogin != nil || find.text(0) != sighting.version.text || hasOtherSystem {
+                let isLongAgo = Sighting.isLongAgo(find.time(3), at: min(sighting.at ?? now, now))
+                if sighting.toldAtLogin != nil || find.text(0) != sighting.version.text || hasOtherSystem || isLongAgo {
                     news.append(sighting)
                 }
             }
@@ -75,7 +76,12 @@ extension SQLiteStore {
                     try connection.run(
                         "UPDATE device SET os_version = ?1 WHERE id = ?2 AND os_version IS NOT ?1", system, id)
                 }
-                guard old?.text != sighting.version.text else { continue }
+                guard old?.text != sighting.version.text else {
+                    if Sighting.isLongAgo(lastTold, at: at) {
+                        try connection.run("UPDATE device SET seen_at = ? WHERE id = ?", at, id)
+                    }
+                    continue
+                }
                 try connection.run("UPDATE device SET version = ?, seen_at = ? WHERE id = ?", sighting.version, at, id)
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)

@@ -31,6 +31,7 @@ extension Migration {
             "moments and systems in the history",
             "what the app stores said",
             "dead tokens in their order, events of apps",
+            "versions seen lately",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// From when on a version counts as given up by its users.
+package struct RetirementRules: Hashable, Sendable {
+    /// The share of the devices seen lately below which those with a version or an older one must lie, from 0 to 1. Default 0.01.
+    package var retireBelow = 0.01
+    /// What counts as lately. Default 30 days.
+    package var seenWithin = Duration.seconds(30 * 86_400)
+
+    package init() {}
+
+    /// A device that logs in with the version that it had is seen once in so long: less often than that nobody may call lately.
+    package static let seenEvery = Duration.seconds(7 * 86_400)
+}
+
+/// How many of an app's devices that were seen lately have which version, and since when a version and all older ones are below the
+/// configured share: when what serves them alone may go. Pure.
+///
+/// | version and older | `belowSince` | told |
+/// |---|---|---|
+/// | first counted, at or above the share | none | no |
+/// | first counted, below it | that moment | yes: nobody saw it fall |
+/// | falls below it, not told | that moment | now |
+/// | falls below it, told | that moment | no: it has hardly risen since |
+/// | stays below it | stays | |
+/// | rises to the share | none | stays told |
+/// | rises to one and a half times the share | none | a fall is told again |
+///
+/// A device whose version nobody knows counts as older than all. While no device was seen lately, nothing is known, and nothing changes.
+package struct VersionShares: Hashable, Sendable {
+    /// One version, and those below it.
+    package struct Row: Hashable, Sendable {
+        package var version: Version
+        /// Devices with this version.
+        package var devices: Int64
+        /// With this one, an older one, or none that is known.
+        package var orOlder: Int64
+        /// nil where these are not below the share.
+        package var belowSince: Timestamp?
+        /// Whether its fall was told, or was before the first count, and it has not risen well above the share since.
+        package var isTold: Bool
+
+        package init(version: Version, devices: Int64, orOlder: Int64, belowSince: Timestamp?, isTold: Bool) {
+            self.version = version
+            self.devices = devices
+            self.orOlder = orOlder
+            self.belowSince = belowSince
+            self.isTold = isTold
+        }
+    }
+
+    package var countedAt: Timestamp
+    /// Since when a device must have been seen to count.
+    package var seenSince: Timestamp
+    package var retireBelow: Double
+    /// All that were seen lately.
+    package var devices: Int64
+    /// Of these, whose version nobody knows.
+    package var unknown: Int64
+    /// Ascending.
+    package var rows: [Row]
+
+    package init(
+        countedAt: Timestamp, seenSince: Timestamp, retireBelow: Double, devices: Int64, unknown: Int64, rows: [Row]
+    ) {
+        self.countedAt = countedAt
+        self.seenSince = seenSince
+        self.retireBelow = retireBelow
+        self.devices = devices
+        self.unknown = unknown
+        self.rows = rows
+    }
+
+    /// How often they are counted.
+    package static let interval = Duration.seconds(3600)
+    /// Versions that are kept; of more the oldest are left out.
+    package static let most = 1000
+    /// How long a version is kept that nobody was seen with lately.
+    private static let memory = Duration.seconds(90 * 86_400)
+    /// How far above the share a version must rise for its fall to be told again.
+    private static let wellAbove = 1.5
+
+    /// What follows from a count.
+    ///
+    /// - Parameters:
+    ///   - counts: devices seen lately by version, in any order and spelling.
+    ///   - unknown: those whose version nobody knows.
+    ///   - before: the count before; nil: there was none.
+    /// - Returns: the new state, and the versions of it whose fall is to be told.
+    package static func counted(
+        _ counts: [(version: Version, devices: Int64)], unknown: Int64, after before: VersionShares?,
+        by rules: RetirementRules, at now: Timestamp
+    ) -> (shares: VersionShares, fallen: [Row]) {
+        let total = counts.reduce(unknown) { $0 + $1.devices }
+        var shares = VersionShares(
+            countedAt: now, seenSince: now - rules.seenWithin, retireBelow: rules.retireBelow, devices: total,
+            unknown: unknown, rows: before?.rows ?? [])
+        guard total > 0 else { return (shares, []) }
+        let old = Dictionary((before?.rows ?? []).map { ($0.version, $0) }) { first, _ in first }
+        let new = Dictionary(counts.map { ($0.version, $0.devices) }, uniquingKeysWith: +)
+        var (rows, fallen): ([Row], [Row]) = ([], [])
+        var orOlder = unknown
+        for version in Set(old.keys).union(new.keys).sorted() {
+            let devices = new[version] ?? 0
+            orOlder += devices
+            let last = old[version]
+            var row = Row(
+                version: last?.version ?? version, devices: devices, orOlder: orOlder, belowSince: nil,
+                isTold: last?.isTold ?? false)
+            let limit = rules.retireBelow * Double(total)
+            if Double(orOlder) < limit {
+                row.belowSince = last?.belowSince ?? now
+                if last != nil, !row.isTold { fallen.append(row) }
+                row.isTold = true
+            } else if Double(orOlder) >= min(limit * wellAbove, Double(total)) {
+                row.isTold = false
+            }
+            let isForgotten = devices == 0 && row.belowSince.map { now - $0 > memory } ?? false
+            if !isForgotten { rows.append(row) }
+        }
+        shares.rows = rows.suffix(most)
+        return (shares, fallen)
+    }
+
+    /// The newest version that is below the share, with all older ones; nil: none is.
+    package var newestBelow: Row? { rows.last { $0.belowSince != nil } }
+
+    /// Devices that were seen lately with an older version than this one, or with none that is known.
+    package func devices(below version: Version) -> Int64 {
+        rows.last { $0.version < version }?.orOlder ?? unknown
+    }
+}
