@@ -22,7 +22,8 @@ extension World {
             var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
             acted = undisturbed { actPatiently(round, &refusals) } || acted
-            if !acted, round > 2 { break }
+            // A reminder may have just begun: who waits for its end has more to do then.
+            if !acted, round > 2, campaigns().allSatisfy(\.state.isFinal) { break }
         }
         undisturbed {
             step(.seconds(3600))
