@@ -217,7 +217,7 @@ let package = Package(
             swiftSettings: strict),
         tests("SimulationTests", ["Simulation", "StorePeers", "PrivatePostgres"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
-        tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
+        tests("RelayEngineTests", ["WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests(
             "RelayStoreSQLiteTests",

@@ -13,6 +13,8 @@ static const char steps[] = {
 #embed "postgres/24-retirements.sql"
     , 0,
 #embed "postgres/25-versions-seen.sql"
+    , 0,
+#embed "postgres/26-urgent-campaigns.sql"
     , 0
 };
 

@@ -53,6 +53,8 @@ static const char steps[] = {
 #embed "schema/24-retirements.sql"
     , 0,
 #embed "schema/25-versions-seen.sql"
+    , 0,
+#embed "schema/26-urgent-campaigns.sql"
     , 0
 };
 

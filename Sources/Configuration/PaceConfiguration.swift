@@ -11,6 +11,8 @@ package struct PaceConfiguration: Sendable, Equatable {
     package var waves: WavePlan?
     /// nil without waves.
     package var waveRules: WaveRules?
+    /// When pushes may begin. Default at any time.
+    package var hours: SendingHours?
 }
 
 extension PaceConfiguration {
@@ -35,6 +37,7 @@ extension PaceConfiguration {
                 "\(DurationText.exact(pause)) between \(waves.count) waves leave nothing of push.timeToLive, "
                     + DurationText.exact(timeToLive))
         }
+        hours = Self.readHours(reader, timeToLive: timeToLive)
         reader.finish()
     }
 

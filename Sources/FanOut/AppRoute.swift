@@ -24,6 +24,8 @@ package struct AppRoute: Sendable, Equatable {
     package var triesOtherEnvironment = false
     /// How fast its pushes may go out. Default as fast as they can.
     package var pace: Pace?
+    /// When its pushes may begin. Default at any time.
+    package var hours: SendingHours?
     /// The parts that a new campaign's audience goes out in. Default none: all at once.
     package var waves: WavePlan?
     /// What is between waves; nil where there are none.
@@ -59,7 +61,7 @@ package struct AppRoute: Sendable, Equatable {
         left.reaches(as: right) && left.app == right.app && left.pushType == right.pushType
             && left.words == right.words && left.downloadURL == right.downloadURL
             && left.timeToLive == right.timeToLive && left.triesOtherEnvironment == right.triesOtherEnvironment
-            && left.pace == right.pace && left.waves == right.waves && left.waveRules == right.waveRules
+            && left.pace == right.pace && left.hours == right.hours && left.waves == right.waves && left.waveRules == right.waveRules
             && left.waitingReason == right.waitingReason && left.reminders == right.reminders
     }
 

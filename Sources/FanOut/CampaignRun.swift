@@ -24,6 +24,8 @@ final class CampaignRun {
     /// The service has taken the payload for some device.
     var isPayloadTaken: Bool
     var lifecycle: CampaignLifecycle
+    /// Whether it may begin anything at this hour.
+    var hours: HoursWatch
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
     /// What was refused while a service's credential has not been judged yet.
@@ -52,6 +54,7 @@ final class CampaignRun {
         idBytes = Array(record.id.utf8)
         isPayloadTaken = record.counts.accepted > 0
         draw = record.draw
+        hours = HoursWatch(route.hours)
         pushes = RateMeter(pace: route.pace?.ratePerSecond)
     }
 

@@ -19,8 +19,10 @@ extension Dispatcher {
     ///
     /// - Returns: how long until one of them has something to do without an event.
     mutating func proceed() -> Duration {
-        var pause = Duration.seconds(3600)
-        guard !storeRests, !isStopping else { return pause }
+        guard !isStopping else { return .seconds(3600) }
+        // What waits in a lane is called back at the hour, whatever the store says.
+        var pause = lookAtHours()
+        guard !storeRests else { return pause }
         // Who failed last time goes last: a fault in one app's part of the store must not keep the others waiting.
         let order = runs.values.sorted {
             ($0.record.key == lastToFail ? 1 : 0, $0.record.key) < ($1.record.key == lastToFail ? 1 : 0, $1.record.key)
@@ -32,7 +34,7 @@ extension Dispatcher {
                     halt(run)
                     continue
                 }
-                for service in run.services {
+                for service in run.services where !run.hours.isAsleep {
                     do {
                         pause = min(pause, try send(run, to: service))
                     } catch  where !(error is StoreError) {
@@ -153,7 +155,7 @@ extension Dispatcher {
     /// Carries out what the campaign's own machine says.
     private mutating func advance(_ run: CampaignRun) throws -> Duration {
         let (now, surelyPast) = (now, surelyPast)
-        let action = run.lifecycle.next(run.progress, at: surelyPast)
+        let action = run.lifecycle.next(run.progress, isAsleep: run.hours.isAsleep, at: surelyPast)
         switch action {
         case .wait(let until):
             return until.map { max($0 - surelyPast, .zero) } ?? .seconds(3600)

@@ -32,8 +32,8 @@ extension Dispatcher {
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
-        // A pause of either keeps its tokens from being tried there.
-        let pauseEnds = [settlement.pause?.until] + judges.map(pauseEnd(at:))
+        // A pause of either keeps its tokens from being tried there, and so do the app's hours.
+        let pauseEnds = [settlement.pause?.until, run.hours.sleepsUntil] + judges.map(pauseEnd(at:))
         let deniedUntil = batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
         weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)

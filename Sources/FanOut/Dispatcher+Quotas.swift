@@ -31,9 +31,8 @@ extension Dispatcher {
     /// The app's campaign or its next wave begins: so does the ramp, unless another of its campaigns is on its way.
     mutating func beginRamp(of run: CampaignRun, at now: MonotonicTime) {
         let app = run.record.app
-        guard !runs.values.contains(where: { $0 !== run && $0.record.app == app && $0.lifecycle.isSending }) else {
-            return
-        }
+        let others = runs.values.filter { $0 !== run && $0.record.app == app && $0.lifecycle.isSending }
+        guard others.allSatisfy(\.hours.isAsleep) else { return }
         pacers[app]?.begin(at: now)
     }
 
@@ -146,9 +145,13 @@ extension Dispatcher {
     /// When a campaign may begin there; nil: at once.
     func opening(_ service: PushService, of run: CampaignRun, keepsRamp: Bool, at now: Timestamp) -> Timestamp? {
         // What has sent before is past its first minute.
-        guard let limit = service.quota, limit.avoidsQuarterHours, !keepsRamp, run.record.counts.accepted == 0 else {
-            return nil
-        }
+        guard !keepsRamp, run.record.counts.accepted == 0 else { return nil }
+        return quietEnd(of: service, at: now)
+    }
+
+    /// When what begins at this moment may begin there; nil: at once.
+    func quietEnd(of service: PushService, at now: Timestamp) -> Timestamp? {
+        guard let limit = service.quota, limit.avoidsQuarterHours else { return nil }
         let opening = QuietQuarter.opening(at: now)
         return opening > now ? opening : nil
     }

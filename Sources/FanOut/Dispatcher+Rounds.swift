@@ -22,6 +22,10 @@ extension Dispatcher {
         nextReminderLook = now.tick + Self.reminderInterval
         let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
         for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
+            if let opening = reminderOpening(route, at: now.wall) {
+                nextReminderLook = min(nextReminderLook, now.tick + (opening - now.wall))
+                continue
+            }
             do {
                 if try beginReminder(of: app, route, at: now) { hasBegun = true }
             } catch {

@@ -141,6 +141,11 @@ extension Dispatcher {
             run.lifecycle.isSending, batch.secondTries == nil
         else { return false }
         let now = now
+        _ = lookAtHours(of: run)
+        if run.hours.isAsleep {
+            batch.isDeniedSecondTries = true
+            return false
+        }
         let other = other(of: service, for: run)
         // The pause is the credential's, whichever environment it is shown to; a campaign that sends nothing to the other one has not taken
         // its pause up.

@@ -85,6 +85,7 @@ extension JSONWriter {
                 .startedAt: record.startedAt, .finishedAt: record.finishedAt, .expiresAt: record.expiresAt,
                 .waitingUntil: status.waitingUntil,
             ])
+            writer.member(.now, record.urgentAt) { $0.object([.at: $1, .by: record.urgentBy]) }
             writer.name(.counts)
             writer.counts(status.counts)
             writer.filteredBy(record.filteredBy)
@@ -199,7 +200,7 @@ extension JSONWriter {
             writer.app(app)
             writer.members([
                 .inForce: inForce?.text, .waitingReason: report.gate.flatMap { $0.isOpen ? nil : $0.reason },
-                .waitingUntil: report.gate?.opensAt, .audience: report.survey.audience, .toPush: report.toPush,
+                .waitingUntil: report.gate?.opensAt, .pushesFrom: report.hours?.until, .audience: report.survey.audience, .toPush: report.toPush,
                 .canary: report.canary,
             ])
             writer.member(.waves, report.waves) { writer, waves in

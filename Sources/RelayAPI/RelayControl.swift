@@ -70,20 +70,27 @@ package protocol RequirementOperations: Sendable {
     /// - Throws: `StoreError` where one is not blocked.
     func unblock(_ versions: [Version], of app: AppKey, by actor: String, reason: String?) throws -> VersionRecord
 
+    /// What keeps pushes of a record back that would begin as it comes into force: the hours of the day; nil: nothing does, or nobody knows
+    /// when it comes into force.
+    func hoursWait(of record: VersionRecord) -> HoursWait?
+
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
     func pause(campaign id: String, by actor: String) throws -> CampaignStatus
-    func resume(campaign id: String, by actor: String) throws -> CampaignStatus
+    /// - Parameter isUrgent: it is sent whatever the hour from now on; of one that runs that is all that happens.
+    func resume(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus
     func cancel(campaign id: String, by actor: String) throws -> CampaignStatus
     /// Puts a waiting campaign's requirement in force on every channel, whatever the store offers, or lets the next wave of
     /// a running one begin.
-    func release(campaign id: String, by actor: String) throws -> CampaignStatus
+    func release(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus
     /// Opens a campaign again that is over, for the devices in these states (of `CampaignRound.retried`).
-    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus
+    func retry(
+        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: String
+    ) throws -> CampaignStatus
 
     /// Puts what an app requires in force on every channel, whatever the store offers: for apps without campaigns, too.
     ///
     /// - Throws: `ControlError.wrongState` where nothing waits.
-    func release(app: AppKey, by actor: String) throws -> VersionRecord
+    func release(app: AppKey, isUrgent: Bool, by actor: String) throws -> VersionRecord
 
     /// Takes back what an app requires: what was required before is so again, on every channel.
     ///
@@ -118,13 +125,26 @@ package enum BelowMinimumOS: String, Sendable, CaseIterable {
     case deny
 }
 
+/// The hours of the day keep pushes back.
+package struct HoursWait: Sendable, Hashable {
+    /// When they may begin.
+    package var until: Timestamp
+    /// For people: why, until when, and what ends it earlier.
+    package var text: String
+
+    package init(until: Timestamp, text: String) {
+        self.until = until
+        self.text = text
+    }
+}
+
 package struct CampaignStatus: Sendable {
     package var record: CampaignRecord
     /// `record.counts` with `inFlight` taken out of `pending`.
     package var counts: CampaignCounts
     package var ratePerSecond: Double
     package var secondsLeft: Int64?
-    /// When a waiting campaign is expected to begin; nil where nobody knows yet.
+    /// When a waiting campaign is expected to begin, or one that runs to go on, outside its app's hours; nil where nobody knows yet.
     package var waitingUntil: Timestamp?
     /// Pushes a second that the app's pace allows at this moment; nil: as many as go.
     package var rateLimit: Double?
@@ -160,6 +180,8 @@ package struct PlanReport: Sendable {
     package var required: Version?
     /// Whether the bump would raise the requirement, and so begin a campaign.
     package var rises = false
+    /// The hours of the day that its first push would wait for; nil: none.
+    package var hours: HoursWait?
     /// The campaign that tells of it already.
     package var campaign: String?
     /// The parts of the users that it would reach one after the other; nil: all at once.

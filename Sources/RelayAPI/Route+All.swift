@@ -60,7 +60,7 @@ extension Route {
             .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/release", .scope(.versions), .work(.writes), isNoteworthy: true,
-            .head { api, call in try api.release(call.app, by: call.caller) }),
+            .body { api, call, body in try api.release(call.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/withdraw", .scope(.versions), .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.withdraw(call.app, body: body, by: call.caller) }),
@@ -144,9 +144,9 @@ extension Route {
                 .head { api, call in try api.notifications(&call.query, call) }),
         ] + [
             moving("pause") { try $0.pause(campaign: $1, by: $2) },
-            moving("resume") { try $0.resume(campaign: $1, by: $2) },
+            beginning("resume") { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
             moving("cancel") { try $0.cancel(campaign: $1, by: $2) },
-            moving("release") { try $0.release(campaign: $1, by: $2) },
+            beginning("release") { try $0.release(campaign: $1, isUrgent: $2, by: $3) },
             Route(
                 "POST", "/v1/campaigns/{id}/retry", .scope(.campaigns), .work(.writes), isNoteworthy: true,
                 .body { api, call, body in try api.retryCampaign(call.path.name, body: body, call.caller) }),
@@ -160,6 +160,21 @@ extension Route {
             .head { api, call in
                 let status = try move(
                     api.control.requirements, try api.record(call.path.name, call.caller).id, call.caller.actor)
+                return .json { $0.campaign(status) }
+            })
+    }
+
+    /// What lets pushes begin, and may say that no hours are to be waited for.
+    private static func beginning(
+        _ verb: String,
+        _ begin: @escaping @Sendable (any RequirementOperations, String, Bool, String) throws -> CampaignStatus
+    ) -> Route {
+        Route(
+            "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
+            .body { api, call, body in
+                let isUrgent = try API.isUrgent(body)
+                let status = try begin(
+                    api.control.requirements, try api.record(call.path.name, call.caller).id, isUrgent, call.caller.actor)
                 return .json { $0.campaign(status) }
             })
     }

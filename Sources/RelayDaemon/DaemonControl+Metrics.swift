@@ -99,6 +99,7 @@ extension DaemonControl {
             }
         }
         text.write(.pending, sum(\.pending))
+        writeHours(of: running, to: &text)
         text.write(.retriesWaiting, sum(\.retrying))
         let starts = Dictionary(running.map { ($0.app, $0.startedAt ?? $0.createdAt) }, uniquingKeysWith: min)
         text.write(.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
@@ -134,6 +135,22 @@ extension DaemonControl {
             shares.compactMap { app, shares in
                 shares.newestBelow.map { (Self.labels(app) + [$0.version.text], 1) }
             })
+    }
+
+    /// By the clock that decides what is in force and the like: what a campaign says of itself.
+    private func writeHours(of running: [CampaignRecord], to text: inout MetricsText) {
+        let openings = Self.sorted(control.openings())
+        text.write(
+            .outsideHours,
+            openings.map { app, opening in
+                (
+                    Self.labels(app),
+                    opening == nil ? 0 : Double(running.count { $0.app == app && !$0.isUrgent })
+                )
+            })
+        text.write(
+            .hoursOpen,
+            openings.compactMap { app, opening in opening.map { (Self.labels(app), Self.seconds($0)) } })
     }
 
     private func writeAdoption(of campaigns: [CampaignRecord], to text: inout MetricsText) {

@@ -139,6 +139,7 @@ struct RouteBuilder {
             app: app.key, provider: provider, production: production, sandbox: sandbox, pushType: app.push.type,
             words: app.push.words, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
         route.pace = app.pace.pace
+        route.hours = app.pace.hours
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules
         route.reminders = app.push.reminders

@@ -74,6 +74,7 @@ struct ServiceStatus: Sendable {
         let record = campaign.record
         var pace = Quantity.rate(campaign.ratePerSecond)
         if let limit = campaign.rateLimit { pace += " of at most \(Quantity.rate(limit))" }
+        if let until = campaign.waitingUntil { pace = "outside its hours until \(until.internetTime)" }
         if let wave = record.waves.current { pace += ", wave \(wave.number + 1) of \(record.waves.list.count)" }
         if let next = campaign.nextWaveAt { pace += " done, next at \(next.internetTime)" }
         return "\(name(record)): \(share(campaign.counts)), \(pace)"

@@ -211,16 +211,18 @@ package struct CampaignLifecycle: Sendable {
 
     // MARK: What to do
 
-    /// - Parameter services: the main one first.
-    package mutating func next(_ services: [Progress], at now: Timestamp) -> Action {
+    /// - Parameters:
+    ///   - services: the main one first.
+    ///   - isAsleep: its app's hours are over: no wave begins. What else is to be done goes on. Default no.
+    package mutating func next(_ services: [Progress], isAsleep: Bool = false, at now: Timestamp) -> Action {
         guard isSending else { return .wait(until: nil) }
         if let expiresAt, expiresAt <= now { return halt() }
-        let action = sending(services, at: now)
+        let action = sending(services, isAsleep: isAsleep, at: now)
         guard case .wait(let until) = action, let expiresAt else { return action }
         return .wait(until: until.map { min($0, expiresAt) } ?? expiresAt)
     }
 
-    private mutating func sending(_ services: [Progress], at now: Timestamp) -> Action {
+    private mutating func sending(_ services: [Progress], isAsleep: Bool, at now: Timestamp) -> Action {
         if gathering == .more { return .gather }
         switch wave {
         case _ where gathering == .full:
@@ -234,6 +236,8 @@ package struct CampaignLifecycle: Sendable {
             return .endWave
         case .canary:
             return services.allSatisfy(\.isDone) ? .endWave : suspendIfStopped(services)
+        case .ended where isAsleep:
+            return .wait(until: nil)
         case .ended(let next):
             return next.map { $0 <= now } ?? false ? .beginWave : .wait(until: next)
         }

@@ -199,6 +199,11 @@ package struct ServiceMachine: Sendable {
         restUntil = nil
     }
 
+    /// The campaign goes on after its app's night; nothing is sent before `time`, nil: at once.
+    package mutating func reopens(campaign number: Int64, at time: Timestamp?) {
+        if campaign?.number == number { campaign?.opensAt = time }
+    }
+
     /// Nothing new is begun for the campaign.
     package mutating func halt(campaign number: Int64) {
         if campaign?.number == number { campaign?.isHalted = true }

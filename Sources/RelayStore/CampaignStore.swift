@@ -60,6 +60,9 @@ package struct CampaignRecord: Hashable, Sendable {
     /// While it is paused: since when, and by whom, where that is known.
     package var pausedAt: Timestamp?
     package var pausedBy: String?
+    /// Since when a person, or who asked for it, wants it sent whatever the hour, and who that was; nil: within its app's hours.
+    package var urgentAt: Timestamp?
+    package var urgentBy: String?
     package var createdAt: Timestamp
     package var startedAt: Timestamp?
     package var finishedAt: Timestamp?
@@ -113,6 +116,8 @@ package struct CampaignRecord: Hashable, Sendable {
 extension CampaignRecord {
     /// What it wants of a device.
     package var target: UpgradeTarget { UpgradeTarget(required, isBlock: isBlock) }
+    /// Whether it is sent outside its app's hours, too.
+    package var isUrgent: Bool { urgentAt != nil }
 }
 
 /// The right to send a campaign and to record its outcomes: its owner's, until it has another.

@@ -78,6 +78,8 @@ package struct VersionBump: Hashable, Sendable {
     package var blocked: [Version] = []
     /// Whether somebody means it although it is implausible.
     package var isConfirmed = false
+    /// Whether its campaign is sent whatever the hour.
+    package var isUrgent = false
     /// Whether a store of the app says it: that it offers what it says speaks for nothing.
     package var isListed = false
 

@@ -10,6 +10,8 @@ package enum Metric: String, Sendable, CaseIterable {
     case campaignsByState = "upgrade_relay_campaigns"
     case devices = "upgrade_relay_devices"
     case pending = "upgrade_relay_pushes_pending"
+    case outsideHours = "upgrade_relay_campaigns_outside_hours"
+    case hoursOpen = "upgrade_relay_hours_open_timestamp_seconds"
     case retriesWaiting = "upgrade_relay_retries_waiting"
     case oldestCampaign = "upgrade_relay_oldest_running_campaign_start_timestamp_seconds"
     case credentialSuspended = "upgrade_relay_credential_suspended"

@@ -69,6 +69,7 @@ package enum BumpBody {
             }
         }
         let isConfirmed = fields.bool("confirm")
+        let isUrgent = fields.bool("now")
         try fields.finish()
         if bump == VersionBump(app: app) {
             throw .fields([
@@ -79,6 +80,7 @@ package enum BumpBody {
             ])
         }
         bump.isConfirmed = isConfirmed
+        bump.isUrgent = isUrgent
         return bump
     }
 

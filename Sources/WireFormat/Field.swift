@@ -11,14 +11,14 @@ package enum Field: String, Sendable {
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // Dry runs.
-    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves
+    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves, pushesFrom
     case phase, releasedAt
     // Test pushes.
     case server, remedy
     // Campaigns; what `counts` holds are states of deliveries beside `audience`.
     case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
     case ratePerSecond, secondsLeft, rateLimit, wave
-    case rounds, states, dueAt, nextReminderAt
+    case now, by, rounds, states, dueAt, nextReminderAt
     case number, of, percent, devices, pending, accepted, failed, begunAt, endedAt, nextAt
     // Who obeyed a campaign.
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince

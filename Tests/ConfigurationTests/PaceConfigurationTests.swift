@@ -40,6 +40,34 @@ import WireFormat
                 == Pace(ratePerSecond: 7, rampUp: .init(from: 0.1, over: .seconds(600))))
     }
 
+    @Test func `Hours are of a zone, also over midnight and to the end of the day`() throws {
+        let day = try #require(Self.parse(#"{ hours: { from: "08:00", to: "22:00", zone: "Asia/Shanghai" } }"#).hours)
+        #expect("\(day)" == "08:00 to 22:00 Asia/Shanghai" && day.closed == .seconds(10 * 3_600))
+        let night = try #require(Self.parse(#"{ hours: { from: "22:00", to: "06:30", zone: "UTC" } }"#).hours)
+        #expect("\(night)" == "22:00 to 06:30 UTC" && night.closed == .seconds(15 * 3_600 + 1_800))
+        let late = try #require(Self.parse(#"{ hours: { from: "08:00", to: "24:00", zone: "UTC" } }"#).hours)
+        #expect("\(late)" == "08:00 to 00:00 UTC" && late.closed == .seconds(8 * 3_600))
+        #expect(try Self.parse("{ hours: null }").hours == nil)
+    }
+
+    @Test(arguments: [("12h", false), ("13h", true)])
+    func `A time to live is longer than a night`(life: String, isTaken: Bool) throws {
+        let app =
+            #"{ android: { push: { timeToLive: "\#(life)" }, fcm: null, "#
+            + #"pace: { hours: { from: "08:00", to: "22:00", zone: "Asia/Shanghai" } } } }"#
+        do {
+            _ = try ConfigurationFile.parse(Array(#"{ apps: { "a": \#(app) } }"#.utf8), path: "test")
+            #expect(isTaken)
+        } catch {
+            #expect(!isTaken)
+            #expect(
+                error.faults.map(\.description) == [
+                    #"apps["a"].android.pace.hours: nothing begins for 10h of each day, and push.timeToLive is 12h: "#
+                        + "a campaign could end in its first night; give it 13h or more"
+                ])
+        }
+    }
+
     @Test(arguments: [
         ("{ ratePerSecond: 0 }", "ratePerSecond: 0 is not a rate; a number from 0.01 to 1000000"),
         ("{ ratePerSecond: -1 }", "ratePerSecond: -1 is not a rate; a number from 0.01 to 1000000"),
@@ -86,6 +114,30 @@ import WireFormat
             #"{ betweenWaves: { pause: "5m" } }"#,
             "betweenWaves: needs waves; a list of percentages such as [1, 10, 100]"
         ),
+        (
+            #"{ hours: { from: "8:00", to: "22:00", zone: "UTC" } }"#,
+            #"hours.from: "8:00" is no time of day; give one such as "08:00", from "00:00" to "23:59""#
+        ),
+        (
+            #"{ hours: { from: "08:00", to: "24:01", zone: "UTC" } }"#,
+            #"hours.to: "24:01" is no time of day; give one such as "08:00", from "00:00" to "23:59""#
+        ),
+        (
+            #"{ hours: { from: "08:00", to: "22:00", zone: "GMT+8" } }"#,
+            #"hours.zone: "GMT+8" is no zone of the tz database; give one such as "Asia/Shanghai" or "Europe/Berlin""#
+        ),
+        (
+            #"{ hours: { from: "08:00", to: "22:00" } }"#, #"hours.zone: is missing; give one such as "Asia/Shanghai""#
+        ),
+        (
+            #"{ hours: { from: "08:00", to: "08:00", zone: "UTC" } }"#,
+            #"hours.to: "08:00" is from, too; give another time, or leave hours out where pushes may go out at any time"#
+        ),
+        (
+            #"{ hours: { from: "00:00", to: "24:00", zone: "UTC" } }"#,
+            #"hours.to: "00:00" is from, too; give another time, or leave hours out where pushes may go out at any time"#
+        ),
+        (#"{ hours: "08:00-22:00" }"#, #"hours: "08:00-22:00" is not an object { … }"#),
         ("{ rate: 5 }", "rate: unknown key; did you mean waves?"),
     ])
     func `A fault names its field`(pace: String, fault: String) {

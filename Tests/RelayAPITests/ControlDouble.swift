@@ -111,6 +111,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: Bench.now)
     }
 
+    /// What a bump is told of the hour.
+    let hours = Mutex<HoursWait?>(nil)
+    func hoursWait(of record: VersionRecord) -> HoursWait? { hours.withLock { $0 } }
+
     func status(_ record: CampaignRecord) -> CampaignStatus {
         CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
     }
@@ -118,22 +122,23 @@ final class ControlDouble: RelayControl, RequirementOperations {
     func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
         try move(id, .paused)
     }
-    func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, .resumed)
+    func resume(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
+        let resumed = try move(id, .resumed)
+        return isUrgent ? try move(id, .hurried) : resumed
     }
     func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
         try move(id, .cancelled)
     }
 
-    func release(campaign id: String, by actor: String) throws -> CampaignStatus {
+    func release(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
-        _ = try release(app: record.app, by: actor)
+        _ = try release(app: record.app, isUrgent: isUrgent, by: actor)
         return status(try store.campaign(record.key) ?? record)
     }
 
-    func release(app: AppKey, by actor: String) throws -> VersionRecord {
+    func release(app: AppKey, isUrgent: Bool, by actor: String) throws -> VersionRecord {
         let decision = try? store.decide(
             app, .released(nil), by: Signature(by: actor, via: "release", at: Bench.now),
             in: RequirementMachine.Surroundings(now: Bench.now))
@@ -154,7 +159,9 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return withdrawal
     }
 
-    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
+    func retry(
+        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: String
+    ) throws -> CampaignStatus {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no such campaign")
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayEngine
 import RelayStore
 import Testing
@@ -17,6 +18,8 @@ import UpgradeRules
         var nextRetryAt: Timestamp?
         var hasRoute = true
         var gate: GateVerdict?
+        var nextWaveAt: Timestamp?
+        var hours: HoursWait?
 
         init(_ state: CampaignState, _ change: (inout CampaignCounts) -> Void = { _ in }) throws {
             var counts = CampaignCounts()
@@ -32,7 +35,8 @@ import UpgradeRules
         var reason: CampaignReason {
             CampaignReason(
                 record: record, counts: record.counts, trouble: trouble, isHeld: standsStill,
-                nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nil)
+                nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nextWaveAt,
+                hours: hours)
         }
     }
 
@@ -90,6 +94,29 @@ import UpgradeRules
             lost.reason.text?.hasPrefix("the store that it waited for is not in the configuration any more") == true)
         #expect(lost.reason.text?.hasSuffix("put the version in force by \"campaigns release\"") == true)
         #expect(lost.reason.standsStill)
+    }
+
+    /// At night nothing is asked of a push service: whatever is wrong there, the hour comes first; and it has an end that can be told.
+    @Test func whatWaitsForItsHoursSaysWhenItGoesOn() throws {
+        var night = try Case(.running) { $0.retrying = 3 }
+        night.hours = HoursWait(until: Self.time, text: "outside the app's hours")
+        night.trouble = "cannot reach the push service"
+        #expect(night.reason.text == "outside the app's hours" && !night.reason.standsStill)
+        night.standsStill = true
+        #expect(night.reason.standsStill, "the store, say, refuses")
+        // Only retries are left: their times are no news before the hours begin.
+        var tail = try Case(.running) { ($0.pending, $0.retrying) = (0, 3) }
+        (tail.hours, tail.nextRetryAt) = (night.hours, Self.time)
+        #expect(tail.reason.text == "outside the app's hours" && !tail.reason.standsStill)
+        // A pause between waves that lasts longer, and a person, are what it waits for.
+        var pause = try Case(.running)
+        (pause.hours, pause.nextWaveAt) = (night.hours, Self.time + .seconds(1))
+        #expect(pause.reason.text == nil)
+        var canary = try Case(.running)
+        canary.record.telephones = ["1"]
+        canary.record.canary = CampaignCanary(.alone, endedAt: Self.time, releasedAt: nil)
+        canary.hours = night.hours
+        #expect(canary.reason.text?.hasPrefix("the canary of 1 phone number is done") == true)
     }
 
     @Test func anAppWithoutAPushServiceSaysSoWhateverElseIsWrong() throws {

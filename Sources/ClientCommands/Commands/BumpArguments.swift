@@ -34,6 +34,7 @@ enum BumpArguments {
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
             "message": arguments.value("message").map(JSONValue.string),
             "minimumOs": minimumOS, "requiredFrom": requiredFrom.map { .string($0.internetTime) },
+            "now": arguments.flag("now") ? .bool(true) : nil,
             "telephones": telephones.isEmpty ? nil : .array(telephones),
         ]
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import RelayEngine
 import WireFormat
 
@@ -19,18 +18,12 @@ struct ZonedMoment {
             return
         }
         let parts = text.split(separator: " ")
-        guard parts.count == 3, let zone = TimeZone(identifier: String(parts[2])) else { return nil }
+        guard parts.count == 3, let zone = LocalZone(named: String(parts[2])) else { return nil }
         let seconds = parts[1].utf8.count == 5 ? ":00" : ""
         // As if it were in UTC: what it is there is an offset away, which hangs on the day.
-        guard let local = Timestamp(internetTime: "\(parts[0])T\(parts[1])\(seconds)Z") else { return nil }
-        func offset(_ time: Timestamp) -> Int {
-            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time.milliseconds) / 1000))
-        }
-        let day = Duration.seconds(86_400)
-        let moments = [offset(local - day), offset(local + day)]
-            .map { (time: local - .seconds($0), offset: $0) }
-            .filter { offset($0.time) == $0.offset }
-        guard let first = moments.map(\.time).min() else { return nil }
+        guard let local = Timestamp(internetTime: "\(parts[0])T\(parts[1])\(seconds)Z"),
+            let first = zone.moments(of: local).first
+        else { return nil }
         moment = first
     }
 }

@@ -39,13 +39,25 @@ extension API {
     func retryCampaign(_ id: String, body: [UInt8], _ caller: Caller) throws -> Response {
         let campaign = try record(id, caller).id
         var states = Set(CampaignRound.retried)
+        var isUrgent = false
         if !body.isEmpty {
             var fields = try BodyFields(body)
             states = Self.states(&fields) ?? states
+            isUrgent = fields.bool(Field.now.rawValue)
             try fields.finish()
         }
-        let status = try control.requirements.retry(campaign: campaign, states: states, by: caller.actor)
+        let status = try control.requirements.retry(
+            campaign: campaign, states: states, isUrgent: isUrgent, by: caller.actor)
         return .json { $0.campaign(status) }
+    }
+
+    /// What a body says that may be left out: `{"now": true}`.
+    static func isUrgent(_ body: [UInt8]) throws -> Bool {
+        guard !body.isEmpty else { return false }
+        var fields = try BodyFields(body)
+        let isUrgent = fields.bool(Field.now.rawValue)
+        try fields.finish()
+        return isUrgent
     }
 
     /// nil where they are left out, or refused.

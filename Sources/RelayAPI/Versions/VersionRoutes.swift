@@ -59,13 +59,15 @@ extension API {
         let warnings =
             try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
             + report.blockWarnings + advice
+            + [report.hours?.text].compactMap(\.self)
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }
 
-    func release(_ app: AppKey, by caller: Caller) throws -> Response {
+    func release(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        let record = try control.requirements.release(app: app, by: caller.actor)
+        let isUrgent = try Self.isUrgent(body)
+        let record = try control.requirements.release(app: app, isUrgent: isUrgent, by: caller.actor)
         versionCache.refresh(for: record)
         return .json { $0.version(control.requirements.status(record)) }
     }
@@ -120,10 +122,11 @@ extension API {
         let applied = try control.requirements.bump(
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
-            Self.answer(
+            let hours = outcome.requiredRose && !bump.isUrgent ? control.requirements.hoursWait(of: outcome.record) : nil
+            return Self.answer(
                 to: outcome, control.requirements.status(outcome.record),
                 warnings: unknown + Self.blockWarnings(bump, seen)
-                    + versionCache.advice(for: outcome.record, seen: seen).warnings)
+                    + versionCache.advice(for: outcome.record, seen: seen).warnings + [hours?.text].compactMap(\.self))
         }
         switch applied {
         case .applied(let outcome, let answer):

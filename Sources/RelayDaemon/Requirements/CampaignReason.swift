@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayEngine
 import RelayStore
 import WireFormat
@@ -18,12 +19,14 @@ struct CampaignReason {
     /// Of one that waits: what its store says.
     let gate: GateVerdict?
     let nextWaveAt: Timestamp?
+    /// Of one that runs outside its app's hours; nil: it may send.
+    let hours: HoursWait?
 
     var text: String? {
         switch record.state {
         case .waiting: gate?.reason ?? Self.lostStore
         case .paused: paused
-        case .running: hasRoute ? record.reason ?? trouble ?? wave ?? canary ?? retries : noRoute
+        case .running: hasRoute ? record.reason ?? asleep ?? trouble ?? wave ?? canary ?? retries : noRoute
         case .suspended, .completed, .cancelled, .superseded: record.reason
         }
     }
@@ -31,7 +34,16 @@ struct CampaignReason {
     /// Whether nothing goes out until the reason is over, so that nobody can say how long it takes.
     var standsStill: Bool {
         guard record.state == .running, hasRoute else { return true }
-        return isHeld || record.canary?.endedAt != nil && record.isCanary || retries != nil
+        if isHeld || isCanaryDone { return true }
+        return asleep == nil && retries != nil
+    }
+
+    private var isCanaryDone: Bool { record.canary?.endedAt != nil && record.isCanary }
+
+    /// What a person or a longer pause keeps back waits for no hour.
+    private var asleep: String? {
+        guard let hours, !isCanaryDone, nextWaveAt.map({ $0 <= hours.until }) ?? true else { return nil }
+        return hours.text
     }
 
     private static let lostStore =

@@ -20,20 +20,35 @@ extension RequirementControl {
         let counts = figures.counts(record.counts, record.state)
         let route = isRunning ? routes()[record.app] : nil
         let gate = record.state == .waiting ? wait(of: record) : nil
-        let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
+        let hours = record.isUrgent ? nil : route?.hours
+        func awake(_ time: Timestamp) -> Timestamp { hours?.soonest(from: max(time, now)) ?? time }
+        let asleep = hours?.wait(of: record.id, expiresAt: record.expiresAt, at: now)
+        let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }.map(awake)
         let reason = CampaignReason(
             record: record, counts: counts, trouble: figures.trouble, isHeld: figures.standsStill,
-            nextRetryAt: figures.nextRetryAt, hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt)
+            nextRetryAt: figures.nextRetryAt.map(awake), hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt,
+            hours: asleep)
         record.reason = reason.text
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: isRunning ? figures.rate(at: now) : 0,
             secondsLeft: isRunning && !reason.standsStill
-                ? figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now) : nil,
-            waitingUntil: gate?.opensAt)
+                ? Self.secondsLeft(
+                    figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now), hours, asleep,
+                    at: now) : nil,
+            waitingUntil: gate?.opensAt ?? asleep?.until)
         status.rateLimit = isRunning ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)
         return status
+    }
+
+    /// The nights in between are not sent in. Where nobody knows how long the rest takes, it is until the next opening at least.
+    private static func secondsLeft(
+        _ sending: Int64?, _ hours: SendingHours?, _ asleep: HoursWait?, at now: Timestamp
+    ) -> Int64? {
+        guard let hours else { return sending }
+        let left = sending.map { hours.time(toSpend: .seconds($0), from: now) } ?? asleep.map { $0.until - now }
+        return left.map { ($0.milliseconds + 999) / 1000 }
     }
 
     /// What keeps the requirement of a waiting campaign from coming into force.
@@ -48,8 +63,9 @@ extension RequirementControl {
         try move(id, .paused, to: .paused, from: [.running, .waiting], verb: "paused", by: actor)
     }
 
-    package func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
-        let status = try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
+    package func resume(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
+        var status = try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
+        if isUrgent { status = try hurry(status.record, by: actor) }
         // Who says so wants no more waiting, whatever its push services wait for.
         progress.probe(status.record.app)
         return status
@@ -61,8 +77,33 @@ extension RequirementControl {
             by: actor)
     }
 
-    package func release(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func release(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
         let campaign = try campaign(id)
+        let status = try release(campaign, by: actor)
+        return isUrgent ? try hurry(campaign, by: actor) : status
+    }
+
+    /// It is sent whatever the hour from now on. Asked again, or of one that has ended meanwhile, it changes nothing.
+    func hurry(_ campaign: CampaignRecord, by actor: String) throws -> CampaignStatus {
+        let now = clock()
+        var hasChanged = false
+        do {
+            hasChanged = try store.decide(
+                campaign.app, .campaign(campaign.key, .hurried), by: Signature(by: actor, via: "campaign", at: now),
+                in: surroundings(of: campaign.app, at: now)
+            ).hasChanged
+        } catch is RequirementRefusal {}
+        if hasChanged {
+            log(
+                .notice, "a campaign is sent whatever the hour",
+                [("campaign", campaign.id), ("app", campaign.app.app), ("by", actor)])
+        }
+        progress.poke()
+        return status(try self.campaign(campaign.id))
+    }
+
+    private func release(_ campaign: CampaignRecord, by actor: String) throws -> CampaignStatus {
+        let id = campaign.id
         // Of a running campaign it is the next wave that waits.
         if try store.releaseWave(campaign.key, at: clock()) {
             log(.notice, "the next wave was released by hand", [("campaign", id), ("by", actor)])
@@ -75,12 +116,15 @@ extension RequirementControl {
         return status(try self.campaign(id))
     }
 
-    package func release(app: AppKey, by actor: String) throws -> VersionRecord {
+    package func release(app: AppKey, isUrgent: Bool, by actor: String) throws -> VersionRecord {
         _ = try configured(app)
-        guard try release(nil, of: app, by: actor) != nil, let record = try store.version(of: app) else {
+        guard let row = try release(nil, of: app, by: actor), let record = try store.version(of: app) else {
             throw ControlError(
                 .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
                 hint: "\"upgrade-relay version show\" tells what is required and what is in force")
+        }
+        if isUrgent, let campaign = try store.openCampaigns().first(where: { $0.requirement == row.id }) {
+            _ = try hurry(campaign, by: actor)
         }
         return record
     }

@@ -8,7 +8,9 @@ import VersionSources
 
 /// Campaigns that are sent again to some of their devices.
 extension RequirementControl {
-    package func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
+    package func retry(
+        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: String
+    ) throws -> CampaignStatus {
         let campaign = try campaign(id)
         let draft = RoundDraft(.retry(states), timeToLive: try route(of: campaign.app).timeToLive)
         let answer = try store.reopen(campaign.key, for: draft, at: clock())
@@ -19,6 +21,7 @@ extension RequirementControl {
                 ("campaign", id), ("app", campaign.app.app),
                 ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor),
             ])
+        if isUrgent { _ = try hurry(campaign, by: actor) }
         progress.poke()
         sources.poke()
         return status(try store.campaign(campaign.key) ?? campaign)
@@ -62,9 +65,9 @@ extension RequirementControl {
 
     /// nil where none is configured or left.
     func nextReminder(of record: CampaignRecord, at now: Timestamp) -> Timestamp? {
-        guard let schedule = routes()[record.app]?.reminders else { return nil }
-        switch record.reminder(schedule, at: now) {
-        case .begin(let dueAt), .wait(let dueAt): return dueAt
+        guard let route = routes()[record.app] else { return nil }
+        switch record.reminder(route.reminders, at: now) {
+        case .begin(let dueAt), .wait(let dueAt): return route.hours?.soonest(from: max(dueAt, now)) ?? dueAt
         case .over: return nil
         }
     }

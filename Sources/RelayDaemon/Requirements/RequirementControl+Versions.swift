@@ -211,6 +211,30 @@ extension RequirementControl {
         )
     }
 
+    package func hoursWait(of record: VersionRecord) -> HoursWait? {
+        guard let row = record.requirements.required else { return nil }
+        return hoursWait(row, of: record.app, wait(of: record))
+    }
+
+    /// By app with hours: when its pushes may begin again; nil: they may now.
+    func openings() -> [AppKey: Timestamp?] {
+        let now = clock()
+        return routes().compactMapValues(\.hours).mapValues { hours in
+            let opening = hours.soonest(from: now)
+            return opening > now ? opening : nil
+        }
+    }
+
+    /// - Parameter gate: what keeps the requirement from coming into force.
+    private func hoursWait(_ row: Requirement, of app: AppKey, _ gate: GateVerdict?) -> HoursWait? {
+        guard let route = routes()[app], let hours = route.hours else { return nil }
+        let now = clock()
+        if row.state == .inForce || gate?.isOpen ?? true {
+            return hours.wait(from: now, timeToLive: route.timeToLive, at: now)
+        }
+        return (gate?.opensAt).flatMap { hours.wait(from: max($0, now), timeToLive: route.timeToLive, at: now) }
+    }
+
     package func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         let known = try known(of: bump)
@@ -264,6 +288,7 @@ extension RequirementControl {
             known.doubt(bump, stored) != nil
             || sources.decidingStore(of: bump.app) == nil && stored.firstWithoutWayOut(of: bump.blocked, known) != nil
         report.gate = row.state == .inForce ? nil : wait(for: row, among: planned, of: bump.app)
+        if report.toPush > 0, !bump.isUrgent { report.hours = hoursWait(row, of: bump.app, report.gate) }
         return report
     }
 

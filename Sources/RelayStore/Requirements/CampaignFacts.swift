@@ -13,6 +13,9 @@ package struct CampaignFacts: Hashable, Sendable {
     package var requirement: Int64
     package var pausedAt: Timestamp?
     package var pausedBy: String?
+    /// Since when it is to be sent whatever the hour, and who wants that; nil: within its app's hours.
+    package var urgentAt: Timestamp?
+    package var urgentBy: String?
     /// Why the relay stopped it.
     package var cause: SuspensionCause?
     package var causeText: String?

@@ -23,6 +23,8 @@ package enum CampaignChange: Hashable, Sendable {
     /// A person wants it to go on, whatever stopped it.
     case resumed
     case cancelled
+    /// A person wants it sent at once, whatever the hour: until it is paused, or sent again.
+    case hurried
     /// The relay stops it.
     case suspended(SuspensionCause, String)
     /// What it was stopped for, if it is one of these, was put right.

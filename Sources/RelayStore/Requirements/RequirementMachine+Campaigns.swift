@@ -25,6 +25,20 @@ extension RequirementMachine {
         campaigns.append(campaign)
     }
 
+    /// The campaign of a requirement is wanted at once, where it has one that is not over.
+    mutating func hurryCampaign(of requirement: Int64, by actor: Signature, at now: Timestamp) {
+        guard let index = campaigns.firstIndex(where: { $0.requirement == requirement }),
+            !campaigns[index].state.isFinal
+        else { return }
+        hurry(index, by: actor, at: now)
+    }
+
+    /// Who wanted it first stays named.
+    private mutating func hurry(_ index: Int, by actor: Signature, at now: Timestamp) {
+        guard campaigns[index].urgentAt == nil else { return }
+        (campaigns[index].urgentAt, campaigns[index].urgentBy) = (now, actor.by)
+    }
+
     mutating func reduce(
         _ key: CampaignKey, _ event: CampaignChange, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
@@ -39,6 +53,8 @@ extension RequirementMachine {
         case .paused:
             try allowed(.running, .waiting)
             (campaigns[index].pausedAt, campaigns[index].pausedBy) = (surroundings.now, actor.by)
+            // Who stops it has time.
+            (campaigns[index].urgentAt, campaigns[index].urgentBy) = (nil, nil)
         case .resumed:
             try allowed(.paused, .suspended)
             if campaigns[index].cause == .deadTokens { campaigns[index].acceptsDeadTokens = true }
@@ -55,6 +71,9 @@ extension RequirementMachine {
                 }
                 settle(surroundings)
             }
+        case .hurried:
+            try allowed(.waiting, .running, .paused, .suspended)
+            hurry(index, by: actor, at: surroundings.now)
         case .suspended(let cause, let text):
             try allowed(.running)
             (campaigns[index].cause, campaigns[index].causeText) = (cause, text)
@@ -74,6 +93,8 @@ extension RequirementMachine {
             campaigns[index].end = .completed
         case .reopened(let timeToLive):
             campaigns[index].end = nil
+            // The emergency is over; a reminder of it is none.
+            (campaigns[index].urgentAt, campaigns[index].urgentBy) = (nil, nil)
             if state == .running {
                 campaigns[index].expiresAt = max(campaigns[index].expiresAt, surroundings.now + timeToLive)
             } else {

@@ -51,6 +51,10 @@ package struct RequirementMachine: Sendable {
             for id in [subject].compactMap(\.self) + blocked {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }
+            if bump.isUrgent {
+                let required = bump.required == nil ? nil : requirements.takenUp.required?.id
+                for id in [required].compactMap(\.self) + blocked { hurryCampaign(of: id, by: actor, at: surroundings.now) }
+            }
         case .looked:
             takeUp(surroundings)
             settle(surroundings)

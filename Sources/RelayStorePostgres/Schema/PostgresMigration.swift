@@ -14,6 +14,7 @@ struct PostgresMigration: Sendable {
         let names = [
             "the first schema", "moments and systems in the history", "what the app stores said",
             "dead tokens in their order, events of apps", "versions seen lately",
+            "who wants a campaign at any hour",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -32,6 +32,7 @@ extension Migration {
             "what the app stores said",
             "dead tokens in their order, events of apps",
             "versions seen lately",
+            "who wants a campaign at any hour",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -24,7 +24,8 @@ package enum CampaignTable {
             CASE WHEN r.canary IS NULL THEN NULL WHEN r.reach = 0 THEN 'alone' ELSE 'released' END, c.canary_ended_at,
             CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END, r.id, r.reach, r.stages,
             c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
-            \(has("campaign_round")), r.minimum_os, r.kind = 'blocked'
+            \(has("campaign_round")), r.minimum_os, r.kind = 'blocked', c.urgent_at,
+            c.urgent_by
         FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
             JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
@@ -115,6 +116,7 @@ package enum CampaignTable {
         record.stages = RequirementTable.stages(row.optionalText(36))
         record.acceptsDeadTokens = row.integer(38) == 1
         (record.pausedAt, record.pausedBy) = (row.optionalTime(39), row.optionalText(40))
+        (record.urgentAt, record.urgentBy) = (row.optionalTime(46), row.optionalText(47))
         return (record, has)
     }
 
@@ -139,7 +141,7 @@ package enum CampaignTable {
             """
             SELECT c.id, c.requirement_id, c.state, c.reason, c.paused_at, c.paused_by, c.cause, c.cause_text, c.ended,
                 c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at,
-                c.accepts_dead
+                c.accepts_dead, c.urgent_at, c.urgent_by
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id
             """, app.app, app.platform
         ) { row in
@@ -154,6 +156,7 @@ package enum CampaignTable {
             (facts.startedAt, facts.finishedAt) = (row.optionalTime(10), row.optionalTime(11))
             facts.timeLeft = row.optionalInteger(13).map { .milliseconds($0) }
             (facts.isPruned, facts.acceptsDeadTokens) = (!row.isNull(15), row.integer(16) == 1)
+            (facts.urgentAt, facts.urgentBy) = (row.optionalTime(17), row.optionalText(18))
             return facts
         }
     }
@@ -170,12 +173,12 @@ package enum CampaignTable {
         let row = try connection.insert(
             """
             INSERT INTO campaign (public_id, app_id, requirement_id, required, latest, download_url, message, state, reason,
-                created_at, started_at, expires_at, time_left, time_to_live)
-            SELECT ?1, ?2, id, version, ?4, ?5, message, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM requirement WHERE id = ?3
+                created_at, started_at, expires_at, time_left, time_to_live, urgent_at, urgent_by)
+            SELECT ?1, ?2, id, version, ?4, ?5, message, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM requirement WHERE id = ?3
             RETURNING id
             """, PushID.newCampaign(random), app, requirement, latest, first.downloadURL, first.state, first.reason,
             first.createdAt, first.startedAt, first.expiresAt, first.timeLeft?.milliseconds,
-            first.timeToLive.milliseconds)
+            first.timeToLive.milliseconds, first.urgentAt, first.urgentBy)
         let made = CampaignKey(row: row)
         if facts.state.isFinal {
             var final = facts
@@ -200,14 +203,15 @@ package enum CampaignTable {
         try connection.run(
             """
             UPDATE campaign SET state = ?2, reason = ?3, paused_at = ?4, paused_by = ?5, cause = ?6, cause_text = ?7,
-                ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12, accepts_dead = ?14,
+                ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12, accepts_dead = ?14, urgent_at = ?15,
+                urgent_by = ?16,
                 left_devices = CASE WHEN ?13 = 1 AND planned_at IS NULL THEN coalesce(left_devices, \(unplanned("campaign"))) END,
                 left_last = CASE WHEN ?13 = 1 AND planned_at IS NULL
                     THEN coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)) END
             WHERE id = ?1
             """, row, new.state, new.reason, new.pausedAt, new.pausedBy, new.cause?.rawValue, new.causeText,
             new.end?.rawValue, new.startedAt, new.finishedAt, new.expiresAt, new.timeLeft?.milliseconds, leavesOut,
-            new.acceptsDeadTokens)
+            new.acceptsDeadTokens, new.urgentAt, new.urgentBy)
         if new.state == .running, old.state != .running {
             _ = try WaveTable.release(new.key, onlyHeld: true, at: now, connection)
         }

@@ -101,6 +101,8 @@ struct CampaignFacts {
     var state = "running"
     var pausedAt: Int64?
     var cancelledAt: Int64?
+    /// Since when a person wants it sent whatever the hour.
+    var urgentAt: Int64?
     /// Whether its store's halt was why it was suspended last, and nothing else.
     var isSuspendedByHalt = false
     /// Whether a person said since then that it is to go on.

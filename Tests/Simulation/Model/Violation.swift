@@ -17,6 +17,14 @@ package enum Promise {
         ("push.current", "nobody is pushed who was seen with the required version", "DESIGN 3"),
         ("push.block", "the push of a block goes to who runs that version, and to nobody else", "VERSIONS"),
         ("push.osTooOld", "nobody is pushed whose system is too old for the version", "VERSIONS"),
+        (
+            "push.hours", "nothing is begun outside an app's hours, unless a person wants the campaign sent at once",
+            "PACING"
+        ),
+        (
+            "campaign.urgent", "a campaign that a person wants sent at once waits for no hours, also after a restart",
+            "PACING"
+        ),
         ("push.withdrawn", "what was withdrawn is not pushed", "DESIGN 1, 2"),
         ("push.cancelled", "a cancelled campaign sends nothing", "README"),
         ("push.paused", "a paused campaign sends nothing", "README"),

@@ -6,7 +6,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
     // People and machines that ask for versions.
     case bump, canary, webhook, replay, latest, confirmTexts, otherProgram
     case releaseApp, releaseCampaign, withdraw, block, unblock
-    case pause, resume, cancel, retry
+    case pause, resume, hurry, cancel, retry
     // Phones and their owners.
     case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace
     // The stores of the apps, and files that say what is required.

@@ -15,6 +15,8 @@ struct Settings {
     var hasSources: [Bool]
     /// By app: what an edit has made of its pace; 0: none.
     var pace: [Int]
+    /// By app: whether an edit has taken its hours out.
+    var hasHours = [true, true]
 
     init(_ setup: Setup) {
         self.setup = setup
@@ -36,6 +38,11 @@ struct Settings {
 
     /// How many of the users must be offered a version; Apple knows no fewer than all.
     func minimumPercent(_ app: Int) -> Int { isAndroid(app) ? setup["fraction", app] : 100 }
+
+    /// Where its campaigns live long enough for any: a relay refuses others. nil: at any time.
+    func hours(_ app: Int) -> SimulatedHours? {
+        setup["life", app] == 168 && hasHours[app] ? SimulatedHours(setup["hours", app]) : nil
+    }
 
     var hasAnySource: Bool { apps.contains { hasApp[$0] && !sources($0).isEmpty } }
 
@@ -81,6 +88,7 @@ struct Settings {
 
     private func pacing(_ app: Int) -> String {
         var parts: [String] = []
+        if let hours = hours(app) { parts.append(hours.text) }
         if pace[app] > 0 { parts.append("ratePerSecond: \(pace[app])") }
         let waves = setup["waves", app]
         guard waves > 0 else { return parts.joined(separator: ", ") }

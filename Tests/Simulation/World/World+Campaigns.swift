@@ -53,15 +53,17 @@ extension World {
 
     func pause(_ campaign: CampaignRecord) throws -> String? {
         _ = try relay?.control.pause(campaign: campaign.id, by: "somebody")
-        change(campaign) { $0.pausedAt = milliseconds }
+        change(campaign) { ($0.pausedAt, $0.urgentAt) = (milliseconds, nil) }
         return "campaign \(campaign.id) is paused"
     }
 
     /// Of a campaign that is held between two waves it is the approval.
-    func resume(_ campaign: CampaignRecord) throws -> String? {
+    ///
+    /// - Parameter isUrgent: whatever the hour. Default no.
+    func resume(_ campaign: CampaignRecord, isUrgent: Bool = false) throws -> String? {
         change(campaign) { $0.isWanted = true }
         do {
-            _ = try relay?.control.resume(campaign: campaign.id, by: "somebody")
+            _ = try relay?.control.resume(campaign: campaign.id, isUrgent: isUrgent, by: "somebody")
         } catch {
             change(campaign) { $0.isWanted = false }
             throw error
@@ -86,8 +88,9 @@ extension World {
         change(campaign) { facts in
             facts.pausedAt = nil
             if isBetween { facts.approvals += 1 }
+            if isUrgent { facts.urgentAt = facts.urgentAt ?? milliseconds }
         }
-        return "campaign \(campaign.id) is resumed"
+        return "campaign \(campaign.id) is resumed\(isUrgent ? ", whatever the hour" : "")"
     }
 
     /// Whether a version waits to come into force, as a person is shown it.
@@ -99,7 +102,7 @@ extension World {
         let isWaiting = isWaiting(campaign.app, campaign.required)
         change(campaign) { $0.isWanted = true }
         do {
-            _ = try relay?.control.release(campaign: campaign.id, by: "somebody")
+            _ = try relay?.control.release(campaign: campaign.id, isUrgent: false, by: "somebody")
         } catch {
             change(campaign) { $0.isWanted = false }
             throw error
@@ -141,8 +144,8 @@ extension World {
     }
 
     func retry(_ campaign: CampaignRecord) throws -> String? {
-        _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), by: "somebody")
-        change(campaign) { ($0.cancelledAt, $0.pausedAt) = (nil, nil) }
+        _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), isUrgent: false, by: "somebody")
+        change(campaign) { ($0.cancelledAt, $0.pausedAt, $0.urgentAt) = (nil, nil, nil) }
         // Who sends it again does not wait for what the service asked for.
         pushes.forgetRetries(of: campaign.id, inFlight: relay?.lane.inFlight(of: campaign.id) ?? [])
         if let app = app(of: campaign) { sentAgainAt[app] = tick }

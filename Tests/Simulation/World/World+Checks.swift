@@ -20,6 +20,7 @@ extension World {
             askBlocks(app)
         }
         judgeStandstill()
+        judgeUrgency()
         judgeHalts()
         judgeHolds()
         judgeOutside()
@@ -122,7 +123,7 @@ extension World {
             }
             // Longer than the longest that a push is put off by: four hours, and a quarter for the jitter.
             let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
-            guard stands > .seconds(6 * 3600), settings.hasApp[campaign.app],
+            guard min(stands, awake(campaign.app, id)) > .seconds(6 * 3600), settings.hasApp[campaign.app],
                 places.allSatisfy({
                     services[$0]?.weather == .good && lasts($0) > .seconds(6 * 3600)
                 })

@@ -15,10 +15,12 @@ extension World {
         guard !script.operations.isEmpty || relay != nil else { return }
         undisturbed { endTrouble() }
         var refusals: [String] = []
+        // A day, where there are hours: whatever is due begins in it.
+        let rest = Duration.seconds(settings.apps.contains { settings.hours($0) != nil } ? 26 * 3600 : 6 * 3600)
         for round in 0..<20 {
             // The longest that anything waits for by itself: a day's hold, a retry of four hours, a pause of an hour.
             let isHeld = settings.apps.contains { settings.setup["gate", $0] == 1 && settings.setup["hold", $0] > 0 }
-            step(round == 0 && isHeld ? .seconds(30 * 3600) : .seconds(6 * 3600))
+            step(round == 0 && isHeld ? .seconds(30 * 3600) : rest)
             var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
             acted = undisturbed { actPatiently(round, &refusals) } || acted
@@ -48,6 +50,7 @@ extension World {
         }
         var whole = settings
         (whole.hasApp, whole.hasSources) = ([true, settings.setup["apps"] > 1], [true, true])
+        whole.hasHours = [true, true]
         if relay == nil { start() }
         do {
             try relay?.reload(whole)

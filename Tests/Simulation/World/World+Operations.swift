@@ -54,6 +54,7 @@ extension World {
         case .unblock: return try unblock(app, second)
         case .pause: return try withCampaign(second, isOver: false) { try pause($0) }
         case .resume: return try withCampaign(second, isOver: false) { try resume($0) }
+        case .hurry: return try withCampaign(second, isOver: false) { try resume($0, isUrgent: true) }
         case .cancel: return try withCampaign(second, isOver: false) { try cancel($0) }
         case .retry: return try withCampaign(second, isOver: true) { try retry($0) }
         case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall,
@@ -318,7 +319,7 @@ extension World {
         }
         let after: Requirements
         do {
-            after = try relay.control.release(app: key, by: "somebody").requirements
+            after = try relay.control.release(app: key, isUrgent: false, by: "somebody").requirements
         } catch {
             for id in model.campaigns.keys { model.campaigns[id]?.isWanted = false }
             throw error

@@ -82,6 +82,7 @@ extension World {
     func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
         model.now = milliseconds
         judgeProbe(push, place)
+        judgeHours(push)
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
         observeCampaigns(

@@ -38,7 +38,7 @@ extension World {
             let (campaign, app) = (known.campaign, known.campaign.app)
             let (sandbox, production) = (PushPlace(app: app, isSandbox: true), PushPlace(app: app, isSandbox: false))
             let isRetried = campaign.counts["retrying"] != 0
-            let stands = tick - max(known.since, quietSince)
+            let stands = min(tick - max(known.since, quietSince), awake(app, id))
             let trouble: Set<Weather> = [.unreachable, .serverErrors, .closed, .badKey, .keyPause]
             guard services[sandbox].map({ trouble.contains($0.weather) }) ?? false, lasts(sandbox) > .seconds(2400),
                 services[production]?.weather == .good, lasts(production) > .seconds(6 * 3600),

@@ -87,6 +87,10 @@ extension World {
             if number % 2 == 0 {
                 new.pace[app] = [0, 5, 100][number / 2 % 3]
                 text += ", with a pace of \(new.pace[app]) for app \(app)"
+                if number % 4 == 0, SimulatedHours(new.setup["hours", app]) != nil {
+                    new.hasHours[app].toggle()
+                    text += new.hasHours[app] ? " and its hours again" : " and without its hours"
+                }
             }
         case .removeApp, .addApp:
             guard new.hasApp[app] != (kind == .addApp) else { return nil }

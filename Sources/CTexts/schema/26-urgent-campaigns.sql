@@ -1,0 +1,3 @@
+-- Since when a campaign is sent whatever the hour (pace.hours), and who wants that; NULL: within the hours.
+ALTER TABLE campaign ADD COLUMN urgent_at INTEGER;
+ALTER TABLE campaign ADD COLUMN urgent_by TEXT;

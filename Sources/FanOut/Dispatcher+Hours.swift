@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+import WireFormat
+
+/// The hours of the day in which an app's pushes may begin (`pace.hours`): by the clock that is believed, so that one that errs for a moment
+/// wakes nobody at night.
+extension Dispatcher {
+    /// Lets campaigns fall asleep and wake.
+    ///
+    /// - Returns: how long until that changes for one of them by itself.
+    mutating func lookAtHours() -> Duration {
+        var pause = Duration.seconds(3600)
+        for run in runsInOrder where run.route.hours != nil && run.lifecycle.isSending {
+            pause = min(pause, lookAtHours(of: run))
+        }
+        return pause
+    }
+
+    mutating func lookAtHours(of run: CampaignRun) -> Duration {
+        let now = now
+        let isUrgent = run.record.isUrgent
+        switch run.hours.look(isUrgent: isUrgent, at: now.wall) {
+        case .none: break
+        case .fellAsleep(let until):
+            log(
+                .notice, "outside the app's hours: nothing is begun",
+                fields(of: run) + [("hours", run.route.hours?.description ?? ""), ("until", until.internetTime)])
+            // What has not left yet is read again then; what has ends as it would.
+            for service in run.services { service.withdraw() }
+        case .woke:
+            log(
+                .notice, "the app's hours have begun: sending goes on",
+                fields(of: run) + [("byHand", isUrgent ? "true" : "false")])
+            beginRamp(of: run, at: now.tick)
+            run.restartRate()
+            for service in run.services where !isUrgent {
+                service.machine.reopens(campaign: run.record.key.row, at: quietEnd(of: service, at: now.wall))
+            }
+        }
+        return run.hours.changesAt.map { max($0 - now.wall, .zero) } ?? .seconds(3600)
+    }
+
+    private func fields(of run: CampaignRun) -> Log.Fields {
+        [("campaign", run.record.id), ("app", run.record.app.app), ("platform", run.record.app.platform.rawValue)]
+    }
+
+    /// No reminder begins outside the app's hours: it is due when they begin.
+    ///
+    /// - Returns: when that is; nil: now.
+    func reminderOpening(_ route: AppRoute, at now: Timestamp) -> Timestamp? {
+        guard let opening = route.hours?.soonest(from: now), opening > now else { return nil }
+        return opening
+    }
+}

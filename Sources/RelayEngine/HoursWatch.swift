@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides whether a campaign may begin anything at this moment, by its app's hours and by whether a person wants it sent at once. Pure:
+/// nothing is kept but the window that it looked at last, so that most looks compare two times.
+package struct HoursWatch: Sendable {
+    package enum Change: Sendable, Equatable {
+        case none
+        /// Nothing new is begun until then: call back what has not left.
+        case fellAsleep(until: Timestamp)
+        /// It goes on.
+        case woke
+    }
+
+    /// nil: at any time.
+    private let hours: SendingHours?
+    private var window: SendingHours.Window?
+    private var lookedAt: Timestamp?
+    /// Until when nothing is begun; nil: it may.
+    package private(set) var sleepsUntil: Timestamp?
+    /// When that changes by itself; nil: never.
+    package private(set) var changesAt: Timestamp?
+
+    package init(_ hours: SendingHours?) {
+        self.hours = hours
+    }
+
+    package var isAsleep: Bool { sleepsUntil != nil }
+
+    /// - Parameters:
+    ///   - isUrgent: a person wants the campaign sent whatever the hour.
+    ///   - now: by the clock that is believed; it may have been set.
+    package mutating func look(isUrgent: Bool, at now: Timestamp) -> Change {
+        guard let hours else { return .none }
+        let wasAsleep = isAsleep
+        if isUrgent {
+            (sleepsUntil, changesAt, window) = (nil, nil, nil)
+            return wasAsleep ? .woke : .none
+        }
+        let isKnown = window.map { now < $0.closes } ?? false && lookedAt.map { now >= $0 } ?? false
+        let window = isKnown ? self.window ?? hours.window(at: now) : hours.window(at: now)
+        (self.window, lookedAt) = (window, now)
+        sleepsUntil = now < window.opens ? window.opens : nil
+        changesAt = sleepsUntil ?? window.closes
+        switch (wasAsleep, sleepsUntil) {
+        case (false, let until?): return .fellAsleep(until: until)
+        case (true, nil): return .woke
+        default: return .none
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The hours of the day in which an app's pushes may begin (`pace.hours`), by the clocks of a zone. Pure: what is so follows from the time
+/// alone, and is stored nowhere.
+///
+/// Each day has one window, from `from` to the next `to` after it, also over midnight. On the two odd days of a year, in favour of who sleeps:
+///
+/// | clocks | `from` | `to` |
+/// |---|---|---|
+/// | leap over it | opens as they leap | closes as they leap |
+/// | show it twice | opens at the second | closes at the first after the opening |
+///
+/// So whatever is open, clocks show a time in the window, and none opens twice. One whose both ends are leaped over has no opening on that day.
+package struct SendingHours: Sendable, Hashable {
+    package struct Window: Sendable, Hashable {
+        package var opens: Timestamp
+        /// Exclusive.
+        package var closes: Timestamp
+
+        package init(opens: Timestamp, closes: Timestamp) {
+            self.opens = opens
+            self.closes = closes
+        }
+    }
+
+    /// A time of day to the minute: 0 to 1439 minutes past midnight.
+    package struct DayTime: Sendable, Hashable {
+        package let minutes: Int
+
+        /// nil out of range.
+        package init?(minutes: Int) {
+            guard (0..<Self.ofDay).contains(minutes) else { return nil }
+            self.minutes = minutes
+        }
+
+        /// "08:00", "23:59"; nil for anything else.
+        package init?(_ text: String) {
+            let bytes = Array(text.utf8)
+            guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
+                [bytes[0], bytes[1], bytes[3], bytes[4]].allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+            else { return nil }
+            func number(_ place: Int) -> Int { Int(bytes[place] - 48) * 10 + Int(bytes[place + 1] - 48) }
+            guard number(3) < 60 else { return nil }
+            self.init(minutes: number(0) * 60 + number(3))
+        }
+
+        private init() { minutes = 0 }
+
+        package static let midnight = DayTime()
+
+        static let ofDay = 24 * 60
+
+        /// "08:00"
+        package var text: String {
+            func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+            return two(minutes / 60) + ":" + two(minutes % 60)
+        }
+    }
+
+    package let from: DayTime
+    package let to: DayTime
+    package let zone: LocalZone
+
+    /// nil where both are the same: that is no time at all, or always.
+    package init?(from: DayTime, to: DayTime, zone: LocalZone) {
+        guard from != to else { return nil }
+        self.from = from
+        self.to = to
+        self.zone = zone
+    }
+
+    /// How long nothing may begin, from one window to the next, on a day of 24 hours.
+    package var closed: Duration {
+        .seconds(60 * ((from.minutes - to.minutes + DayTime.ofDay) % DayTime.ofDay))
+    }
+
+    /// The window that is open, else the next.
+    package func window(at now: Timestamp) -> Window {
+        let today = zone.local(now).milliseconds / Self.day.milliseconds
+        // Of the day before yesterday one may be open where a day is longer than usual; and only a day on which clocks leap has none.
+        var day = today - 2
+        while true {
+            if let window = window(ofDay: day), window.closes > now { return window }
+            day += 1
+        }
+    }
+
+    /// This moment where it is in a window, else when the next opens.
+    package func soonest(from now: Timestamp) -> Timestamp { max(window(at: now).opens, now) }
+
+    package func isOpen(at now: Timestamp) -> Bool { window(at: now).opens <= now }
+
+    /// How long it takes from now until so much time has passed within windows; nil where that is more than a year away.
+    package func time(toSpend time: Duration, from now: Timestamp) -> Duration? {
+        var (left, moment) = (time, now)
+        for _ in 0..<366 {
+            let window = window(at: moment)
+            let begin = max(window.opens, moment)
+            if begin + left <= window.closes { return begin + left - now }
+            left -= window.closes - begin
+            moment = window.closes
+        }
+        return nil
+    }
+
+    private static let day = Duration.seconds(86_400)
+
+    /// - Parameter day: since 1970, by the zone's calendar.
+    private func window(ofDay day: Int64) -> Window? {
+        func local(_ day: Int64, _ time: DayTime) -> Timestamp {
+            Timestamp(seconds: day * 86_400 + Int64(time.minutes) * 60)
+        }
+        let (first, last) = (local(day, from), local(to.minutes > from.minutes ? day : day + 1, to))
+        let opens = zone.moments(of: first).last ?? zone.leap(over: first)
+        let ends = zone.moments(of: last)
+        let closes = ends.isEmpty ? zone.leap(over: last) : ends.first { $0 > opens }
+        return closes.flatMap { $0 > opens ? Window(opens: opens, closes: $0) : nil }
+    }
+}
+
+extension SendingHours: CustomStringConvertible {
+    /// "08:00 to 22:00 Asia/Shanghai"
+    package var description: String { "\(from.text) to \(to.text) \(zone.name)" }
+
+    /// What the zone's clocks show, without the date: "22:10".
+    package func clock(at moment: Timestamp) -> String {
+        let past = zone.local(moment).milliseconds % Self.day.milliseconds
+        let minutes = Int((past + Self.day.milliseconds) % Self.day.milliseconds) / 60_000
+        return DayTime(minutes: minutes)?.text ?? ""
+    }
+}
