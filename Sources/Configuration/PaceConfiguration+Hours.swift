@@ -25,7 +25,10 @@ extension PaceConfiguration {
         inner.finish()
         guard let from, let to, let zone else { return nil }
         guard let hours = SendingHours(from: from, to: to, zone: zone) else {
-            inner.fault("to", "\"\(to.text)\" is from, too; give another time, or leave hours out where pushes may go out at any time")
+            inner.fault(
+                "to",
+                "\"\(to.text)\" is from, too; give another time, or leave hours out where pushes may go out at any time"
+            )
             return nil
         }
         let least = hours.closed + leastAwake

@@ -61,7 +61,8 @@ package struct AppRoute: Sendable, Equatable {
         left.reaches(as: right) && left.app == right.app && left.pushType == right.pushType
             && left.words == right.words && left.downloadURL == right.downloadURL
             && left.timeToLive == right.timeToLive && left.triesOtherEnvironment == right.triesOtherEnvironment
-            && left.pace == right.pace && left.hours == right.hours && left.waves == right.waves && left.waveRules == right.waveRules
+            && left.pace == right.pace && left.hours == right.hours && left.waves == right.waves
+            && left.waveRules == right.waveRules
             && left.waitingReason == right.waitingReason && left.reminders == right.reminders
     }
 

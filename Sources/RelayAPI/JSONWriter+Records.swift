@@ -200,7 +200,8 @@ extension JSONWriter {
             writer.app(app)
             writer.members([
                 .inForce: inForce?.text, .waitingReason: report.gate.flatMap { $0.isOpen ? nil : $0.reason },
-                .waitingUntil: report.gate?.opensAt, .pushesFrom: report.hours?.until, .audience: report.survey.audience, .toPush: report.toPush,
+                .waitingUntil: report.gate?.opensAt, .pushesFrom: report.hours?.until,
+                .audience: report.survey.audience, .toPush: report.toPush,
                 .canary: report.canary,
             ])
             writer.member(.waves, report.waves) { writer, waves in

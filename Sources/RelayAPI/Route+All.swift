@@ -174,7 +174,8 @@ extension Route {
             .body { api, call, body in
                 let isUrgent = try API.isUrgent(body)
                 let status = try begin(
-                    api.control.requirements, try api.record(call.path.name, call.caller).id, isUrgent, call.caller.actor)
+                    api.control.requirements, try api.record(call.path.name, call.caller).id, isUrgent,
+                    call.caller.actor)
                 return .json { $0.campaign(status) }
             })
     }

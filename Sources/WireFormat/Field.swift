@@ -11,7 +11,8 @@ package enum Field: String, Sendable {
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // Dry runs.
-    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves, pushesFrom
+    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves,
+        pushesFrom
     case phase, releasedAt
     // Test pushes.
     case server, remedy

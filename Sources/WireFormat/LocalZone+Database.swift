@@ -11,5 +11,6 @@ extension LocalZone {
     }
 
     /// What would be right where a name is not known.
-    package static let problem = "is no zone of the tz database; give one such as \"Asia/Shanghai\" or \"Europe/Berlin\""
+    package static let problem =
+        "is no zone of the tz database; give one such as \"Asia/Shanghai\" or \"Europe/Berlin\""
 }

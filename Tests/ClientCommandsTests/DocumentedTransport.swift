@@ -115,7 +115,7 @@ struct DocumentedTransport: APITransport {
         {"id":"\(id)","app":"com.example.app","platform":"ios","required":"2.0.0","inForce":"2.0.0","latest":"2.1.0",
         "downloadUrl":"https://apps.apple.com/app/id1173193999","message":null,"telephones":null,"canary":null,
         "state":"\(state)","reason":\(reason),"createdAt":"2026-01-31T09:05:07.250Z","startedAt":"2026-01-31T09:05:07.300Z",
-        "finishedAt":null,"expiresAt":"2026-02-07T09:05:07.250Z","waitingUntil":null,
+        "finishedAt":null,"expiresAt":"2026-02-07T09:05:07.250Z","waitingUntil":null,"now":null,
         "counts":{"audience":10000,"pending":\(pending),"inFlight":0,"accepted":\(accepted),"retrying":0,"rejected":10,
         "unregistered":90,"expired":0,"filtered":900,"cancelled":0},
         "filteredBy":{"noTelephone":500,"alreadyCurrent":400,"notInAudience":0,"knownDead":0,"osTooOld":0},

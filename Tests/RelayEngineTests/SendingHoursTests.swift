@@ -80,7 +80,9 @@ import WireFormat
     /// way round.
     @Test(arguments: ["Asia/Shanghai", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll"])
     func openIsWhatClocksShow(_ zone: String) throws {
-        for (from, to) in [("08:00", "22:00"), ("22:00", "06:00"), ("02:15", "02:45"), ("01:45", "01:30"), ("00:00", "23:59")] {
+        for (from, to) in [
+            ("08:00", "22:00"), ("22:00", "06:00"), ("02:15", "02:45"), ("01:45", "01:30"), ("00:00", "23:59"),
+        ] {
             let hours = try Self.hours(from, to, zone)
             var differ = 0
             var moment = try Self.moment("2026-01-01T00:00")
@@ -173,7 +175,8 @@ import WireFormat
         #expect(watch.look(isUrgent: false, at: day) == .none)
         #expect(watch.look(isUrgent: false, at: day - .seconds(2 * 3600)) == .fellAsleep(until: opens))
         #expect(watch.look(isUrgent: false, at: day) == .woke)
-        #expect(watch.look(isUrgent: false, at: day + .seconds(20 * 3600)) == .fellAsleep(until: opens + .seconds(86_400)))
+        #expect(
+            watch.look(isUrgent: false, at: day + .seconds(20 * 3600)) == .fellAsleep(until: opens + .seconds(86_400)))
         #expect(watch.look(isUrgent: false, at: day) == .woke)
     }
 

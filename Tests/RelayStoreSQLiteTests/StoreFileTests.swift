@@ -70,6 +70,7 @@ struct StoreFileTests {
                 ["23", "what the app stores said"],
                 ["24", "dead tokens in their order, events of apps"],
                 ["25", "versions seen lately"],
+                ["26", "who wants a campaign at any hour"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

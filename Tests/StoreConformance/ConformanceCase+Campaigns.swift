@@ -52,6 +52,29 @@ extension ConformanceCase {
             try check(
                 !(try subject.store.move(CampaignKey(row: 99), .paused, at: subject.now)), "unknown")
         },
+        ConformanceCase("who wants a campaign at any hour is kept with it, until it is paused or sent again") {
+            subject in
+            var bump = VersionBump(app: subject.app, required: try subject.version("2.0.0"))
+            bump.isUrgent = true
+            try subject.store.decide(
+                subject.app, .asked(bump), by: Signature(by: "ann", via: "cli", at: subject.now),
+                in: RequirementMachine.Surroundings(
+                    now: subject.now,
+                    draft: CampaignDraft(downloadURL: "https://example.com/app", timeToLive: .seconds(3600))))
+            let key = try present(try subject.store.openCampaigns().first, "the campaign").key
+            func move(_ event: CampaignChange, _ seconds: Int) throws -> CampaignRecord {
+                _ = try subject.store.move(key, event, at: subject.now + .seconds(seconds))
+                return try subject.record(key)
+            }
+            try same(try subject.record(key).urgentBy, "ann")
+            try same(try move(.hurried, 1).urgentAt, subject.now, "who wanted it first stays named")
+            try check(!(try move(.paused, 2).isUrgent), "a pause ends it")
+            try check(!(try move(.resumed, 3).isUrgent), "and it stays so")
+            try same(try move(.hurried, 4).urgentAt, subject.now + .seconds(4))
+            try check(try move(.cancelled, 5).isUrgent, "what was is kept")
+            try same(try move(.hurried, 6).urgentAt, subject.now + .seconds(4), "final")
+            try check(!(try move(.reopened(timeToLive: .seconds(60)), 7).isUrgent), "sent again it is no emergency")
+        },
         ConformanceCase("of many that move a campaign at once, one does") { subject in
             let key = try subject.announce().key
             let moved = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -50,6 +50,12 @@ package struct CampaignText: Sendable {
         return text.isEmpty ? nil : DisplayWidth.sanitised(text)
     }
 
+    /// Why one that runs sends nothing at this hour; nil where it does, or is not running.
+    package var outsideHours: String? {
+        guard state == CampaignState.running.rawValue, !json.shown(.waitingUntil).isEmpty else { return nil }
+        return standing
+    }
+
     /// What is in the way or on its way, for the end of a progress line.
     private var note: String {
         var parts: [String] = []
@@ -88,6 +94,9 @@ package struct CampaignText: Sendable {
         if let wave { fields.append(("wave", waveDetails(wave))) }
         if let limit = json[.rateLimit]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
         if !json.shown(.waitingUntil).isEmpty { fields.append(("waiting until", json.shown(.waitingUntil))) }
+        if let now = json[.now], now != .null {
+            fields.append(("whatever the hour", "since \(now.shown(.at)) (\(now.shown(.by, or: "-")))"))
+        }
         for round in json.list(.rounds) { fields.append(Self.round(round)) }
         if !json.shown(.nextReminderAt).isEmpty { fields.append(("next reminder", json.shown(.nextReminderAt))) }
         for (title, field) in [("created", Field.createdAt), ("started", .startedAt), ("finished", .finishedAt)] {

@@ -81,9 +81,11 @@ extension CommandEntry {
         changesCampaign: true,
         request: { arguments in
             let states = arguments.list("state").map(JSONValue.string)
+            let body: JSONValue = [
+                "states": states.isEmpty ? nil : .array(states), "now": arguments.flag("now") ? .bool(true) : nil,
+            ]
             return APIRequest(
-                "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"],
-                json: states.isEmpty ? nil : ["states": .array(states)])
+                "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"], json: body == [:] ? nil : body)
         },
         text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
 
@@ -93,8 +95,16 @@ extension CommandEntry {
     ) -> CommandEntry {
         request(
             "campaigns \(verb)", changesCampaign: true, asks: asks,
-            request: { try APIRequest("POST", ["v1", "campaigns", $0.require("ID"), verb]) },
-            text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
+            request: { arguments in
+                APIRequest(
+                    "POST", ["v1", "campaigns", try arguments.require("ID"), verb],
+                    json: arguments.flag("now") ? ["now": .bool(true)] : nil)
+            },
+            text: { arguments, answer in
+                let campaign = CampaignText(answer)
+                let standing = arguments.flag("now") ? nil : campaign.outsideHours.map { ": \($0)" }
+                return "campaign \(try arguments.require("ID")) is \(campaign.state)\(standing ?? "")\n"
+            })
     }
 
     /// The campaign that a person is asked about.

@@ -67,7 +67,10 @@ extension CommandEntry {
                 return version(try await run.client().reply(to: APIRequest("GET", path)).json, of: name)
             }
         },
-        request: { try APIRequest("POST", AppArguments.path($0, "release")) },
+        request: {
+            try APIRequest(
+                "POST", AppArguments.path($0, "release"), json: $0.flag("now") ? ["now": .bool(true)] : nil)
+        },
         text: { "\(try AppArguments.name($0)): required \($1.shown(.inForce, or: "-")) is in force\n" })
 
     static let versionShow = client("version show") { run in

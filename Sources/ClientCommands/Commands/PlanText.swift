@@ -23,6 +23,7 @@ package enum PlanText {
         let warnings = plan.warnings
         let wait = plan.shown(.waitingReason)
         var gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
+        if !plan.shown(.pushesFrom).isEmpty { gate += "pushed from \(plan.shown(.pushesFrom)) on: the app's hours\n" }
         if plan[.rises] == .bool(false) {
             let campaign = plan.shown(.campaign)
             gate =

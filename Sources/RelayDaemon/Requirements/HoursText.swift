@@ -17,7 +17,8 @@ extension SendingHours {
         let end = expiresAt <= opening ? ", but the campaign's time to live ends before that" : ""
         return HoursWait(
             until: opening,
-            text: "outside the app's hours (\(standing(at: now))): sending goes on by itself at \(opening.internetTime)\(end); "
+            text:
+                "outside the app's hours (\(standing(at: now))): sending goes on by itself at \(opening.internetTime)\(end); "
                 + "\"campaigns resume \(campaign) --now\" sends at once")
     }
 
@@ -29,7 +30,8 @@ extension SendingHours {
         let end = start + timeToLive <= opening ? ", and the campaign's time to live ends before that" : ""
         return HoursWait(
             until: opening,
-            text: "\(at)outside the app's hours (\(standing(at: start))): nothing is pushed before \(opening.internetTime)\(end); "
+            text:
+                "\(at)outside the app's hours (\(standing(at: start))): nothing is pushed before \(opening.internetTime)\(end); "
                 + "with --now (\"now\": true) pushes go out at once")
     }
 }

@@ -61,7 +61,8 @@ extension World {
         guard standing < -1000 else { return }
         model.broke(
             "push.hours",
-            "push \(push.id) of campaign \(push.campaign) leaves \(-standing / 60_000) min after the hours of app \(push.app)")
+            "push \(push.id) of campaign \(push.campaign) leaves \(-standing / 60_000) min after the hours of app \(push.app)"
+        )
     }
 
     /// Whoever wants a campaign at once is not told of hours, also after a restart.

@@ -144,7 +144,8 @@ extension World {
     }
 
     func retry(_ campaign: CampaignRecord) throws -> String? {
-        _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), isUrgent: false, by: "somebody")
+        _ = try relay?.control.retry(
+            campaign: campaign.id, states: Set(CampaignRound.retried), isUrgent: false, by: "somebody")
         change(campaign) { ($0.cancelledAt, $0.pausedAt, $0.urgentAt) = (nil, nil, nil) }
         // Who sends it again does not wait for what the service asked for.
         pushes.forgetRetries(of: campaign.id, inFlight: relay?.lane.inFlight(of: campaign.id) ?? [])
