@@ -172,10 +172,10 @@ extension Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
             .body { api, call, body in
-                let isUrgent = try API.isUrgent(body)
+                // Who may not see it learns nothing of a body either.
+                let campaign = try api.record(call.path.name, call.caller).id
                 let status = try begin(
-                    api.control.requirements, try api.record(call.path.name, call.caller).id, isUrgent,
-                    call.caller.actor)
+                    api.control.requirements, campaign, try API.isUrgent(body), call.caller.actor)
                 return .json { $0.campaign(status) }
             })
     }

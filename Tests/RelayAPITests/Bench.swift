@@ -136,6 +136,13 @@ final class Bench: Sendable {
     }
 
     /// Raises the requirement and returns the campaign's id.
+    /// One that waits for its release.
+    func canary(required: String) throws -> String {
+        let answer = try ask(
+            "PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"\#(required)","telephones":["138"]}"#)
+        return answer.text("campaign", "id") ?? ""
+    }
+
     func campaign(required: String) throws -> String {
         let answer = try ask(
             "PUT", "/v1/apps/com.example.app/ios/version", "{\"required\":\"\(required)\"}")

@@ -253,6 +253,29 @@ struct ResourceLiveTests {
         #expect(try bench.ask("POST", "/v1/campaigns/ffffffffffff/pause").status == 404)
     }
 
+    @Test("campaigns: wanted at any hour, and who wants that")
+    func urgent() throws {
+        let bench = try Bench()
+        let until = Bench.now + .seconds(3600)
+        bench.control.hours.withLock { $0 = HoursWait(until: until, text: "outside the app's hours") }
+        let bump = "/v1/apps/com.example.app/ios/version"
+        let asleep = try bench.ask("PUT", bump, #"{"required":"1.0"}"#)
+        #expect(asleep.text("warnings", "0") == "outside the app's hours")
+        #expect(asleep.value("campaign", "now") == .null)
+        let path = "/v1/campaigns/\(try #require(asleep.text("campaign", "id")))"
+        let urgent = try bench.ask("PUT", bump, #"{"required":"2.0","now":true}"#)
+        #expect(urgent.count("warnings") == 0 && urgent.text("campaign", "now", "at") == Bench.now.internetTime)
+        #expect(try bench.ask("POST", "\(path)/resume", #"{"now":"yes"}"#).status == 422)
+        #expect(try bench.ask("POST", "\(path)/resume", #"{"later":true}"#).status == 422)
+        let second = "/v1/campaigns/\(try #require(urgent.text("campaign", "id")))"
+        #expect(try bench.ask("POST", "\(second)/pause").value("now") == .null)
+        #expect(try bench.ask("POST", "\(second)/resume").value("now") == .null)
+        #expect(try bench.ask("POST", "\(second)/pause").status == 200)
+        #expect(try bench.ask("POST", "\(second)/resume", #"{"now":true}"#).text("now", "at") == Bench.now.internetTime)
+        #expect(try bench.ask("POST", "\(second)/cancel").status == 200)
+        #expect(try bench.ask("POST", "\(second)/retry", #"{"states":["cancelled"],"now":true}"#).status == 409)
+    }
+
     @Test("deliveries: by campaign, state, telephone and token")
     func deliveries() throws {
         let bench = try Bench()

@@ -79,7 +79,7 @@ struct BumpBodyTests {
         ),
         (
             #"{"required": "1", "requred": "2"}"#, "requred",
-            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, blocked, minimumOs, requiredFrom, confirm"
+            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, blocked, minimumOs, requiredFrom, confirm, now"
         ),
         (
             #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",

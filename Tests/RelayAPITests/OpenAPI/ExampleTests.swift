@@ -36,13 +36,16 @@ struct ExampleTests {
         bench.control.lookup.withLock { $0 = lookup }
         var sent = entry
         if entry.path.hasPrefix("/v1/campaigns/{id}") {
-            // One that is over and did not reach everybody.
+            // One that is over and did not reach everybody, is paused, or waits for its release.
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: "ab", telephone: "138", version: nil)], at: Bench.now)
-            let id = try bench.campaign(required: "2.0")
-            #expect(try bench.ask("POST", "/v1/campaigns/\(id)/cancel").status == 200)
+            let isReleased = entry.path.hasSuffix("/release")
+            let id = try isReleased ? bench.canary(required: "2.0") : bench.campaign(required: "2.0")
+            let verb = entry.path.hasSuffix("/resume") ? "pause" : isReleased ? nil : "cancel"
+            if let verb { #expect(try bench.ask("POST", "/v1/campaigns/\(id)/\(verb)").status == 200) }
             sent.path.replace("{id}", with: id)
         }
+        if entry.path.hasSuffix("{platform}/release") { _ = try bench.canary(required: "2.0") }
         if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "20.0.0") }
         if entry.path == "/v1/devices" || entry.path == "/v1/users" {
             try bench.store.register(
