@@ -32,7 +32,7 @@ extension Dispatcher {
             for service in run.services { service.withdraw() }
         case .woke:
             log(
-                .notice, "the app's hours have begun: sending goes on",
+                .notice, "the app's hours keep nothing back any more: sending goes on",
                 fields(of: run) + [("byHand", isUrgent ? "true" : "false")])
             beginRamp(of: run, at: now.tick)
             run.restartRate()

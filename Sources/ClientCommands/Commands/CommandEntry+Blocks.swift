@@ -11,6 +11,7 @@ extension CommandEntry {
             "blocked": try versions(arguments),
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
             "message": arguments.value("message").map(JSONValue.string),
+            "now": arguments.flag("now") ? .bool(true) : nil,
         ]
         let reply = try await run.send(bump: body) { name, _ in
             "Make everybody leave \(named(arguments)) of \(name)?"

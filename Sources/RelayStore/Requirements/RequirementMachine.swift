@@ -53,7 +53,9 @@ package struct RequirementMachine: Sendable {
             }
             if bump.isUrgent {
                 let required = bump.required == nil ? nil : requirements.takenUp.required?.id
-                for id in [required].compactMap(\.self) + blocked { hurryCampaign(of: id, by: actor, at: surroundings.now) }
+                for id in [required].compactMap(\.self) + blocked {
+                    hurryCampaign(of: id, by: actor, at: surroundings.now)
+                }
             }
         case .looked:
             takeUp(surroundings)
