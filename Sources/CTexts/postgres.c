@@ -15,6 +15,8 @@ static const char steps[] = {
 #embed "postgres/25-versions-seen.sql"
     , 0,
 #embed "postgres/26-urgent-campaigns.sql"
+    , 0,
+#embed "postgres/27-languages.sql"
     , 0
 };
 

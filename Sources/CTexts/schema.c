@@ -55,6 +55,8 @@ static const char steps[] = {
 #embed "schema/25-versions-seen.sql"
     , 0,
 #embed "schema/26-urgent-campaigns.sql"
+    , 0,
+#embed "schema/27-languages.sql"
     , 0
 };
 

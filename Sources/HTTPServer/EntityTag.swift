@@ -49,10 +49,13 @@ package struct PreparedContent: Sendable {
 
     /// 200, or 304 where the client has it already.
     ///
-    /// - Parameter isShared: whether a proxy may keep it. Whoever keeps it asks before using it again ("no-cache").
-    package func response(to head: RequestHead, isShared: Bool) -> Response {
+    /// - Parameters:
+    ///   - isShared: whether a proxy may keep it. Whoever keeps it asks before using it again ("no-cache").
+    ///   - vary: the header by which it was chosen among several; nil: by none.
+    package func response(to head: RequestHead, isShared: Bool, vary: String? = nil) -> Response {
         var form = plain
         var headers: [(name: String, value: String)] = []
+        if let vary { headers.append(("Vary", vary)) }
         if let compressed {
             headers.append(("Vary", "Accept-Encoding"))
             if Self.takesGzip(head.headers["accept-encoding"]) { form = compressed }

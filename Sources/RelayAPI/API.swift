@@ -58,7 +58,10 @@ final class API: RequestHandler {
         refusals = RefusalLog(settings.log)
         enforceHeaders = settings.enforce().headers.lowercased
         headerNames =
-            ["authorization", "accept", "if-none-match", "accept-encoding", "x-request-id", "user-agent"]
+            [
+                "authorization", "accept", "if-none-match", "accept-encoding", "accept-language", "x-request-id",
+                "user-agent",
+            ]
             + WebhookHeaders.all + enforceHeaders.all
     }
 

@@ -58,8 +58,10 @@ extension JSONWriter {
     private mutating func requirementMembers(_ record: VersionRecord?) {
         members([
             .latest: record?.latest?.text, .required: record?.required?.text, .downloadUrl: record?.downloadURL,
-            .message: record?.message, .telephones: record?.telephones,
+            .message: record?.message?.text,
         ])
+        messages(record?.message)
+        member(.telephones, record?.telephones)
         object(.builds) { writer in
             writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
         }
@@ -67,6 +69,16 @@ extension JSONWriter {
             .minimumOs: record?.minimumOS?.text, .requiredFrom: record?.requiredFrom,
             .blocked: (record?.blocked ?? []).map(\.text),
         ])
+    }
+
+    /// What it says in other languages; null where it has but one text.
+    private mutating func messages(_ message: LocalizedText?) {
+        let translations = message?.translations ?? []
+        member(.messages, translations.isEmpty ? nil : translations) { writer, translations in
+            writer.object { writer in
+                for translation in translations { writer.member(translation.language.text, translation.text) }
+            }
+        }
     }
 
     mutating func campaign(_ status: CampaignStatus) {

@@ -18,18 +18,18 @@ extension Route {
         // The login-time check (SEEDS S1).
         Route(
             "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
-            query: ["app", "platform", "version", "os", "telephone", "token"],
+            query: ["app", "platform", "version", "os", "lang", "telephone", "token"],
             .head { api, call in try api.check(call.head, &call.query) }),
         // The document of LaunchGate and Gandalf (SEEDS S5).
         Route(
-            "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing,
-            .head { api, call in try api.launchGate(call.path.app, call.head) }),
+            "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing, query: ["lang"],
+            .head { api, call in try api.launchGate(call.path.app, call.head, &call.query) }),
         enforce,
     ]
 
     /// The question of a reverse proxy (PROTOCOLS 4.3).
     static let enforce = Route(
-        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "os", "deny"],
+        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "os", "lang", "deny"],
         isForProxies: true,
         .head { api, call in try api.enforce(call.head, &call.query) })
 

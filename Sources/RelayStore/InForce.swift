@@ -12,10 +12,10 @@ package struct InForce: Hashable, Sendable {
     package var builds = BuildNumbers()
     /// Of the bump that raised `required`; nil: the configuration's.
     package var downloadURL: String?
-    package var message: String?
+    package var message: LocalizedText?
     /// Of the bump that raised `latest`, where that is newer than `required`; nil: the configuration's.
     package var latestURL: String?
-    package var latestMessage: String?
+    package var latestMessage: LocalizedText?
     /// Since when `required` is in force.
     package var since: Timestamp?
     /// Who let it through: the store that was asked, `InForce.ungated`, an operator's name, …

@@ -9,7 +9,7 @@ package struct VersionRecord: Hashable, Sendable {
     package var latest: Version?
     package var required: Version?
     package var downloadURL: String?
-    package var message: String?
+    package var message: LocalizedText?
     /// The only telephones that a requirement is announced to; nil means everyone.
     package var telephones: [String]?
     package var updatedAt: Timestamp
@@ -19,6 +19,8 @@ package struct VersionRecord: Hashable, Sendable {
     package var requiredFrom: Timestamp?
     /// What is to be left, in force or not, the highest first.
     package var blocked: [Version] = []
+    /// Its message, with the moment where that names it.
+    package var words: LocalizedText? { message.map { Requirement.worded($0, from: requiredFrom) } }
     /// Not part of the history's records.
     package var inForce = InForce()
     /// What it is made of. Not part of the history's records.
@@ -33,7 +35,7 @@ package struct VersionRecord: Hashable, Sendable {
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
-        message: String? = nil, telephones: [String]? = nil, updatedAt: Timestamp
+        message: LocalizedText? = nil, telephones: [String]? = nil, updatedAt: Timestamp
     ) {
         self.app = app
         self.latest = latest
@@ -67,7 +69,7 @@ package struct VersionBump: Hashable, Sendable {
     package var latest: Version?
     package var required: Version?
     package var downloadURL: String?
-    package var message: String?
+    package var message: LocalizedText?
     package var telephones: [String]?
     package var builds = BuildNumbers()
     /// The oldest system that the versions which it names run on.
@@ -85,7 +87,7 @@ package struct VersionBump: Hashable, Sendable {
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
-        message: String? = nil, telephones: [String]? = nil
+        message: LocalizedText? = nil, telephones: [String]? = nil
     ) {
         self.app = app
         self.latest = latest

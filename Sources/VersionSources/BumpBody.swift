@@ -7,7 +7,7 @@ package import WireFormat
 /// The body of a bump: CONTRACT's `{"latest", "required", "downloadUrl", "message", "telephones"}`, in the webhook also
 /// `app` and `platform`.
 package enum BumpBody {
-    /// The most characters of a message. A push is 4096 bytes in all (PROTOCOLS 1.2), which the fan-out checks.
+    /// The most characters of a message, in each language. A push is 4096 bytes in all (PROTOCOLS 1.2), which the fan-out checks.
     package static let maximumMessage = 1000
     /// The most characters of an app's name.
     package static let maximumApp = 255
@@ -58,7 +58,7 @@ package enum BumpBody {
             latest: fields.version("latest"),
             required: fields.version("required"),
             downloadURL: downloadURL(&fields, schemes),
-            message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
+            message: fields.localizedText("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
         bump.blocked = blocked(&fields)

@@ -306,7 +306,8 @@ package struct SourceLoop {
     private func apply(_ bytes: [UInt8], _ watched: inout Watched) throws(SourceFault) {
         let reading = try LaunchGateReading(bytes)
         let bump = VersionBump(
-            app: watched.source.app, latest: reading.latest, required: reading.required, message: reading.message)
+            app: watched.source.app, latest: reading.latest, required: reading.required,
+            message: reading.message.map { LocalizedText($0) })
         if bump != VersionBump(app: watched.source.app) {
             do {
                 try callbacks.apply(bump, watched.source.name)

@@ -59,6 +59,12 @@ package struct BodyFields {
         return checked(text, field: name, limit: limit, lines: true)
     }
 
+    /// The same for a value that was taken already, under a name of its own.
+    package mutating func text(_ value: JSONValue, field: String, example: String, limit: Int) -> String? {
+        guard let text = string(value, field: field, example: example) else { return nil }
+        return checked(text, field: field, limit: limit, lines: true)
+    }
+
     /// Whether the field says so; not where it is left out.
     package mutating func bool(_ name: String) -> Bool {
         guard let value = take(name) else { return false }

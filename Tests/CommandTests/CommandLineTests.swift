@@ -2,6 +2,7 @@
 import CommandTranscript
 import Synchronization
 import Testing
+import WireFormat
 
 @testable import ClientCommands
 @testable import Terminal
@@ -123,6 +124,27 @@ import Testing
         #expect(error?.suggestion == "--download-url https://apps.apple.com/app/id1")
         _ = try BumpArguments.body(
             ArgumentParser(CommandEntry.versionSet.spec).parse(bump + ["--url", "https://relay.example:8443/"]))
+    }
+
+    @Test(
+        arguments: [
+            (["en=Now"], .string("en=Now")), (["50% off = more"], .string("50% off = more")), ([], nil),
+            (["en=Now", "zh-Hans=a=b", "*="], ["en": .string("Now"), "zh-Hans": .string("a=b"), "*": .string("")]),
+        ] as [([String], JSONValue?)])
+    func `One message is taken as it is, of several each names its language`(texts: [String], message: JSONValue?)
+        throws
+    {
+        let words = bump + texts.flatMap { ["--message", $0] }
+        let body = try BumpArguments.body(ArgumentParser(CommandEntry.versionSet.spec).parse(words))
+        #expect(body.find(["message"]) == message)
+    }
+
+    @Test(arguments: [["Now", "de=Jetzt"], ["en=Now", "=Jetzt"], ["en=Now", "EN=Jetzt"], ["en=Now", "50% = half"]])
+    func `Of several messages none may leave its language out`(texts: [String]) throws {
+        let words = bump + texts.flatMap { ["--message", $0] }
+        #expect(throws: UsageError.self) {
+            try BumpArguments.body(ArgumentParser(CommandEntry.versionSet.spec).parse(words))
+        }
     }
 
     @Test func `An option before the command is the command's`() throws {

@@ -54,6 +54,25 @@ struct OutsideWriterTests {
         #expect(try fixture.store.version(of: fixture.app)?.required?.text == "2.0")
     }
 
+    @Test("Its message takes the place of the relay's, in every language")
+    func languages() throws {
+        let fixture = try StoreFixture()
+        let outsider = try fixture.outsider()
+        defer { outsider.close() }
+        try fixture.bump(required: "2.0")
+        let german = try #require(LanguageTag("de"))
+        let message = LocalizedText("Now", [.init(german, "Jetzt")])
+        let bump = VersionBump(app: fixture.app, required: try Version("2.0"), message: message)
+        try fixture.store.decide(
+            fixture.app, .asked(bump), by: Signature(by: "tester", via: "test", at: fixture.now),
+            in: RequirementMachine.Surroundings(now: fixture.now))
+        #expect(try fixture.store.version(of: fixture.app)?.message == message)
+        try outsider.administer("UPDATE version SET message = 'At once' \(Self.row)")
+        #expect(try fixture.store.version(of: fixture.app)?.message == "At once")
+        #expect(
+            try fixture.store.history(of: fixture.app, limit: 9).map(\.record.message) == ["At once", message, nil])
+    }
+
     @Test("A row needs no more than app, platform and required", arguments: [false, true])
     func insert(recursiveTriggers: Bool) throws {
         let fixture = try StoreFixture()

@@ -71,6 +71,7 @@ struct StoreFileTests {
                 ["24", "dead tokens in their order, events of apps"],
                 ["25", "versions seen lately"],
                 ["26", "who wants a campaign at any hour"],
+                ["27", "messages in several languages"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

@@ -70,7 +70,7 @@ extension Subject {
 
     fileprivate func holdLong(_ text: String) throws {
         let outcome = try bump(
-            VersionBump(app: app, required: try version("2"), downloadURL: text, message: text),
+            VersionBump(app: app, required: try version("2"), downloadURL: text, message: LocalizedText(text)),
             draft: draft())
         let campaign = try present(outcome.campaign, "the campaign")
         try hold(campaign.downloadURL, text, "the campaign's URL")
@@ -84,7 +84,8 @@ extension Subject {
         let answer = StoredAnswer(status: 200, body: Array(text.utf8))
         let telephones = [text, "138", text]
         let bump = VersionBump(
-            app: app, required: try version("2"), downloadURL: text, message: text, telephones: telephones)
+            app: app, required: try version("2"), downloadURL: text, message: LocalizedText(text),
+            telephones: telephones)
         let applied = try store.apply(
             bump, actor: text, source: text, at: now,
             draft: CampaignDraft(downloadURL: text, timeToLive: .seconds(60)), waitingReason: text, receipt: receipt
@@ -98,7 +99,7 @@ extension Subject {
         try same(record, outcome.record)
         let change = try present(try store.history(of: app, limit: 1).first, "the history")
         for (what, held) in [
-            ("the app", record.app.app), ("the URL", record.downloadURL), ("the message", record.message),
+            ("the app", record.app.app), ("the URL", record.downloadURL), ("the message", record.message?.text),
             ("the actor", change.actor), ("the source", change.source),
         ] {
             try hold(held, text, what)
@@ -214,7 +215,7 @@ extension Subject {
         }
         guard text.utf8.contains(0) else { return }
         var said = good
-        said.message = text
+        said.message = LocalizedText(text)
         try refuses { try self.bump(said) }
     }
 

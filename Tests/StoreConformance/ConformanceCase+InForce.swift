@@ -13,7 +13,8 @@ extension ConformanceCase {
                     downloadURL: "https://two", message: "m"))
             let inForce = try subject.inForce()
             try same([inForce.required?.text, inForce.latest?.text], ["2", "2.1"])
-            try same([inForce.downloadURL, inForce.message, inForce.openedBy], ["https://two", "m", InForce.ungated])
+            try same(
+                [inForce.downloadURL, inForce.message?.text, inForce.openedBy], ["https://two", "m", InForce.ungated])
             try same(inForce.since, subject.now)
             try same(try subject.waiting(), [])
         },
@@ -140,7 +141,7 @@ extension ConformanceCase {
             try same(rows.map(\.message), ["two", "news", nil])
             try same(rows.map(\.downloadURL), ["https://two", nil, nil])
             try check(try subject.open("2"), "it is offered")
-            try same([try subject.inForce().downloadURL, try subject.inForce().message], ["https://two", "two"])
+            try same([try subject.inForce().downloadURL, try subject.inForce().message?.text], ["https://two", "two"])
         },
         ConformanceCase("texts that are sent for what is in force change it at once, gate or not") { subject in
             try subject.announce("2")

@@ -37,19 +37,22 @@ extension ConformanceCase {
                 let outcome = try subject.bump(
                     VersionBump(
                         app: subject.app, latest: try latest.map { try subject.version($0) },
-                        required: try required.map { try subject.version($0) }, downloadURL: url, message: message),
+                        required: try required.map { try subject.version($0) }, downloadURL: url,
+                        message: message.map { LocalizedText($0) }),
                     draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)))
                 return (outcome.record, outcome.campaign)
             }
             func inForce(_ record: VersionRecord) -> [String?] {
                 let inForce = record.inForce
-                return [inForce.downloadURL, inForce.message, inForce.latestURL, inForce.latestMessage]
+                return [
+                    inForce.downloadURL, inForce.message?.text, inForce.latestURL, inForce.latestMessage?.text,
+                ]
             }
             var (record, campaign) = try bump("2.0", url: "https://two", message: "two")
             try same([campaign?.downloadURL, campaign?.message], ["https://two", "two"])
             try same(inForce(record), ["https://two", "two", "https://two", "two"])
             (record, campaign) = try bump("2.1")
-            try same([record.downloadURL, record.message], [nil, nil])
+            try same([record.downloadURL, record.message?.text], [nil, nil])
             try same([campaign?.downloadURL, campaign?.message], [Subject.url, nil], "not those of 2.0")
             try same(inForce(record), [nil, nil, nil, nil])
             record = try bump("2.1", message: "hurry").record
@@ -62,6 +65,39 @@ extension ConformanceCase {
             try same(inForce(record), ["https://new", "hurry", "https://new", nil], "both, and what it brings alone")
             record = try bump("2.1").record
             try same(inForce(record), [nil, nil, nil, nil], "the requirement said again is the whole of it")
+        },
+        ConformanceCase("a message is kept in each of its languages, and so is what it was before") { subject in
+            func text(_ words: String, _ translations: [String: String]) -> LocalizedText {
+                LocalizedText(
+                    words,
+                    translations.compactMap { name, text in
+                        LanguageTag(name).map { LocalizedText.Translation($0, text) }
+                    })
+            }
+            func say(_ message: LocalizedText?) throws -> VersionRecord {
+                let outcome = try subject.bump(
+                    VersionBump(app: subject.app, required: try subject.version("2"), message: message))
+                return outcome.record
+            }
+            let first = text("Update \"now\"\n", ["zh-Hans": "请更新", "en": "Update"])
+            let outcome = try subject.bump(
+                VersionBump(app: subject.app, required: try subject.version("2"), message: first),
+                draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)))
+            try same(outcome.record.message, first)
+            try same(outcome.campaign?.message, first.text, "pushes say the default")
+            try same(try subject.store.version(of: subject.app)?.message, first)
+            let second = text("Update \"now\"\n", ["ZH-hans": "请马上更新"])
+            try same(try say(second).inForce.message, second, "of the same default, other languages")
+            try check(
+                try subject.store.version(of: subject.app)?.message?.isWritten(as: second) ?? false,
+                "the spelling of a language is kept")
+            let third = text("Now", ["zh-Hans": "请马上更新"])
+            try same(try say(third).message, third, "of the same languages, another default")
+            try same(try say("Now").message, "Now")
+            try same(try say(nil).message, nil)
+            let history = try subject.store.history(of: subject.app, limit: 9).map(\.record.message)
+            try same(history.first ?? "none", nil)
+            try same(Array(history.dropFirst().prefix(4)), ["Now", third, second, first])
         },
         ConformanceCase("a rise of required replaces the audience with the bump's own") { subject in
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("1"), telephones: ["1"]))

@@ -44,6 +44,35 @@ struct BumpBodyTests {
         #expect(nulls.minimumOS == .set(nil) && nulls.requiredFrom == .set(nil))
     }
 
+    @Test(
+        "a message by language has a default: what \"*\" says, else \"en\"",
+        arguments: [
+            (#"{"en": "Now", "zh-Hans": "请"}"#, "Now", ["en": "Now", "zh-Hans": "请"]),
+            (#"{"zh-Hans": "请", "EN": "Now"}"#, "Now", ["EN": "Now", "zh-Hans": "请"]),
+            (#"{"de": "Jetzt", "en": "Now", "*": "!"}"#, "!", ["de": "Jetzt", "en": "Now"]),
+            (#"{"*": "a=b"}"#, "a=b", [:]), (#""en=Now""#, "en=Now", [:]),
+        ])
+    func languages(message: String, text: String, translations: [String: String]) throws {
+        let bump = try BumpBody.read(Array(#"{"required": "2", "message": \#(message)}"#.utf8), app: Self.app)
+        #expect(bump.message?.text == text)
+        let read = bump.message?.translations.map { ($0.language.text, $0.text) } ?? []
+        #expect(Dictionary(uniqueKeysWithValues: read) == translations)
+    }
+
+    @Test("of a message in too many languages, and too long in one")
+    func manyLanguages() throws {
+        func message(_ count: Int) -> [UInt8] {
+            let members = (0..<count).map { "\"x-\($0)\":\"m\"" }.joined(separator: ",")
+            return Array("{\"message\":{\"en\":\"m\",\(members)}}".utf8)
+        }
+        #expect(try BumpBody.read(message(99), app: Self.app).message?.translations.count == 100)
+        let many = #expect(throws: BodyError.self) { try BumpBody.read(message(100), app: Self.app) }
+        #expect(many == .fields([FieldFault("message", "has at most 100 languages; it had 101")]))
+        let long = #"{"message":{"en":"m","de":"\#(String(repeating: "ü", count: 1001))"}}"#
+        let fault = #expect(throws: BodyError.self) { try BumpBody.read(Array(long.utf8), app: Self.app) }
+        #expect(fault == .fields([FieldFault("message.de", "has at most 1000 characters; it had 1001")]))
+    }
+
     /// Each: the body, and the one fault that it has.
     static let faults: [(String, String, String)] = [
         (
@@ -86,6 +115,32 @@ struct BumpBodyTests {
             "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\"; got \"apps.apple.com\""
         ),
         (#"{"message": ""}"#, "message", "must not be empty"),
+        (
+            #"{"message": 2}"#, "message",
+            "a string is needed, such as \"A new version is required.\", or an object with one for each language, such as "
+                + "{\"en\": \"A new version is required.\"}; got the number 2"
+        ),
+        (
+            #"{"message": {}}"#, "message",
+            "names no language; leave it out to say what the configuration says"
+        ),
+        (
+            #"{"message": {"en": null}}"#, "message.en",
+            "a string is needed, such as \"A new version is required.\"; got null"
+        ),
+        (#"{"message": {"en": ""}}"#, "message.en", "must not be empty"),
+        (
+            #"{"message": {"en": "m", "en_US": "m"}}"#, "message.en_US",
+            "is not a language; a tag as in RFC 5646 is needed, such as en, zh-Hans or pt-BR, or * for all others"
+        ),
+        (
+            #"{"message": {"en": "m", "zh-Hans": "m", "ZH-hans": "m"}}"#, "message.ZH-hans",
+            "is the language \"zh-Hans\" once more: upper and lower case make no difference"
+        ),
+        (
+            #"{"message": {"de": "m", "en-US": "m"}}"#, "message",
+            "says nothing to those who speak none of its languages; add \"en\", or \"*\" for all others"
+        ),
         (
             #"{"builds": {"latest": 1.5}}"#, "builds.latest",
             "a version code is needed, a whole number from 1 to 2147483647; got the number 1.5"

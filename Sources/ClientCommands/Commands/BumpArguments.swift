@@ -32,11 +32,32 @@ enum BumpArguments {
         return [
             "required": required, "latest": latest, "builds": builds == [:] ? nil : builds,
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
-            "message": arguments.value("message").map(JSONValue.string),
+            "message": try message(arguments.values("message")),
             "minimumOs": minimumOS, "requiredFrom": requiredFrom.map { .string($0.internetTime) },
             "now": arguments.flag("now") ? .bool(true) : nil,
             "telephones": telephones.isEmpty ? nil : .array(telephones),
         ]
+    }
+
+    /// One text is taken as it is: it may hold "=". Of several each names its language.
+    static func message(_ texts: [String]) throws(UsageError) -> JSONValue? {
+        guard texts.count > 1 else { return texts.first.map(JSONValue.string) }
+        var members: [JSONMember] = []
+        for text in texts {
+            guard let end = text.firstIndex(of: "="),
+                text[..<end] == LocalizedText.others || LanguageTag(text[..<end]) != nil
+            else {
+                throw UsageError(
+                    "--message: \"\(JSONValue.shortened(text))\" names no language; of several each does, such as "
+                        + "--message en=… --message zh-Hans=…, and *=… is for all others")
+            }
+            let name = String(text[..<end])
+            guard !members.contains(where: { $0.name.lowercased() == name.lowercased() }) else {
+                throw UsageError("--message: \"\(name)\" is given twice")
+            }
+            members.append(JSONMember(name: name, value: .string(String(text[text.index(after: end)...]))))
+        }
+        return .object(members)
     }
 
     /// A page of a store is not the daemon: a token from the environment must not go there.

@@ -10,7 +10,7 @@ extension CommandEntry {
         let body: JSONValue = [
             "blocked": try versions(arguments),
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
-            "message": arguments.value("message").map(JSONValue.string),
+            "message": try BumpArguments.message(arguments.values("message")),
             "now": arguments.flag("now") ? .bool(true) : nil,
         ]
         let reply = try await run.send(bump: body) { name, _ in

@@ -107,7 +107,12 @@ extension CommandEntry {
             ("latest", version.shown(.latest, or: "-")), ("announced", version.shown(.announced, or: "-")),
             ("download URL", version.shown(.downloadUrl, or: "as the configuration says")),
             ("message", version.shown(.message, or: "-")),
-            ("updated", version.shown(.updatedAt, or: "-")),
+        ]
+        if case .object(let messages)? = version[.messages] {
+            fields += messages.map { ("message (\($0.name))", $0.value.string ?? "-") }
+        }
+        fields += [
+            ("updated", version.shown(.updatedAt, or: "-"))
         ]
         if !version.shown(.minimumOs).isEmpty { fields.append(("minimum OS", version.shown(.minimumOs))) }
         if !version.shown(.requiredFrom).isEmpty { fields.append(("required from", version.shown(.requiredFrom))) }

@@ -36,7 +36,7 @@ package struct CheckAnswers: Sendable {
 
     /// What an app is answered.
     package struct Answer: Sendable {
-        package var content: PreparedContent
+        package var content: Spoken<PreparedContent>
         /// What it is told that it must obey, where it must upgrade.
         package var toldAtLogin: UpgradeRule?
         package var verdict: Verdict
@@ -85,12 +85,12 @@ package struct CheckAnswers: Sendable {
     /// The answers that users of one kind can get.
     private struct Answers: Sendable {
         private let floor: UpgradeRule?
-        let none: PreparedContent
+        let none: Spoken<PreparedContent>
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
-        private let remind: PreparedContent?
+        private let remind: Spoken<PreparedContent>?
         /// The same for who is below a version that will be required, and what that is.
-        private let coming: (version: Version, content: PreparedContent)?
-        private let force: PreparedContent?
+        private let coming: (version: Version, content: Spoken<PreparedContent>)?
+        private let force: Spoken<PreparedContent>?
         /// What a proxy is told of a version that must be replaced, and of one that is not known.
         private let denied: EnforceRefusal?
         let unknown: EnforceRefusal
@@ -99,7 +99,7 @@ package struct CheckAnswers: Sendable {
         /// For whose phone there is no version that is required, where the service ends for those.
         let ended: [Int64: Refused]
 
-        typealias Refused = (content: PreparedContent, refusal: EnforceRefusal)
+        typealias Refused = (content: Spoken<PreparedContent>, refusal: EnforceRefusal)
 
         /// - Parameters:
         ///   - rules: those that are for these users.
@@ -112,18 +112,19 @@ package struct CheckAnswers: Sendable {
             let newest = rules.first { !$0.isBlock }.flatMap { requirements[$0.id] }
             let moment = rules.lazy.compactMap { requirements[$0.id] }
                 .first { $0.state == .announced && $0.kind == .required && $0.requiredFrom != nil }
+            func words(_ row: Requirement?) -> LocalizedText? { row.flatMap(requirements.words) }
             func url(_ row: Requirement?) -> String? {
                 (row?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
             }
             func answer(_ prompt: UpgradeVerdict, _ row: Requirement?, from coming: Requirement? = nil)
-                -> PreparedContent
+                -> Spoken<PreparedContent>
             {
-                let words = coming?.words ?? row?.words
-                return CheckAnswers.render(
-                    LoginAnswer(
-                        prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row),
-                        message: words,
-                        requiredFrom: coming?.requiredFrom?.internetTime))
+                Spoken(words(coming) ?? words(row)) { words in
+                    CheckAnswers.render(
+                        LoginAnswer(
+                            prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row),
+                            message: words, requiredFrom: coming?.requiredFrom?.internetTime))
+                }
             }
             let leads = url(floor) != nil
             none = answer(.none, newest)
@@ -132,9 +133,9 @@ package struct CheckAnswers: Sendable {
                 url(newest) == nil ? nil : moment.map { ($0.version, answer(.remind, newest, from: $0)) }
             force = leads ? answer(.force, floor) : nil
             denied = floor.flatMap {
-                leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: $0.words) : nil
+                leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: words($0)) : nil
             }
-            unknown = .unknown(required: floor?.version, downloadURL: url(floor), message: floor?.words)
+            unknown = .unknown(required: floor?.version, downloadURL: url(floor), message: words(floor))
             func all(_ rules: [UpgradeRule], _ refused: (Requirement) -> Refused?) -> [Int64: Refused] {
                 Dictionary(
                     uniqueKeysWithValues: rules.compactMap { rule in
@@ -143,19 +144,23 @@ package struct CheckAnswers: Sendable {
             }
             blocked = all(rules.filter(\.isBlock)) { row in
                 guard let url = url(row) else { return nil }
-                let answer = LoginAnswer(
-                    blocked: row.version, latest: newest?.version, required: floor?.version, downloadURL: url,
-                    message: row.words)
                 return (
-                    CheckAnswers.render(answer),
-                    EnforceRefusal(blocked: row.version, downloadURL: url, message: row.words)
+                    Spoken(words(row)) { words in
+                        CheckAnswers.render(
+                            LoginAnswer(
+                                blocked: row.version, latest: newest?.version, required: floor?.version,
+                                downloadURL: url, message: words))
+                    },
+                    EnforceRefusal(blocked: row.version, downloadURL: url, message: words(row))
                 )
             }
             ended = all(ending) { row in
                 let target = UpgradeTarget(row.version, isBlock: row.kind == .blocked)
                 return (
-                    CheckAnswers.render(.ended(target, minimumOS: row.minimumOS, message: row.words)),
-                    .ended(target, minimumOS: row.minimumOS, message: row.words)
+                    Spoken(words(row)) { words in
+                        CheckAnswers.render(.ended(target, minimumOS: row.minimumOS, message: words))
+                    },
+                    .ended(target, minimumOS: row.minimumOS, message: words(row))
                 )
             }
         }
@@ -201,13 +206,5 @@ package struct CheckAnswers: Sendable {
             }
         }
         return PreparedContent(writer.bytes)
-    }
-}
-
-extension Requirement {
-    /// Its message, with the moment where that names it.
-    var words: String? {
-        guard let message, let moment = requiredFrom else { return message }
-        return message.replacing("{requiredFrom}", with: moment.internetTime)
     }
 }

@@ -16,6 +16,7 @@ extension API {
         let telephone = query.text("telephone")
         let token = query.text("token")
         let system = query.system("os")
+        let language = query.text("lang")
         let platform = platformName.flatMap(Platform.init(rawValue:))
         if let platformName, platform == nil {
             query.refuse(
@@ -47,7 +48,8 @@ extension API {
                 Sighting(
                     app: key, token: good, version: version, system: system, toldAtLogin: answer.toldAtLogin?.id))
         }
-        return answer.content.response(to: head, isShared: telephone == nil && token == nil)
+        let (content, vary) = answer.content.chosen(for: LanguageWish(parameter: language, head))
+        return content.response(to: head, isShared: telephone == nil && token == nil, vary: vary)
     }
 
     /// Whether the answer hangs on who asks: a requirement for named users, and a telephone that somebody may prove.
@@ -95,11 +97,19 @@ extension API {
                 look: store.token(hash:))) != nil
     }
 
-    func launchGate(_ app: String, _ head: RequestHead) throws -> Response {
-        guard let document = versionCache.document(app) else {
+    func launchGate(_ app: String, _ head: RequestHead, _ query: inout Query) throws -> Response {
+        let wish = LanguageWish(parameter: query.text("lang"), head)
+        try query.finish()
+        guard let (document, vary) = versionCache.document(app, for: wish) else {
             throw ProblemDetails(404, "\"\(JSONValue.shortened(app))\" is not configured on this server")
         }
-        return document.response(to: head, isShared: true)
+        return document.response(to: head, isShared: true, vary: vary)
+    }
+}
+
+extension LanguageWish {
+    init(parameter: String?, _ head: RequestHead) {
+        self.init(parameter: parameter, header: head.headers["accept-language"])
     }
 }
 

@@ -26,11 +26,16 @@ package struct EnforceRefusal: Sendable {
         case forbidden = 403
     }
 
-    private let upgradeRequired: [UInt8]
-    private let forbidden: [UInt8]
+    private let forms: Spoken<Forms>
+
+    /// The same with each status.
+    private struct Forms {
+        let upgradeRequired: [UInt8]
+        let forbidden: [UInt8]
+    }
 
     /// A version that is below the one in force.
-    init(required: Version, downloadURL: String?, message: String?) {
+    init(required: Version, downloadURL: String?, message: LocalizedText?) {
         self.init(
             "urn:upgrade-relay:upgrade-required",
             "this version may not go on: \(required) or later is required, from downloadUrl",
@@ -38,7 +43,7 @@ package struct EnforceRefusal: Sendable {
     }
 
     /// A version that is blocked.
-    init(blocked: Version, downloadURL: String?, message: String?) {
+    init(blocked: Version, downloadURL: String?, message: LocalizedText?) {
         self.init(
             "urn:upgrade-relay:version-blocked",
             "this version may not go on: \(blocked) is blocked, and another one is to be had from downloadUrl",
@@ -47,7 +52,7 @@ package struct EnforceRefusal: Sendable {
 
     /// A version that is below the one in force, or is blocked, on a phone whose system is too old for another, where `belowMinimumOs` is
     /// "deny".
-    static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: String?) -> EnforceRefusal {
+    static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: LocalizedText?) -> EnforceRefusal {
         let system = minimumOS.map { "system version \($0)" } ?? "a newer system"
         let why =
             target.blocked.map { "\($0) is blocked, and what is above it needs" }
@@ -60,8 +65,9 @@ package struct EnforceRefusal: Sendable {
     /// A version of which nothing is known, where `enforce.unknown` is "deny".
     ///
     /// - Parameters: what is known of the app.
-    static func unknown(required: Version? = nil, downloadURL: String? = nil, message: String? = nil) -> EnforceRefusal
-    {
+    static func unknown(
+        required: Version? = nil, downloadURL: String? = nil, message: LocalizedText? = nil
+    ) -> EnforceRefusal {
         EnforceRefusal(
             "urn:upgrade-relay:version-unknown",
             "the request names no app that is known here, or no version of it; without that it may not go on",
@@ -70,8 +76,10 @@ package struct EnforceRefusal: Sendable {
 
     static let ofNobody = EnforceRefusal.unknown()
 
-    private init(_ type: String, _ detail: String, target: UpgradeTarget?, downloadURL: String?, message: String?) {
-        func render(_ status: Status) -> [UInt8] {
+    private init(
+        _ type: String, _ detail: String, target: UpgradeTarget?, downloadURL: String?, message: LocalizedText?
+    ) {
+        func render(_ status: Status, _ message: String?) -> [UInt8] {
             var writer = JSONWriter()
             writer.object { writer in
                 writer.member(.type, type)
@@ -86,13 +94,20 @@ package struct EnforceRefusal: Sendable {
             }
             return writer.bytes
         }
-        (upgradeRequired, forbidden) = (render(.upgradeRequired), render(.forbidden))
+        forms = Spoken(message) {
+            Forms(upgradeRequired: render(.upgradeRequired, $0), forbidden: render(.forbidden, $0))
+        }
     }
 
-    package func response(_ status: Status) -> Response {
-        Response(
-            status: status.rawValue,
-            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")],
-            body: .bytes(status == .forbidden ? forbidden : upgradeRequired))
+    /// With the default's words.
+    package func response(_ status: Status) -> Response { response(status, for: LanguageWish()) }
+
+    func response(_ status: Status, for wish: @autoclosure () -> LanguageWish) -> Response {
+        let (form, vary) = forms.chosen(for: wish())
+        var headers = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+        if let vary { headers.append(("Vary", vary)) }
+        return Response(
+            status: status.rawValue, headers: headers,
+            body: .bytes(status == .forbidden ? form.forbidden : form.upgradeRequired))
     }
 }

@@ -22,11 +22,13 @@ extension API {
         let isBelow = Self.isBelowEnforce(head.target)
         var asked = EnforceSubject()
         var status = EnforceRefusal.Status.upgradeRequired
+        var language: String?
         if !isBelow {
             asked = EnforceSubject(
                 app: query.text("app"), platform: query.text("platform"), version: query.text("version"),
                 system: query.text("os"))
             status = query.denyStatus()
+            language = query.text("lang")
             try query.finish()
         }
         var rules = settings.enforce()
@@ -36,9 +38,12 @@ extension API {
         let system = subject.system.flatMap { try? Version($0) }
         let (key, verdict) = versionCache.enforce(subject.key, version: version, system: system)
         enforceFigures.count(key, verdict)
+        func refused(_ refusal: EnforceRefusal) -> Response {
+            refusal.response(status, for: LanguageWish(parameter: language, head))
+        }
         switch verdict {
-        case .denied(let refusal): return refusal.response(status)
-        case .unknown(let refusal) where rules.unknown == .deny: return refusal.response(status)
+        case .denied(let refusal): return refused(refusal)
+        case .unknown(let refusal) where rules.unknown == .deny: return refused(refusal)
         case .passes, .unknown:
             // Envoy takes 200 alone for a yes (ext_authz_http_impl.cc); the others take every 2xx.
             return Response(status: isBelow ? 200 : 204, headers: [("Cache-Control", "no-store")], body: .bytes([]))

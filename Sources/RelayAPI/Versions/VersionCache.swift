@@ -140,7 +140,8 @@ package final class VersionCache: Sendable {
                 let known = seen[app] ?? SeenVersions()
                 let said = InForce(requirements, systems: known.systems)
                 let facts = Self.facts(said, profile, known)
-                new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
+                new.documents[app.app, default: LaunchDocument()].add(
+                    facts, words: (said.message, said.latestMessage), alert: alertByApp[app], of: app.platform)
             }
             let now = clock()
             for name in new.documents.keys { new.documents[name]?.render(at: now) }
@@ -186,14 +187,21 @@ package final class VersionCache: Sendable {
     }
 
     /// nil when the app is configured for no platform.
-    package func document(_ app: String) -> PreparedContent? {
+    package func document(_ app: String) -> PreparedContent? { document(app, for: LanguageWish())?.content }
+
+    /// The document in the language of who asks for it.
+    ///
+    /// - Returns: with the header that it hangs on.
+    func document(_ app: String, for wish: LanguageWish) -> (content: PreparedContent, vary: String?)? {
         wasRead.store(true, ordering: .relaxed)
         let now = clock()
-        return contents.withLock { contents in
-            guard let document = contents.documents[app] else { return nil }
-            if let end = document.changesAt, end <= now { contents.documents[app]?.render(at: now) }
-            return contents.documents[app]?.content
+        let document = contents.withLock { contents in
+            if let end = contents.documents[app]?.changesAt, end <= now { contents.documents[app]?.render(at: now) }
+            return contents.documents[app]
         }
+        guard let document, let content = document.content else { return nil }
+        guard document.hasLanguages else { return (content, nil) }
+        return (wish.ranges.flatMap(document.content) ?? content, wish.vary)
     }
 
     // MARK: Advice
@@ -203,7 +211,7 @@ package final class VersionCache: Sendable {
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
         var asked = InForce()
         (asked.required, asked.latest, asked.builds) = (record.required, record.latest, record.builds)
-        (asked.message, asked.latestMessage) = (record.message, record.message)
+        (asked.message, asked.latestMessage) = (record.words, record.words)
         var facts = Self.facts(asked, profile, seen)
         facts.show(alert, at: clock())
         return LaunchGateAdvice(record.app.platform, facts)
@@ -214,21 +222,56 @@ package final class VersionCache: Sendable {
     ) -> LaunchGateAdvice.Facts {
         LaunchGateAdvice.Facts(
             required: inForce.required, latest: inForce.latest, requiredBuild: inForce.builds.required,
-            latestBuild: inForce.builds.latest, message: inForce.message,
-            optionalMessage: inForce.latestMessage ?? "", requiredMessage: profile?.alert, seen: seen)
+            latestBuild: inForce.builds.latest, message: inForce.message?.text,
+            optionalMessage: inForce.latestMessage?.text ?? "", requiredMessage: profile?.alert, seen: seen)
     }
 }
 
 /// The document of one app, rendered for as long as no alert in it ends.
 private struct LaunchDocument {
-    var facts: [Platform: (facts: LaunchGateAdvice.Facts, alert: AlertRecord?)] = [:]
+    /// What is said with a required update, and with an optional one.
+    typealias Words = (required: LocalizedText?, optional: LocalizedText?)
+
+    private var facts: [Platform: (facts: LaunchGateAdvice.Facts, alert: AlertRecord?)] = [:]
+    private var words: [Platform: Words] = [:]
+    /// With the default of each text.
+    private var document = LaunchGateDocument(ios: .init(), android: .init())
     private(set) var content: PreparedContent?
     /// When an alert ends that the content names.
     private(set) var changesAt: Timestamp?
 
+    mutating func add(
+        _ facts: LaunchGateAdvice.Facts, words: Words, alert: AlertRecord?, of platform: Platform
+    ) {
+        self.facts[platform] = (facts, alert)
+        self.words[platform] = words
+    }
+
+    /// Whether it has other words for other languages.
+    var hasLanguages: Bool {
+        words.values.contains { words in
+            [words.required, words.optional].contains { $0?.translations.isEmpty == false }
+        }
+    }
+
+    /// The same in somebody's languages. The format has one text at each place, so who asks is answered with his. Rendered for each who
+    /// asks: every text has languages of its own.
+    func content(for ranges: LanguageRanges) -> PreparedContent {
+        var document = document
+        for (platform, words) in words {
+            if let required = words.required {
+                document[platform]?.required?.message = required.text(for: ranges)
+            }
+            if let optional = words.optional {
+                document[platform]?.optional?.message = optional.text(for: ranges)
+            }
+        }
+        return PreparedContent(document.rendered())
+    }
+
     /// Both sections are always there: each client fails on a file without its own.
     mutating func render(at now: Timestamp) {
-        var document = LaunchGateDocument(ios: .init(), android: .init())
+        document = LaunchGateDocument(ios: .init(), android: .init())
         changesAt = nil
         for (platform, entry) in facts {
             if let alert = entry.alert, !alert.hasEnded(at: now) {

@@ -303,7 +303,7 @@ extension RequirementControl {
         let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
             let payload = route.payload(
-                message: row.message, downloadURL: url, required: row.version, isBlock: row.kind == .blocked,
+                message: row.words?.text, downloadURL: url, required: row.version, isBlock: row.kind == .blocked,
                 build: row.build)
             try route.provider.check(payload, longestTelephone: longest)
             return payload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// One version that was asked for, and what was decided of it. What follows from looking at all of an app's requirements
 /// (which one is in force, which campaign is superseded) is derived, never stored: `Requirements`.
@@ -50,7 +51,7 @@ package struct Requirement: Hashable, Sendable {
     package var minimumOS: Version?
     /// nil: the configuration's.
     package var downloadURL: String?
-    package var message: String?
+    package var message: LocalizedText?
     /// The reaches that it has one after the other, after its canary's; nil: everybody at once.
     package var stages: WavePlan?
     /// The telephones that it is for first; nil where it names nobody. Erased users are missing.
@@ -111,10 +112,24 @@ package struct Requirement: Hashable, Sendable {
 
     /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.
     package func isWritten(as other: Requirement) -> Bool {
-        self == other && Self.same(downloadURL, other.downloadURL) && Self.same(message, other.message)
+        self == other && Self.same(downloadURL, other.downloadURL) && isWorded(as: other)
             && Self.same(reason, other.reason) && version.text == other.version.text
             && minimumOS?.text == other.minimumOS?.text
             && hasCanary(of: other)
+    }
+
+    private func isWorded(as other: Requirement) -> Bool {
+        guard let message, let theirs = other.message else { return message == nil && other.message == nil }
+        return message.isWritten(as: theirs)
+    }
+
+    /// Its message, with the moment where that names it.
+    package var words: LocalizedText? { message.map { Self.worded($0, from: requiredFrom) } }
+
+    /// A message with the moment from which on it is required.
+    package static func worded(_ message: LocalizedText, from moment: Timestamp?) -> LocalizedText {
+        guard let moment else { return message }
+        return message.replacing("{requiredFrom}", with: moment.internetTime)
     }
 
     package func hasCanary(of other: Requirement) -> Bool {

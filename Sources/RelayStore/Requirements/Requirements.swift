@@ -95,6 +95,11 @@ package struct Requirements: Hashable, Sendable {
         rows.first { $0.kind == kind && $0.version == version && $0.isLive }
     }
 
+    /// What one says, with the moment where that names it: its own, or that of what is required beside it.
+    package func words(of row: Requirement) -> LocalizedText? {
+        row.message.map { Requirement.worded($0, from: row.requiredFrom ?? required?.requiredFrom) }
+    }
+
     package subscript(id: Int64) -> Requirement? { rows.first { $0.id == id } }
 
     /// Of equal versions the floor, then the one with the higher version code.
@@ -152,10 +157,11 @@ extension InForce {
         self.init()
         if let row = requirements.inForce(on: systems) {
             (required, since, openedBy, reason) = (row.version, row.inForceAt, row.inForceBy, row.reason)
-            (downloadURL, message, builds.required) = (row.downloadURL, row.message, row.build)
+            (downloadURL, message, builds.required) = (row.downloadURL, requirements.words(of: row), row.build)
         }
         if let row = requirements.announced(on: systems) {
-            (latest, builds.latest, latestURL, latestMessage) = (row.version, row.build, row.downloadURL, row.message)
+            (latest, builds.latest, latestURL) = (row.version, row.build, row.downloadURL)
+            latestMessage = requirements.words(of: row)
         }
     }
 }

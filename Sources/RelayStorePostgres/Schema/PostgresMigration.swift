@@ -15,6 +15,7 @@ struct PostgresMigration: Sendable {
             "the first schema", "moments and systems in the history", "what the app stores said",
             "dead tokens in their order, events of apps", "versions seen lately",
             "who wants a campaign at any hour",
+            "messages in several languages",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -26,7 +26,7 @@ struct TransferredTable: Sendable {
             "former_telephone", from: "former_telephone AS f JOIN device AS d ON d.id = f.device_id",
             ["telephone": "f.telephone", "device_id": "f.device_id"]),
         TransferredTable("token_doubt"),
-        TransferredTable("requirement"), TransferredTable("requirement_canary"), TransferredTable("requirement_text"),
+        TransferredTable("requirement"), TransferredTable("requirement_canary"),
         TransferredTable("requirement_event"), TransferredTable("version"),
         TransferredTable("alert"), TransferredTable("webhook"), TransferredTable("access_token"),
         TransferredTable("provider_token"), TransferredTable("source_evidence"),

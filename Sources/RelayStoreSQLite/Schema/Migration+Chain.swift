@@ -33,6 +33,7 @@ extension Migration {
             "dead tokens in their order, events of apps",
             "versions seen lately",
             "who wants a campaign at any hour",
+            "messages in several languages",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -9,7 +9,7 @@ package enum RequirementTable {
 
     private static let columns: SQL = """
         id, kind, version, build, state, reach, gated, released, download_url, message, canary, asked_at, in_force_at,
-            in_force_by, reason, changed_by, changed_via, changed_at, stages, required_from, minimum_os
+            in_force_by, reason, changed_by, changed_via, changed_at, stages, required_from, minimum_os, messages
         """
 
     /// In the order in which they were asked for.
@@ -37,7 +37,8 @@ package enum RequirementTable {
             reach: Int(row.integer(5)), isGated: row.integer(6) != 0,
             changed: Signature(by: row.text(15), via: row.text(16), at: row.time(17)))
         requirement.isReleased = row.integer(7) != 0
-        (requirement.downloadURL, requirement.message) = (row.optionalText(8), row.optionalText(9))
+        requirement.downloadURL = row.optionalText(8)
+        requirement.message = StoredText.read(row.optionalText(9), row.optionalText(21))
         requirement.canary = row.isNull(10) ? nil : []
         (requirement.askedAt, requirement.inForceAt) = (row.time(11), row.optionalTime(12))
         (requirement.inForceBy, requirement.reason) = (row.optionalText(13), row.optionalText(14))
@@ -96,11 +97,12 @@ package enum RequirementTable {
             """
             UPDATE requirement SET state = ?, reach = ?, gated = ?, released = ?, build = ?, download_url = ?, message = ?,
                 canary = ?, in_force_at = ?, in_force_by = ?, reason = ?, changed_by = ?, changed_via = ?, changed_at = ?,
-                stages = ?, required_from = ?, minimum_os = ?
+                stages = ?, required_from = ?, minimum_os = ?, messages = ?
             WHERE id = ?
-            """, row.state, row.reach, row.isGated, row.isReleased, row.build, row.downloadURL, row.message,
+            """, row.state, row.reach, row.isGated, row.isReleased, row.build, row.downloadURL, row.message?.text,
             row.canary.map { Int64($0.count) }, row.inForceAt, row.inForceBy, row.reason, row.changed.by,
-            row.changed.via, row.changed.at, stages(row.stages), row.requiredFrom, row.minimumOS, row.id)
+            row.changed.via, row.changed.at, stages(row.stages), row.requiredFrom, row.minimumOS,
+            row.message.flatMap(StoredText.written), row.id)
     }
 
     private static func insert(_ row: Requirement, of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
@@ -109,12 +111,13 @@ package enum RequirementTable {
             """
             INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
                 download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages,
-                required_from, minimum_os)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                required_from, minimum_os, messages)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """, app.app, app.platform, row.kind.rawValue, row.version, row.version.sortKey, row.build, row.state,
-            row.reach, row.isGated, row.isReleased, row.downloadURL, row.message, row.canary.map { Int64($0.count) },
+            row.reach, row.isGated, row.isReleased, row.downloadURL, row.message?.text,
+            row.canary.map { Int64($0.count) },
             row.askedAt, row.inForceAt, row.inForceBy, row.reason, row.changed.by, row.changed.via, row.changed.at,
-            stages(row.stages), row.requiredFrom, row.minimumOS)
+            stages(row.stages), row.requiredFrom, row.minimumOS, row.message.flatMap(StoredText.written))
     }
 
     private static func name(_ telephones: [String], _ id: Int64, _ connection: some SQLConnection) throws {
@@ -138,7 +141,7 @@ package enum RequirementTable {
         let events = try connection.all(
             """
             SELECT e.requirement_id, e.state, e.reach, e.build, e.download_url, e.message, e.in_force_at, e.in_force_by,
-                e.reason, e.by, e.via, e.at, e.required_from, e.minimum_os
+                e.reason, e.by, e.via, e.at, e.required_from, e.minimum_os, e.messages
             FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
             WHERE r.app = ? AND r.platform = ? ORDER BY e.id
             """, app.app, app.platform
@@ -148,7 +151,8 @@ package enum RequirementTable {
             }
             (requirement.state, requirement.reach) = (state, Int(row.integer(2)))
             requirement.build = row.optionalInteger(3)
-            (requirement.downloadURL, requirement.message) = (row.optionalText(4), row.optionalText(5))
+            requirement.downloadURL = row.optionalText(4)
+            requirement.message = StoredText.read(row.optionalText(5), row.optionalText(14))
             (requirement.inForceAt, requirement.inForceBy) = (row.optionalTime(6), row.optionalText(7))
             requirement.reason = row.optionalText(8)
             requirement.changed = Signature(by: row.text(9), via: row.text(10), at: row.time(11))

@@ -60,7 +60,9 @@ extension FuzzTarget {
             switch reading {
             case .success(let bump):
                 try hold((1...BumpBody.maximumApp).contains(bump.app.app.unicodeScalars.count), "the app's length")
-                try hold((bump.message?.unicodeScalars.count ?? 1) <= BumpBody.maximumMessage, "the message's length")
+                for text in bump.message.map({ [$0.text] + $0.translations.map(\.text) }) ?? [] {
+                    try hold((1...BumpBody.maximumMessage).contains(text.unicodeScalars.count), "the message's length")
+                }
                 try hold(bump.downloadURL.map { DownloadURL.fault(in: $0) == nil } ?? true, "a URL that is none")
                 for text in [bump.downloadURL ?? ""] + (bump.telephones ?? []) {
                     try hold(!text.unicodeScalars.contains { $0.properties.generalCategory == .control }, "a control")

@@ -134,7 +134,8 @@ struct OpenAPITests {
             return text
         }
         #expect(length("Bump", "downloadUrl") == String(DownloadURL.maximumLength))
-        #expect(length("Bump", "message") == String(BumpBody.maximumMessage))
+        let text = DocumentCheck.check.resolve("#/components/schemas/MessageText")
+        #expect(text?["maxLength"] == .number(String(BumpBody.maximumMessage)))
         #expect(length("NewAlert", "message") == String(BumpBody.maximumMessage))
         #expect(length("DeviceRegistration", "telephone") == String(BodyFields.maximumTelephone))
     }

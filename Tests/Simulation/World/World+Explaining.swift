@@ -37,7 +37,7 @@ extension World {
                     + "\(word.says.rawValue), because \(word.why)")
         }
         let user = UpgradeRule.User(registration.telephone, isProven: true, system: registration.osVersion)
-        if let version, let content = relay.cache.check(key, version: version, user: user)?.content {
+        if let version, let content = relay.cache.check(key, version: version, user: user)?.content.usual {
             let answer = text(content)
             let says: UserExplanation.Word.Says =
                 answer.contains(#""hasNewVersion":"0""#)

@@ -283,7 +283,8 @@ extension World {
     private func reword(_ app: Int, _ number: Int) throws -> String? {
         guard let version = model.required(app)?.version else { return nil }
         var bump = VersionBump(
-            app: settings.key(app), required: try Version(Self.text(version: version)), message: "text \(number)")
+            app: settings.key(app), required: try Version(Self.text(version: version)),
+            message: LocalizedText("text \(number)"))
         bump.isConfirmed = true
         try apply(bump, app, canary: nil, source: "api")
         return "api gives \(World.text(version: version)) of app \(app) another text"

@@ -1,0 +1,47 @@
+-- A message in other languages than the default's: JSON by language, with the default as "*". In one column, so that the history has it
+-- too; the table that was meant for it was never written to.
+DROP TABLE requirement_text;
+ALTER TABLE requirement ADD COLUMN messages TEXT;
+ALTER TABLE requirement_event ADD COLUMN messages TEXT;
+DROP TRIGGER requirement_inserted;
+DROP TRIGGER requirement_updated;
+CREATE TRIGGER requirement_inserted AFTER INSERT ON requirement BEGIN
+    INSERT INTO requirement_event (requirement_id, at, state, reach, build, download_url, message, in_force_at, in_force_by,
+        reason, by, via, required_from, minimum_os, messages)
+    VALUES (NEW.id, NEW.changed_at, NEW.state, NEW.reach, NEW.build, NEW.download_url, NEW.message, NEW.in_force_at,
+        NEW.in_force_by, NEW.reason, NEW.changed_by, NEW.changed_via, NEW.required_from, NEW.minimum_os, NEW.messages);
+    INSERT INTO version (app, platform, required, latest, required_build, latest_build, download_url, message, changed_by,
+            changed_from, revision, updated_at)
+        SELECT n.app, n.platform, n.required, n.latest, n.required_build, n.latest_build, n.download_url, n.message,
+            NEW.changed_by, NEW.changed_via, coalesce((SELECT max(e.id) FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
+                      WHERE r.app = NEW.app AND r.platform = NEW.platform), 0), NEW.changed_at
+        FROM version_now AS n WHERE n.app = NEW.app AND n.platform = NEW.platform
+            AND NOT EXISTS (SELECT 1 FROM version AS v WHERE v.app = NEW.app AND v.platform = NEW.platform);
+    UPDATE version SET required = n.required, latest = n.latest, required_build = n.required_build,
+            latest_build = n.latest_build, download_url = n.download_url, message = n.message, telephones = NULL,
+            changed_by = NEW.changed_by, changed_from = NEW.changed_via,
+            revision = coalesce((SELECT max(e.id) FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
+                      WHERE r.app = NEW.app AND r.platform = NEW.platform), 0), updated_at = NEW.changed_at
+        FROM version_now AS n WHERE n.app = NEW.app AND n.platform = NEW.platform
+            AND version.app = NEW.app AND version.platform = NEW.platform;
+END;
+CREATE TRIGGER requirement_updated AFTER UPDATE ON requirement BEGIN
+    INSERT INTO requirement_event (requirement_id, at, state, reach, build, download_url, message, in_force_at, in_force_by,
+        reason, by, via, required_from, minimum_os, messages)
+    VALUES (NEW.id, NEW.changed_at, NEW.state, NEW.reach, NEW.build, NEW.download_url, NEW.message, NEW.in_force_at,
+        NEW.in_force_by, NEW.reason, NEW.changed_by, NEW.changed_via, NEW.required_from, NEW.minimum_os, NEW.messages);
+    INSERT INTO version (app, platform, required, latest, required_build, latest_build, download_url, message, changed_by,
+            changed_from, revision, updated_at)
+        SELECT n.app, n.platform, n.required, n.latest, n.required_build, n.latest_build, n.download_url, n.message,
+            NEW.changed_by, NEW.changed_via, coalesce((SELECT max(e.id) FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
+                      WHERE r.app = NEW.app AND r.platform = NEW.platform), 0), NEW.changed_at
+        FROM version_now AS n WHERE n.app = NEW.app AND n.platform = NEW.platform
+            AND NOT EXISTS (SELECT 1 FROM version AS v WHERE v.app = NEW.app AND v.platform = NEW.platform);
+    UPDATE version SET required = n.required, latest = n.latest, required_build = n.required_build,
+            latest_build = n.latest_build, download_url = n.download_url, message = n.message, telephones = NULL,
+            changed_by = NEW.changed_by, changed_from = NEW.changed_via,
+            revision = coalesce((SELECT max(e.id) FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
+                      WHERE r.app = NEW.app AND r.platform = NEW.platform), 0), updated_at = NEW.changed_at
+        FROM version_now AS n WHERE n.app = NEW.app AND n.platform = NEW.platform
+            AND version.app = NEW.app AND version.platform = NEW.platform;
+END;

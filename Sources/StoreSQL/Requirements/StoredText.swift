@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+import WireFormat
+
+/// How a text in several languages is kept: the default in the column `message`, which other programs may read and write, and all of it as
+/// JSON in `messages`.
+package enum StoredText {
+    /// nil where there is nothing but the default.
+    package static func written(_ text: LocalizedText) -> String? {
+        guard !text.translations.isEmpty else { return nil }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member(LocalizedText.others, text.text)
+            for translation in text.translations { writer.member(translation.language.text, translation.text) }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// The other languages belong to the default that they came with: where another program has set another message, nobody has said it
+    /// in them.
+    package static func read(_ message: String?, _ messages: String?) -> LocalizedText? {
+        guard let message else { return nil }
+        guard let messages, case .object(let members)? = try? JSONReader.read(Array(messages.utf8)),
+            case .string(let fallback)? = members.first(where: { $0.name == LocalizedText.others })?.value,
+            fallback.utf8.elementsEqual(message.utf8)
+        else { return LocalizedText(message) }
+        return LocalizedText(
+            message,
+            members.compactMap { member in
+                guard let language = LanguageTag(member.name), case .string(let text) = member.value else { return nil }
+                return LocalizedText.Translation(language, text)
+            })
+    }
+}

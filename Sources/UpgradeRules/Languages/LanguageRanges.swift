@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The languages in which somebody wants to be spoken to, as `Accept-Language` writes them (RFC 9110, section 12.5.4): a "language priority
+/// list" (RFC 4647, section 2.3).
+package struct LanguageRanges: Hashable, Sendable {
+    /// The most members that are looked at: phones send about ten at most, and a header is anybody's.
+    package static let maximumCount = 32
+
+    /// In lower case, the most wanted first. "*" is not among them: in a lookup it stands for the default (RFC 4647, section 3.4).
+    package let ranges: [String]
+
+    /// What is not of the form is passed over, and so is what has the weight 0, "not acceptable". An underscore counts as a hyphen: the
+    /// locales of phones are written so ("zh-Hans_CN").
+    ///
+    /// - Returns: nil where nothing is of the form.
+    package init?(_ text: some StringProtocol) {
+        var wanted: [(range: String, weight: Int)] = []
+        var isAnything = false
+        for member in Substring(text).split(separator: ",", maxSplits: Self.maximumCount).prefix(Self.maximumCount) {
+            guard let (range, weight) = Self.member(member) else { continue }
+            isAnything = true
+            if weight > 0, range != "*" { wanted.append((range, weight)) }
+        }
+        guard isAnything else { return nil }
+        // Stable: of equal weights the first is meant.
+        ranges = wanted.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
+            .map(\.element.range)
+    }
+
+    /// The one of the tags that fits best (RFC 4647, section 3.4): each range "is progressively truncated from the end until a matching
+    /// language tag is located. Single letter or digit subtags … are removed at the same time as their closest trailing subtag."
+    ///
+    /// - Parameter tags: in lower case.
+    /// - Returns: nil: the default.
+    package func lookup<Value>(in tags: [String: Value]) -> Value? {
+        for range in ranges {
+            var rest = range[...]
+            while !rest.isEmpty {
+                if let value = tags[String(rest)] { return value }
+                rest = Self.truncated(rest)
+            }
+        }
+        return nil
+    }
+
+    private static func truncated(_ range: Substring) -> Substring {
+        guard let hyphen = range.lastIndex(of: "-") else { return "" }
+        let rest = range[..<hyphen]
+        let last = rest.lastIndex(of: "-").map { rest[rest.index(after: $0)...] } ?? rest
+        guard last.utf8.count == 1 else { return rest }
+        return truncated(rest)
+    }
+
+    /// `language-range [ weight ]`; the weight in thousandths.
+    private static func member(_ text: Substring) -> (range: String, weight: Int)? {
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
+        let range = parts[0].lowercased().map { $0 == "_" ? "-" : $0 }
+        let subtags = String(range).split(separator: "-", omittingEmptySubsequences: false)
+        let isRange =
+            subtags == ["*"]
+            || LanguageTag.isAlphanumeric(subtags[0], 1...8) && subtags[0].utf8.allSatisfy(LanguageTag.isLetter)
+                && subtags.allSatisfy { LanguageTag.isAlphanumeric($0, 1...8) }
+        guard isRange, range.count <= LanguageTag.maximumLength else { return nil }
+        guard parts.count > 1 else { return (String(range), 1000) }
+        guard parts.count == 2, let weight = weight(parts[1]) else { return nil }
+        return (String(range), weight)
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+
+    /// `"q=" qvalue`, in thousandths (RFC 9110, section 12.4.2).
+    private static func weight(_ text: Substring) -> Int? {
+        guard text.lowercased().hasPrefix("q=") else { return nil }
+        let value = text.utf8.dropFirst(2)
+        guard let whole = value.first, whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1") else { return nil }
+        var decimals = value.dropFirst()
+        if !decimals.isEmpty {
+            guard decimals.first == UInt8(ascii: ".") else { return nil }
+            decimals = decimals.dropFirst()
+        }
+        guard decimals.count <= 3, decimals.allSatisfy(LanguageTag.isDigit) else { return nil }
+        var weight = whole == UInt8(ascii: "1") ? 1 : 0
+        for place in 0..<3 {
+            let digit = decimals.dropFirst(place).first.map { Int($0 - UInt8(ascii: "0")) } ?? 0
+            weight = weight * 10 + digit
+        }
+        return weight <= 1000 ? weight : nil
+    }
+}
