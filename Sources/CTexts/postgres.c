@@ -17,6 +17,8 @@ static const char steps[] = {
 #embed "postgres/26-urgent-campaigns.sql"
     , 0,
 #embed "postgres/27-languages.sql"
+    , 0,
+#embed "postgres/28-countries.sql"
     , 0
 };
 

@@ -57,6 +57,8 @@ static const char steps[] = {
 #embed "schema/26-urgent-campaigns.sql"
     , 0,
 #embed "schema/27-languages.sql"
+    , 0,
+#embed "schema/28-countries.sql"
     , 0
 };
 

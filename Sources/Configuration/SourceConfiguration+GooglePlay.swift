@@ -40,6 +40,9 @@ extension RelayConfiguration {
         source.namePattern =
             reader.parsed("versionPattern", default: source.namePattern.text) { try TagPattern($0) }
             ?? source.namePattern
+        source.minimumOSPattern = reader.parsed("minimumOsPattern") { try TagPattern($0) }
+        app.gateRules.countries = reader.choice(
+            "countries", default: .hold, "what becomes of a release that is offered in some countries alone")
         let fraction = reader.number(
             "minimumFraction", usual: "1", in: 0.001...1, "a share of users, of which 1 is all of them")
         source.server = storeServer(reader, "server", default: source.server)

@@ -262,6 +262,7 @@ extension JSONWriter {
         member(.version, registration.version?.text)
         member(.environment, registration.environment.name)
         member(.osVersion, registration.osVersion?.text)
+        member(.country, registration.country)
     }
 
     /// A list as CONTRACT pages it.

@@ -74,6 +74,9 @@ package protocol RequirementOperations: Sendable {
     /// when it comes into force.
     func hoursWait(of record: VersionRecord) -> HoursWait?
 
+    /// What the app's store says of what is required, that a person should know. Asks nobody.
+    func warnings(of record: VersionRecord) -> [String]
+
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
     func pause(campaign id: String, by actor: String) throws -> CampaignStatus
     /// - Parameter isUrgent: it is sent whatever the hour from now on; of one that runs that is all that happens.

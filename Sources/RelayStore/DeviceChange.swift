@@ -27,6 +27,7 @@ package struct DeviceChange: Hashable, Sendable {
     /// Forgotten, it is `production` again.
     package var environment: FieldChange<PushEnvironment>
     package var osVersion: FieldChange<Version>
+    package var country: FieldChange<String>
     /// When the app registered the token; nil: not told. A later one than the store's replaces it, and revives a token that
     /// had died before.
     package var registeredAt: Timestamp?
@@ -40,6 +41,7 @@ package struct DeviceChange: Hashable, Sendable {
     package init(
         token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
         environment: FieldChange<PushEnvironment> = .keep, osVersion: FieldChange<Version> = .keep,
+        country: FieldChange<String> = .keep,
         registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
         seenAt: Timestamp? = nil
     ) {
@@ -48,6 +50,7 @@ package struct DeviceChange: Hashable, Sendable {
         self.version = version
         self.environment = environment
         self.osVersion = osVersion
+        self.country = country
         self.registeredAt = registeredAt
         self.deadSince = deadSince
         self.seenAt = seenAt
@@ -57,6 +60,7 @@ package struct DeviceChange: Hashable, Sendable {
     package init(_ device: DeviceRegistration) {
         self.init(
             token: device.token, telephone: .set(device.telephone), version: .set(device.version),
-            environment: .set(device.environment), osVersion: .set(device.osVersion))
+            environment: .set(device.environment), osVersion: .set(device.osVersion),
+            country: .set(device.country))
     }
 }

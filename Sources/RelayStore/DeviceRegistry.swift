@@ -37,10 +37,12 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     /// The version of the phone's system, on Android its API level; nil when unknown.
     package var osVersion: Version?
+    /// Where its user can get the app from the store: two upper-case letters (ISO 3166-1 alpha-2); nil when unknown.
+    package var country: String?
 
     package init(
         app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production,
-        osVersion: Version? = nil
+        osVersion: Version? = nil, country: String? = nil
     ) {
         self.app = app
         self.token = token
@@ -48,6 +50,7 @@ package struct DeviceRegistration: Hashable, Sendable {
         self.version = version
         self.environment = environment
         self.osVersion = osVersion
+        self.country = country
     }
 }
 

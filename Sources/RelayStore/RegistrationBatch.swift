@@ -11,6 +11,7 @@ package struct RegistrationBatch: Sendable {
         package var telephone: ByteSlice
         package var version: ByteSlice
         package var system: ByteSlice
+        package var country: ByteSlice
         package var environment: PushEnvironment
         /// Nothing was said of these: they stay as they are. What the row has in their place is what a new device gets.
         package var kept: Kept
@@ -24,13 +25,15 @@ package struct RegistrationBatch: Sendable {
         package var seenAt: Timestamp? { seen == .min ? nil : Timestamp(milliseconds: seen) }
 
         package init(
-            token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice, environment: PushEnvironment,
-            kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?
+            token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice, country: ByteSlice,
+            environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?,
+            seenAt: Timestamp?
         ) {
             self.token = token
             self.telephone = telephone
             self.version = version
             self.system = system
+            self.country = country
             self.environment = environment
             self.kept = kept
             registered = registeredAt?.milliseconds ?? .min
@@ -49,10 +52,11 @@ package struct RegistrationBatch: Sendable {
         package static let version = Kept(rawValue: 2)
         package static let environment = Kept(rawValue: 4)
         package static let system = Kept(rawValue: 8)
+        package static let country = Kept(rawValue: 16)
     }
 
     package let app: AppKey
-    /// Tokens, telephones and versions, of apps and systems, UTF-8, one after another.
+    /// Tokens, telephones, versions, of apps and systems, and countries, UTF-8, one after another.
     package private(set) var bytes: [UInt8] = []
     package private(set) var rows: [Row] = []
 
@@ -82,14 +86,16 @@ package struct RegistrationBatch: Sendable {
     /// - Parameter source: UTF-8; the ranges are its own.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
-        system: Range<Int>?, environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?,
+        system: Range<Int>?, country: Range<Int>?, environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?,
+        deadSince: Timestamp?,
         seenAt: Timestamp?
     ) {
         rows.append(
             Row(
                 token: store(token: source[token]), telephone: telephone.map { store(source[$0]) } ?? .absent,
                 version: version.map { store(source[$0]) } ?? .absent,
-                system: system.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept,
+                system: system.map { store(source[$0]) } ?? .absent,
+                country: country.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept,
                 registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt))
     }
 
@@ -106,12 +112,14 @@ package struct RegistrationBatch: Sendable {
         if device.version == .keep { kept.insert(.version) }
         if device.environment == .keep { kept.insert(.environment) }
         if device.osVersion == .keep { kept.insert(.system) }
+        if device.country == .keep { kept.insert(.country) }
         rows.append(
             Row(
                 token: store(token: device.token.utf8),
                 telephone: device.telephone.value.map { store($0.utf8) } ?? .absent,
                 version: device.version.value.map { store($0.text.utf8) } ?? .absent,
                 system: device.osVersion.value.map { store($0.text.utf8) } ?? .absent,
+                country: device.country.value.map { store($0.utf8) } ?? .absent,
                 environment: device.environment.value ?? .production, kept: kept, registeredAt: device.registeredAt,
                 deadSince: device.deadSince, seenAt: device.seenAt))
     }

@@ -48,4 +48,7 @@ package protocol SightingStore: Sendable {
 
     /// The same for every app that has devices.
     func seenVersions() throws -> [AppKey: SeenVersions]
+
+    /// Where an app's devices are, as far as they have told. Costs as much as there are countries, and a look for one that has not told.
+    func seenCountries(of app: AppKey) throws -> AudienceCountries
 }

@@ -14,6 +14,7 @@ package struct DeviceLineScan {
     package private(set) var version: Range<Int>?
     package private(set) var environment: Range<Int>?
     package private(set) var osVersion: Range<Int>?
+    package private(set) var country: Range<Int>?
     package private(set) var registeredAt: Range<Int>?
     package private(set) var deadSince: Range<Int>?
     package private(set) var seenAt: Range<Int>?
@@ -35,6 +36,7 @@ package struct DeviceLineScan {
         package static let deadSince = Columns(rawValue: 128)
         package static let seenAt = Columns(rawValue: 256)
         package static let osVersion = Columns(rawValue: 512)
+        package static let country = Columns(rawValue: 1024)
     }
 
     /// nil: not of the plain form.
@@ -67,6 +69,7 @@ package struct DeviceLineScan {
             case .registeredAt: registeredAt = value
             case .deadSince: deadSince = value
             case .osVersion: osVersion = value
+            case .country: country = value
             default: seenAt = value
             }
             place = Self.skipSpace(bytes, place, end)
@@ -124,6 +127,7 @@ package struct DeviceLineScan {
         case 0x64_65_61_64_53_69_6e_63_65: .deadSince
         case 0x73_65_65_6e_41_74: .seenAt
         case 0x6f_73_56_65_72_73_69_6f_6e: .osVersion
+        case 0x63_6f_75_6e_74_72_79: .country
         default: nil
         }
     }

@@ -35,7 +35,9 @@ extension StoreEvidence {
                                 "version": release.version.map { .string($0.text) },
                                 "status": .string(release.status.rawValue), "fraction": .number("\(release.fraction)"),
                                 "lifecycle": .string(release.lifecycle),
-                                "isForSomeCountries": release.isForSomeCountries ? .bool(true) : nil,
+                                "countries": release.countries.map { .array($0.map(JSONValue.string)) },
+                                "priority": release.priority.map { .integer(Int64($0)) },
+                                "minimumOs": release.minimumOS.map { .string($0.text) },
                             ]
                         }),
                 ]
@@ -70,7 +72,8 @@ extension StoreEvidence {
                 GooglePlayEvidence.Release(
                     build: try one.build(), version: try one.version(), status: try one.status(),
                     fraction: try one.fraction(), lifecycle: try one.words("lifecycle"),
-                    isForSomeCountries: try one.flag("isForSomeCountries"))
+                    countries: try one.countries(), priority: try one.priority(),
+                    minimumOS: try one.version("minimumOs"))
             }
             self = .googlePlay(GooglePlayEvidence(askedAt: askedAt, track: track, releases: releases))
         }
@@ -118,10 +121,10 @@ private struct EvidenceMembers {
         return elements
     }
 
-    mutating func version() throws(SourceFault) -> Version? {
-        guard let value = take("version") else { return nil }
+    mutating func version(_ name: String = "version") throws(SourceFault) -> Version? {
+        guard let value = take(name) else { return nil }
         guard let version = value.string.flatMap({ try? Version($0) }) else {
-            throw fault("version", value, "a version such as \"2.1.0\"")
+            throw fault(name, value, "a version such as \"2.1.0\"")
         }
         return version
     }
@@ -183,6 +186,28 @@ private struct EvidenceMembers {
             throw fault("fraction", value, "a number from 0 to 1")
         }
         return fraction
+    }
+
+    /// Written before they were kept by name, it says only that there are some.
+    mutating func countries() throws(SourceFault) -> [String]? {
+        if try flag("isForSomeCountries") { return [] }
+        guard let value = take("countries") else { return nil }
+        guard case .array(let elements) = value else { throw fault("countries", value, "a list") }
+        var countries: [String] = []
+        for element in elements {
+            guard let country = element.string, country.utf8.count == 2, country.utf8.allSatisfy({ $0 &- 0x41 < 26 })
+            else { throw fault("countries", element, "a country such as \"DE\"") }
+            countries.append(country)
+        }
+        return countries
+    }
+
+    mutating func priority() throws(SourceFault) -> Int? {
+        guard let value = take("priority") else { return nil }
+        guard let priority = value.integer, (0...5).contains(priority) else {
+            throw fault("priority", value, "a whole number from 0 to 5")
+        }
+        return Int(priority)
     }
 
     mutating func flag(_ name: String) throws(SourceFault) -> Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 
 extension SourceLoop {
@@ -31,14 +32,37 @@ extension SourceLoop {
 
     func finish(_ conclusion: GooglePlayMachine.Conclusion?, _ source: GooglePlaySource, _ watched: Watched) {
         if case .success(let evidence)? = conclusion {
-            runner.status.note(.googlePlay(evidence), of: watched.source.app, asked: source.query)
+            let app = watched.source.app
+            // Where that cannot be read, the gate holds.
+            let audience = evidence.hasCountries ? try? runner.store.seenCountries(of: app) : nil
+            runner.status.note(.googlePlay(evidence), of: app, asked: source.query, audience: audience)
+            takeSystem(evidence, app)
         }
         finish(
             conclusion?.map { evidence -> Offer? in
                 evidence.offeredToAll.flatMap { release in
-                    release.version.map { ($0, release.build, source.page, nil) }
+                    release.version.map { ($0, release.build, source.page, release.minimumOS) }
                 }
             }, from: .googlePlay, watched)
+    }
+
+    /// On which systems what is required runs, where its release says so and nobody has: also of a rollout, which raises no version.
+    private func takeSystem(_ evidence: GooglePlayEvidence, _ app: AppKey) {
+        guard let row = (try? runner.store.version(of: app))?.requirements.takenUp.required, row.minimumOS == nil,
+            let minimum = evidence.published(GateQuestion(row.version, build: row.build))?.minimumOS
+        else { return }
+        var bump = VersionBump(app: app)
+        bump.minimumOS = .set(minimum)
+        do {
+            try callbacks.apply(bump, StoreKind.googlePlay.rawValue)
+        } catch {
+            runner.log(
+                .warning, "what a store says of the systems of a version is not taken",
+                [
+                    ("app", app.app), ("platform", app.platform.rawValue), ("version", row.version.text),
+                    ("minimumOs", minimum.text), ("error", "\(error)"),
+                ])
+        }
     }
 
     private func finish(_ conclusion: Result<Offer?, SourceFault>?, from store: StoreKind, _ watched: Watched) {

@@ -165,14 +165,28 @@ package final class SourceRunner: VersionLookup {
     package func verdict(
         _ question: GateQuestion, of app: AppKey, at now: Timestamp? = nil
     ) -> GateVerdict? {
-        let (gate, evidence, failing, remembered) = status.read {
-            ($0.gates[app], $0.evidence[app], $0.failing[app], $0.remembered)
+        let (gate, evidence, failing, remembered, audience) = status.read {
+            ($0.gates[app], $0.evidence[app], $0.failing[app], $0.remembered, $0.audiences[app])
         }
         guard let gate else { return nil }
         return AvailabilityGate(question, rules: gate.rules).verdict(
             of: gate.deciding, evidence?[gate.deciding], failure: failing?[gate.deciding],
-            isRemembered: remembered.contains(.init(app: app, kind: gate.deciding)), at: now ?? clock(),
-            write: \.internetTime)
+            isRemembered: remembered.contains(.init(app: app, kind: gate.deciding)), audience: audience,
+            at: now ?? clock(), write: \.internetTime)
+    }
+
+    /// What a store says of a required version that a person should know, who may think that everybody is told of it. From memory.
+    package func warnings(of requirement: Requirement, _ app: AppKey) -> [String] {
+        guard case .googlePlay(let track)? = status.read({ $0.evidence[app]?[.googlePlay] }),
+            let release = track.published(GateQuestion(requirement.version, build: requirement.build)),
+            let priority = release.priority,
+            priority < GooglePlayEvidence.urgentPriority
+        else { return [] }
+        return [
+            "the release of \(requirement.version) in Google Play (version code \(release.build)) has inAppUpdatePriority \(priority): an "
+                + "app that goes by it takes less than \(GooglePlayEvidence.urgentPriority) for an update that can wait. Google sets it "
+                + "with a new release alone"
+        ]
     }
 
     // MARK: VersionLookup

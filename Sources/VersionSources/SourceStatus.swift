@@ -17,6 +17,8 @@ final class SourceStatus: Sendable {
         var book = EvidenceBook()
         /// Why asking an app's store fails just now.
         var failing: [AppKey: [StoreKind: String]] = [:]
+        /// Where the devices are of apps of which a release leaves countries out, as of its last answer.
+        var audiences: [AppKey: AudienceCountries] = [:]
         /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
         var notes = 0
         /// What the configuration has, with sources or without.
@@ -81,11 +83,15 @@ final class SourceStatus: Sendable {
     ///
     /// - Parameter query: what it was asked: an answer that comes after the configuration asks another thing says nothing. nil: what it
     ///   is asked now.
-    func note(_ evidence: StoreEvidence, of app: AppKey, asked query: String? = nil) {
+    /// - Parameter audience: where the app's devices are; nil: not known, or it does not matter.
+    func note(
+        _ evidence: StoreEvidence, of app: AppKey, asked query: String? = nil, audience: AudienceCountries? = nil
+    ) {
         write { state in
             guard query.map({ $0 == state.queries[app]?[evidence.kind] }) ?? true else { return }
             let key = SourceEvidence.Key(app: app, kind: evidence.kind)
             state.evidence[app, default: [:]][evidence.kind] = evidence
+            state.audiences[app] = audience
             state.remembered.remove(key)
             state.book.touch(key)
             state.notes += 1

@@ -107,6 +107,17 @@ package struct BodyFields {
         return nil
     }
 
+    /// A country by its two letters (ISO 3166-1 alpha-2), in upper case.
+    package mutating func country(_ name: String) -> String? {
+        guard let text = string(name, example: "DE") else { return nil }
+        let country = text.uppercased()
+        if country.utf8.count == 2, country.utf8.allSatisfy({ $0 &- 0x41 < 26 }) { return country }
+        refuse(
+            name,
+            "the two letters of a country are needed (ISO 3166-1), such as \"DE\"; got \(JSONValue.string(text).sight)")
+        return nil
+    }
+
     package mutating func telephone(_ name: String) -> String? {
         guard let value = take(name) else { return nil }
         return telephone(value, field: name)

@@ -7,7 +7,7 @@ package enum Field: String, Sendable {
     case items, next, warnings, title, detail, errors, field, reason, error, begins, isDone, done, total
     // Apps and their versions.
     case app, platform, required, latest, downloadUrl, message, telephones, builds, version, campaign, history
-    case minimumOs, requiredFrom, osVersion, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages
+    case minimumOs, requiredFrom, osVersion, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages, country
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // Dry runs.
@@ -42,7 +42,8 @@ package enum Field: String, Sendable {
 extension Field {
     /// Of devices, as the import takes them.
     package static let deviceColumns: [Field] = [
-        .app, .platform, .token, .telephone, .version, .environment, .osVersion, .registeredAt, .deadSince, .seenAt,
+        .app, .platform, .token, .telephone, .version, .environment, .osVersion, .country, .registeredAt, .deadSince,
+        .seenAt,
     ]
     package static let deliveryColumns: [Field] = [
         .campaign, .app, .platform, .token, .telephone, .state, .reason, .apnsId, .attempts, .nextAttemptAt,

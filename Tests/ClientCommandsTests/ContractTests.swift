@@ -85,7 +85,8 @@ import Testing
         #expect(fields["registered"]?.hasSuffix("Z") == true)
         let lines = await daemon.run("devices export --csv").out.split(separator: "\n").map(String.init)
         #expect(
-            lines.first == "app,platform,token,telephone,version,environment,osVersion,registeredAt,deadSince,seenAt")
+            lines.first
+                == "app,platform,token,telephone,version,environment,osVersion,country,registeredAt,deadSince,seenAt")
         let line = try #require(lines.first { $0.hasPrefix("\(RealDaemon.app),ios,\(tokens[1]),,1.0.0,sandbox,") })
         #expect(line.hasSuffix("Z,,"))
         #expect(lines.count == 4)

@@ -27,14 +27,15 @@ import WireFormat
         let app = try #require(try parsed(Self.play()).apps.first)
         #expect(app.sources == [.googlePlay(GooglePlaySource(packageName: "com.example.app"))])
         #expect(app.sourceKeys == [.googlePlay: .file("/k.json")])
-        #expect(app.gateRules.minimumFraction == 1 && app.isGated)
+        #expect(app.gateRules.minimumFraction == 1 && app.gateRules.countries == .hold && app.isGated)
         guard case .googlePlay(let source)? = app.sources.first else { return }
         #expect(source.track == "production" && source.every == .seconds(600))
     }
 
     @Test func `All of it can be said`() throws {
         let text = Self.play(
-            #"packageName: "com.example.other", track: "wear:production", every: "1s", minimumFraction: 0.2, "#
+            #"packageName: "com.example.other", track: "wear:production", every: "1s", minimumFraction: 0.2, countries: "ignore", "#
+                + #"minimumOsPattern: "API (\\d+)", "#
                 + #"versionPattern: "^Release (\\d+)$", server: "https://127.0.0.1:1", trustedCertificates: "/ca.pem""#)
         let app = try #require(try parsed(text).apps.first)
         #expect(
@@ -42,10 +43,11 @@ import WireFormat
                 .googlePlay(
                     GooglePlaySource(
                         packageName: "com.example.other", track: "wear:production",
-                        namePattern: try TagPattern(#"^Release (\d+)$"#), every: .seconds(1),
+                        namePattern: try TagPattern(#"^Release (\d+)$"#),
+                        minimumOSPattern: try TagPattern(#"API (\d+)"#), every: .seconds(1),
                         server: "https://127.0.0.1:1", trustedCertificates: "/ca.pem"))
             ])
-        #expect(app.gateRules.minimumFraction == 0.2)
+        #expect(app.gateRules.minimumFraction == 0.2 && app.gateRules.countries == .ignore)
     }
 
     private static let field = #"apps["com.example.app"].android.sources[0]"#

@@ -163,5 +163,6 @@ struct CheckLiveTests {
 
         func seenVersions(of app: AppKey) -> SeenVersions { SeenVersions() }
         func seenVersions() -> [AppKey: SeenVersions] { [:] }
+        func seenCountries(of app: AppKey) -> AudienceCountries { AudienceCountries() }
     }
 }

@@ -54,6 +54,8 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func wait(of record: VersionRecord) -> GateVerdict? { nil }
 
+    func warnings(of record: VersionRecord) -> [String] { [] }
+
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }
 
     /// While it is set, a push service and a plan's work stand still until it is signalled.

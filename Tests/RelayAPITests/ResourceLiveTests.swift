@@ -59,7 +59,7 @@ struct ResourceLiveTests {
         #expect(
             got.body
                 == #"{"app":"com.example.app","platform":"ios","token":"abcdef01","telephone":"13800138000","#
-                + #""version":"1.9.0","environment":"sandbox","osVersion":null,"registeredAt":"2023-11-14T22:13:20.000Z","#
+                + #""version":"1.9.0","environment":"sandbox","osVersion":null,"country":null,"registeredAt":"2023-11-14T22:13:20.000Z","#
                 + #""retiredAt":null}"#)
         let out = try bench.ask("PUT", path, #"{"telephone":null}"#)
         #expect(out.status == 200)

@@ -107,7 +107,7 @@ struct StreamedListTests {
         #expect(records(all).count == 2_303)
         #expect(
             lines(all).last
-                == "com.example.app,ios,ff02,9,,production,,2023-11-14T22:13:20.000Z,2023-11-14T22:13:21.000Z,")
+                == "com.example.app,ios,ff02,9,,production,,,2023-11-14T22:13:20.000Z,2023-11-14T22:13:21.000Z,")
         for (query, count) in [
             ("telephone=15", 2), ("telephone=15&environment=sandbox", 1), ("environment=sandbox", 1),
             ("below=2.0", 2_301),
@@ -173,7 +173,7 @@ struct StreamedListTests {
         }
         #expect(
             String(decoding: line, as: UTF8.self)
-                == "com.example.app,ios,2000,\"1,\"\"2\",,production,,2023-11-14T22:13:20.000Z,,\n")
+                == "com.example.app,ios,2000,\"1,\"\"2\",,production,,,2023-11-14T22:13:20.000Z,,\n")
         // Of thousands that nobody wants there is nothing to send, and the list goes on.
         #expect(try list.next() == .later(1))
         #expect(throws: StoreError.self) { try list.next() }

@@ -12,6 +12,9 @@ struct GooglePlayGateTests {
         var releases: [Release]
         var build: Int64? = 200
         var minimum = 1.0
+        /// Where the devices are; nil: not known.
+        var audience: AudienceCountries?
+        var countries = AvailabilityGate.CountryRule.hold
         var state: GateVerdict.State
         var reason: String
         /// Whether an edit must tell how far the rollout is.
@@ -22,12 +25,15 @@ struct GooglePlayGateTests {
 
     static func new(
         _ status: GooglePlayEvidence.Status, _ fraction: Double = 1, version: String? = "2.0.0",
-        lifecycle: String = Release.published, isForSomeCountries: Bool = false
+        lifecycle: String = Release.published, countries: [String]? = nil
     ) -> Release {
         Release(
             build: 200, version: version.flatMap { try? Version($0) }, status: status, fraction: fraction,
-            lifecycle: lifecycle, isForSomeCountries: isForSomeCountries)
+            lifecycle: lifecycle, countries: countries)
     }
+
+    private static let remedy =
+        "add the countries in Play Console, tell the devices' `country`, or set googlePlay.countries to \"ignore\", last asked at @1000000"
 
     static let rows: [Row] = [
         Row(
@@ -61,11 +67,49 @@ struct GooglePlayGateTests {
             reason: "Google Play offers 2.0.0 (version code 200) to 50 %", hangs: true),
         Row(
             testDescription: "90 % in some countries",
-            releases: [old, new(.inProgress, 0.9, isForSomeCountries: true)],
+            releases: [old, new(.inProgress, 0.9, countries: [])],
             minimum: 0.5, state: .closed,
             reason:
-                "Google Play offers 2.0.0 (version code 200) to 90 % of users in some countries; waiting for 50 % everywhere, last asked at @1000000",
+                "Google Play offers 2.0.0 (version code 200) to 90 % of users in some countries alone, and devices whose country is not "
+                + "known could not get it; waiting for 50 % everywhere: \(remedy)", hangs: true),
+        Row(
+            testDescription: "90 % in two countries, and devices elsewhere",
+            releases: [old, new(.inProgress, 0.9, countries: ["AT", "DE"])], minimum: 0.5,
+            audience: .init(known: ["DE", "FR", "CH"]), state: .closed,
+            reason:
+                "Google Play offers 2.0.0 (version code 200) to 90 % of users in AT, DE alone, and devices in CH, FR could not get it; "
+                + "waiting for 50 % everywhere: \(remedy)", hangs: true),
+        Row(
+            testDescription: "everybody in two countries, and devices that have not told",
+            releases: [old, new(.completed, countries: ["AT", "DE"])],
+            audience: .init(known: ["DE", "FR"], hasUnknown: true), state: .closed,
+            reason:
+                "Google Play offers 2.0.0 (version code 200) to 100 % of users in AT, DE alone, and devices in FR, and some whose "
+                + "country is not known could not get it; waiting for 100 % everywhere: \(remedy)", hangs: true),
+        Row(
+            testDescription: "90 % in two countries, where all devices are",
+            releases: [old, new(.inProgress, 0.9, countries: ["AT", "DE"])], minimum: 0.5,
+            audience: .init(known: ["DE"]), state: .open,
+            reason: "Google Play offers 2.0.0 (version code 200) to 90 % in AT, DE alone", hangs: true),
+        Row(
+            testDescription: "10 % in two countries, where all devices are",
+            releases: [old, new(.inProgress, 0.1, countries: ["AT", "DE"])], minimum: 0.5,
+            audience: .init(known: ["AT", "DE"]), state: .closed,
+            reason:
+                "Google Play offers 2.0.0 (version code 200) to 10 % of users in AT, DE alone; waiting for 50 %, last asked at @1000000",
             hangs: true),
+        Row(
+            testDescription: "everybody in two countries, and the others do not matter",
+            releases: [old, new(.completed, countries: ["AT", "DE"])], audience: .init(hasUnknown: true),
+            countries: .ignore, state: .open,
+            reason: "Google Play offers 2.0.0 (version code 200) to everybody in AT, DE alone", hangs: true),
+        Row(
+            testDescription: "everybody in two countries, and half of all everywhere",
+            releases: [
+                new(.completed, countries: ["AT"]),
+                Release(build: 201, version: nil, status: .inProgress, fraction: 0.5),
+            ], minimum: 0.5, audience: .init(hasUnknown: true), state: .open,
+            reason: "Google Play offers version code 201 to 50 %", hangs: true),
         Row(
             testDescription: "100 %", releases: [new(.completed)], state: .open,
             reason: "Google Play offers 2.0.0 (version code 200) to everybody"),
@@ -104,8 +148,11 @@ struct GooglePlayGateTests {
         let now = Timestamp(seconds: 1_000_000)
         let evidence = GooglePlayEvidence(askedAt: now, track: "production", releases: row.releases)
         let question = GateQuestion(try Version("2.0.0"), build: row.build)
-        let gate = AvailabilityGate(question, rules: .init(minimumFraction: row.minimum))
-        let verdict = gate.verdict(of: .googlePlay, .googlePlay(evidence), at: now) { "@\($0.seconds)" }
+        let gate = AvailabilityGate(
+            question, rules: .init(minimumFraction: row.minimum, countries: row.countries))
+        let verdict = gate.verdict(of: .googlePlay, .googlePlay(evidence), audience: row.audience, at: now) {
+            "@\($0.seconds)"
+        }
         #expect(verdict == GateVerdict(row.state, row.reason))
         #expect(evidence.hangsOnRollout(question) == row.hangs)
     }
@@ -119,5 +166,6 @@ struct GooglePlayGateTests {
         #expect(offered([Self.old, Self.new(.completed, lifecycle: "IN_REVIEW")]) == 190)
         #expect(offered([Self.old, Self.new(.completed)]) == 200)
         #expect(offered([Self.new(.halted)]) == nil)
+        #expect(offered([Self.old, Self.new(.completed, countries: ["DE"])]) == 190)
     }
 }

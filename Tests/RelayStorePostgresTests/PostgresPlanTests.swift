@@ -71,11 +71,11 @@ struct PostgresPlanTests {
         Hot(statement: BatchRegistrar.find, types: "uuid[]", has: ["device_digest"]),
         Hot(
             statement: BatchRegistrar.insert,
-            types: "bigint, bytea[], uuid[], text[], text[], bigint[], bigint[], bigint[], bigint[], text[]",
+            types: "bigint, bytea[], uuid[], text[], text[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
             has: ["device_digest"]),
         Hot(
             statement: BatchRegistrar.update,
-            types: "bigint, bigint[], text[], text[], bigint[], bigint[], bigint[], bigint[], text[]",
+            types: "bigint, bigint[], text[], text[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
             has: ["Index Cond: (id = n.id)"]),
         Hot(
             statement: BatchRegistrar.remember, types: "bigint, bigint[], text[]",

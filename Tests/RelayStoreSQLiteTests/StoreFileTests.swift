@@ -72,6 +72,7 @@ struct StoreFileTests {
                 ["25", "versions seen lately"],
                 ["26", "who wants a campaign at any hour"],
                 ["27", "messages in several languages"],
+                ["28", "countries of devices"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

@@ -114,6 +114,34 @@ extension ConformanceCase {
             try same(changed.osVersion, nil)
             try same(try subject.store.seenVersions(of: subject.app).systems, [])
         },
+        ConformanceCase(
+            "the country of a device is kept, left alone, changed and forgotten, and the countries are known"
+        ) {
+            subject in
+            func countries() throws -> AudienceCountries { try subject.store.seenCountries(of: subject.app) }
+            try same(try countries(), AudienceCountries(), "nobody is nowhere")
+            var device = subject.registration(0, telephone: "1", version: try subject.version("1"))
+            device.country = "DE"
+            try subject.store.register([device, subject.registration(1, telephone: "2")], at: subject.now)
+            try same(try subject.device(0).registration.country, "DE")
+            try same(try countries(), AudienceCountries(known: ["DE"], hasUnknown: true))
+            func imported(_ number: Int, _ change: (inout DeviceChange) -> Void) throws -> UpsertCounts {
+                var (batch, line) = (RegistrationBatch(app: subject.app), DeviceChange(token: subject.token(number)))
+                change(&line)
+                batch.append(line)
+                return try subject.store.register(batch, at: subject.now + .seconds(5), isDryRun: false) { _ in }
+            }
+            try same(try imported(0) { $0.telephone = .set("3") }.updated, 1)
+            try same(try subject.device(0).registration.country, "DE", "it was not named")
+            try same(try imported(1) { $0.country = .set("AT") }.updated, 1)
+            try same(try imported(1) { $0.country = .set("AT") }.unchanged, 1)
+            try same(try imported(2) { $0.country = .set("FR") }.inserted, 1)
+            try same(try countries(), AudienceCountries(known: ["AT", "DE", "FR"]))
+            _ = try subject.store.removeDevice(subject.app, token: subject.token(2))
+            try same(try countries(), AudienceCountries(known: ["AT", "DE"]), "who was removed is nowhere")
+            try same(try subject.changed(DeviceChange(token: subject.token(0), country: .set(nil))).country, nil)
+            try same(try countries(), AudienceCountries(known: ["AT"], hasUnknown: true))
+        },
         ConformanceCase("a device that cannot be stored takes the whole batch with it") { subject in
             let bad = DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil)
             try fails(.conflict) { try subject.store.register([subject.registration(1), bad], at: subject.now) }

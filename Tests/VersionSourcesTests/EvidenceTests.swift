@@ -53,8 +53,7 @@ import UpgradeRules
             of source: GooglePlaySource
         ) -> (answer: Result<[GooglePlayRollout], SourceFault>, leftover: String?) {
             let rollout = GooglePlayRollout(
-                name: "2.0", builds: [200], status: state.withLock { $0.isHalted } ? .halted : .completed, fraction: 1,
-                isForSomeCountries: false)
+                name: "2.0", builds: [200], status: state.withLock { $0.isHalted } ? .halted : .completed, fraction: 1)
             return (.success([rollout]), nil)
         }
 

@@ -31,8 +31,10 @@ import UpgradeRules
                     .init(build: 0, version: nil, status: .draft, fraction: 0, lifecycle: "IN_REVIEW"),
                     .init(build: 7, version: try? Version("2"), status: .inProgress, fraction: 0.1 + 0.2),
                     .init(
-                        build: Int64(Int32.max), version: nil, status: .halted, fraction: 1e-7, isForSomeCountries: true
-                    ), .init(build: 8, version: nil, status: .completed, fraction: 1),
+                        build: Int64(Int32.max), version: nil, status: .halted, fraction: 1e-7,
+                        countries: ["AT", "DE"], priority: 5,
+                        minimumOS: try? Version("29")
+                    ), .init(build: 8, version: nil, status: .completed, fraction: 1, countries: [], priority: 0),
                 ])),
     ]
 

@@ -61,7 +61,7 @@ import UpgradeRules
         ) -> (answer: Result<[GooglePlayRollout], SourceFault>, leftover: String?) {
             heard("rollouts")
             let rollout = GooglePlayRollout(
-                name: "2.1", builds: [210], status: .completed, fraction: 1, isForSomeCountries: false)
+                name: "2.1", builds: [210], status: .completed, fraction: 1)
             return (.success([rollout]), "edit")
         }
 

@@ -122,7 +122,7 @@ extension CommandEntry {
             fields.append(("canary", "\(telephones.count) phone number\(telephones.count == 1 ? "" : "s")"))
         }
         let history = version.list(.history)
-        guard !history.isEmpty else { return TextTable.fields(fields) }
+        guard !history.isEmpty else { return TextTable.fields(fields) + version.warnings }
         var table = TextTable([.time("WHEN"), "REQUIRED", "LATEST", "WHO", "BY"])
         for change in history {
             table.add([
@@ -137,7 +137,7 @@ extension CommandEntry {
                 change.shown(.actor), change.shown(.source), change.shown(.inForceReason, or: "-"),
             ])
         }
-        return "\(TextTable.fields(fields))\nhistory\n\(table.text)\nin force\n\(inForce.text)"
+        return "\(TextTable.fields(fields))\(version.warnings)\nhistory\n\(table.text)\nin force\n\(inForce.text)"
     }
 
     /// "1.9.0 since 2026-01-31T09:05:07.250Z (appStore)"

@@ -52,10 +52,10 @@ enum UserText {
     }
 
     private static func device(_ device: JSONValue) -> String {
-        let system = device.shown(.osVersion)
+        let (system, country) = (device.shown(.osVersion), device.shown(.country))
         var text =
             "device \(shortened(device.shown(.token))), version \(device.shown(.version, or: "unknown"))"
-            + (system.isEmpty ? "" : ", system \(system)") + "\n"
+            + (system.isEmpty ? "" : ", system \(system)") + (country.isEmpty ? "" : ", country \(country)") + "\n"
         let source = device.shown(.versionFrom) == "login" ? "told at login" : "by its registration or an import"
         text += "  known: \(source), \(device.shown(.versionAt, or: "-"))\n"
         let channels: [(Field, String)] = [

@@ -32,6 +32,7 @@ struct DeviceHeader: Sendable {
         (.version, ["appversion", "versionname", "ver", "clientversion", "bundleversion"]),
         (.environment, ["env", "apnsenvironment", "pushenvironment", "apsenvironment"]),
         (.osVersion, ["systemversion", "iosversion", "osver", "androidsdk", "sdkint", "apilevel", "sdkversion"]),
+        (.country, ["countrycode", "isocountry", "countryiso", "国家"]),
         (.registeredAt, ["registered", "registrationtime", "registrationdate", "registeredon", "lastregistered"]),
         (.deadSince, ["retiredat", "dead", "unregisteredat", "deadat"]),
         (.seenAt, ["lastseen", "lastseenat", "lastlogin", "lastloginat", "lastactive", "lastactiveat", "activeat"]),

@@ -28,7 +28,7 @@ enum DeviceFields {
         let device = DeviceRegistration(
             app: app, token: token, telephone: change.telephone.value, version: change.version.value,
             environment: change.environment.value ?? .production,
-            osVersion: change.osVersion.value)
+            osVersion: change.osVersion.value, country: change.country.value)
         return (device, replaces)
     }
 
@@ -86,6 +86,10 @@ enum DeviceFields {
         for version in [line.version, line.osVersion] {
             if let version, Version.isOlder(bytes, version, than: .zero) == nil { return false }
         }
+        // In upper case, as it is stored.
+        if let country = line.country {
+            guard country.count == 2, bytes[country].allSatisfy({ $0 &- 0x41 < 26 }) else { return false }
+        }
         var environment = PushEnvironment.production
         if let name = line.environment {
             if bytes[name].elementsEqual(PushEnvironment.sandbox.name.utf8) {
@@ -110,9 +114,11 @@ enum DeviceFields {
         if !line.named.contains(.version) { kept.insert(.version) }
         if !line.named.contains(.environment) { kept.insert(.environment) }
         if !line.named.contains(.osVersion) { kept.insert(.system) }
+        if !line.named.contains(.country) { kept.insert(.country) }
         batch.append(
             from: bytes, token: token, telephone: line.telephone, version: line.version, system: line.osVersion,
-            environment: environment, kept: kept, registeredAt: times.registered, deadSince: times.dead,
+            country: line.country, environment: environment, kept: kept, registeredAt: times.registered,
+            deadSince: times.dead,
             seenAt: times.seen)
         return true
     }
@@ -124,6 +130,7 @@ enum DeviceFields {
         change.telephone = fields.change("telephone") { $0.telephone($1) }
         change.version = fields.change("version") { $0.version($1) }
         change.osVersion = fields.change("osVersion") { $0.version($1) }
+        change.country = fields.change("country") { $0.country($1) }
         change.environment = fields.change("environment") { $0.choice($1, of: PushEnvironment.allCases, \.name) }
         return change
     }

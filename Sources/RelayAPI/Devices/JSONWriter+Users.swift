@@ -33,6 +33,7 @@ extension JSONWriter {
                     writer.member(.versionAt, source.at)
                     writer.member(.environment, device.record.registration.environment.name)
                     writer.member(.osVersion, device.record.registration.osVersion?.text)
+                    writer.member(.country, device.record.registration.country)
                     writer.member(.registeredAt, device.record.registeredAt)
                     writer.member(.retiredAt, device.record.retiredAt)
                     writer.object(.channels) { writer in

@@ -79,7 +79,7 @@ extension LineFormat<DeviceRecord> {
             let device = record.registration
             return [
                 device.app.app, device.app.platform.rawValue, device.token, device.telephone, device.version?.text,
-                device.environment.name, device.osVersion?.text, record.registeredAt.internetTime,
+                device.environment.name, device.osVersion?.text, device.country, record.registeredAt.internetTime,
                 record.retiredAt?.internetTime,
                 record.seenAt?.internetTime,
             ]

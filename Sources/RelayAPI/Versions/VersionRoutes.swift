@@ -31,6 +31,7 @@ extension API {
         return .json { writer in
             writer.object { writer in
                 writer.versionMembers(of: app, status)
+                writer.member(.warnings, status.map { control.requirements.warnings(of: $0.record) } ?? [])
                 writer.array(.history, history) { $0.change($1) }
                 writer.array(.inForceHistory, inForceHistory) { $0.change($1) }
             }
@@ -58,7 +59,7 @@ extension API {
         let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
         let warnings =
             try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
-            + report.blockWarnings + advice
+            + report.blockWarnings + (report.planned.map(control.requirements.warnings) ?? []) + advice
             + [report.hours?.text].compactMap(\.self)
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
@@ -127,6 +128,7 @@ extension API {
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record),
                 warnings: unknown + Self.blockWarnings(bump, seen)
+                    + control.requirements.warnings(of: outcome.record)
                     + versionCache.advice(for: outcome.record, seen: seen).warnings + [hours?.text].compactMap(\.self))
         }
         switch applied {

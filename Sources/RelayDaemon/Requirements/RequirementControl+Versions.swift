@@ -52,7 +52,7 @@ extension RequirementControl {
         {
             bump.required = nil
         }
-        guard bump.required != nil || bump.latest != nil else { return nil }
+        guard bump.required != nil || bump.latest != nil || bump.minimumOS != .keep else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         bump.isListed = StoreKind(rawValue: source) != nil
         let applied = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
@@ -171,6 +171,15 @@ extension RequirementControl {
                 .warning, "apps that compare versions for themselves will judge otherwise",
                 [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
         }
+        for warning in warnings(of: record) {
+            log(
+                .warning, "the store says something else of a required version",
+                [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
+        }
+    }
+
+    package func warnings(of record: VersionRecord) -> [String] {
+        record.requirements.takenUp.required.map { sources.warnings(of: $0, record.app) } ?? []
     }
 
     package func unblock(

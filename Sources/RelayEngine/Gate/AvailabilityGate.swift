@@ -10,11 +10,23 @@ package struct AvailabilityGate: Hashable, Sendable {
         /// Google Play: the share of users that a staged rollout must have reached, above 0 and up to 1. Default all: who is
         /// in a rollout cannot be seen from outside, and forcing the others locks them out (PROTOCOLS 4.2).
         package var minimumFraction: Double
+        package var countries: CountryRule
 
-        package init(hold: Duration = .seconds(24 * 3600), minimumFraction: Double = 1) {
+        package init(
+            hold: Duration = .seconds(24 * 3600), minimumFraction: Double = 1, countries: CountryRule = .hold
+        ) {
             self.hold = hold
             self.minimumFraction = minimumFraction
+            self.countries = countries
         }
+    }
+
+    /// Google Play: what becomes of a release that is offered in some countries alone.
+    package enum CountryRule: String, Hashable, Sendable, CaseIterable {
+        /// It is not let through while a force would reach somebody elsewhere, who cannot obey: the default.
+        case hold
+        /// It counts as offered everywhere.
+        case ignore
     }
 
     /// About what waits.
@@ -32,12 +44,13 @@ package struct AvailabilityGate: Hashable, Sendable {
     ///   - failure: why asking that store fails just now; nil where it does not.
     ///   - isRemembered: whether it said so to an earlier life of the process, and has not been asked since. Nobody is forced by that
     ///     alone: a rollout may have been halted meanwhile. Where it cannot be asked, what it said last counts, as without a restart.
+    ///   - audience: where the app's devices are; nil: not known.
     ///   - write: a moment as people read it.
     package func verdict(
         of kind: StoreKind, _ evidence: StoreEvidence?, failure: String? = nil, isRemembered: Bool = false,
-        at now: Timestamp, write: (Timestamp) -> String
+        audience: AudienceCountries? = nil, at now: Timestamp, write: (Timestamp) -> String
     ) -> GateVerdict {
-        let verdict = verdict(of: kind, evidence, failure: failure, at: now, write: write)
+        let verdict = verdict(of: kind, evidence, failure: failure, audience, at: now, write: write)
         guard isRemembered, verdict.isOpen, let evidence else { return verdict }
         return GateVerdict(
             .closed,
@@ -46,7 +59,8 @@ package struct AvailabilityGate: Hashable, Sendable {
     }
 
     private func verdict(
-        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String?, at now: Timestamp,
+        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String?, _ audience: AudienceCountries?,
+        at now: Timestamp,
         write: (Timestamp) -> String
     ) -> GateVerdict {
         switch evidence {
@@ -58,7 +72,7 @@ package struct AvailabilityGate: Hashable, Sendable {
         case .appStore(let lookup): lookup.verdict(question, hold: rules.hold, at: now, write: write)
         case .appStoreConnect(let releases): releases.verdict(question, write: write)
         case .googlePlay(let track):
-            track.verdict(question, minimumFraction: rules.minimumFraction, write: write)
+            track.verdict(question, rules: rules, audience: audience, write: write)
         }
     }
 }

@@ -14,21 +14,30 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         /// `releaseLifecycleState` without its prefix. While a release is in review its status says inProgress or completed
         /// already (google-api-python-client#2530): only what is PUBLISHED is offered.
         package var lifecycle: String
-        /// The rollout leaves countries out, and `fraction` is that of the others (`countryTargeting`).
-        package var isForSomeCountries: Bool
+        /// Where it is offered alone, and `fraction` is that of the users there (`countryTargeting`); nil: everywhere. Ascending; empty where
+        /// only that is known.
+        package var countries: [String]?
+        /// `inAppUpdatePriority`, from 0 to 5; nil: not known.
+        package var priority: Int?
+        /// The oldest system that it runs on, as its name says; on Android an API level.
+        package var minimumOS: Version?
 
         package init(
             build: Int64, version: Version?, status: Status, fraction: Double, lifecycle: String = Self.published,
-            isForSomeCountries: Bool = false
+            countries: [String]? = nil, priority: Int? = nil, minimumOS: Version? = nil
         ) {
             self.build = build
             self.version = version
             self.status = status
             self.fraction = fraction
             self.lifecycle = lifecycle
-            self.isForSomeCountries = isForSomeCountries
+            self.countries = countries
+            self.priority = priority
+            self.minimumOS = minimumOS
         }
 
+        /// Whether it leaves countries out.
+        package var isForSomeCountries: Bool { countries != nil }
         package var isPublished: Bool { lifecycle == Self.published }
         package static let published = "PUBLISHED"
     }
@@ -37,6 +46,9 @@ package struct GooglePlayEvidence: Hashable, Sendable {
     package enum Status: String, Hashable, Sendable {
         case draft, inProgress, halted, completed
     }
+
+    /// From which `inAppUpdatePriority` on apps ask for an update at once, as Google's guide has it (Support in-app updates).
+    package static let urgentPriority = 4
 
     package var askedAt: Timestamp
     package var track: String
@@ -50,7 +62,9 @@ package struct GooglePlayEvidence: Hashable, Sendable {
 
     /// The newest that everybody is offered.
     package var offeredToAll: Release? {
-        releases.filter { $0.isPublished && $0.status == .completed }.max { $0.build < $1.build }
+        releases.filter { $0.isPublished && $0.status == .completed && !$0.isForSomeCountries }.max {
+            $0.build < $1.build
+        }
     }
 
     /// Those that meet a requirement.
@@ -67,7 +81,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
     /// Whether a requirement hangs on how far a rollout is, which Google does not tell without an edit.
     package func hangsOnRollout(_ question: GateQuestion) -> Bool {
         let offered = meeting(question).filter(\.isPublished)
-        return !offered.isEmpty && !offered.contains { $0.status == .completed }
+        return !offered.isEmpty && !offered.contains { $0.status == .completed && !$0.isForSomeCountries }
     }
 
     /// Whether users get it from the store, all of them or some.
@@ -75,27 +89,60 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         meeting(question).contains(where: \.isPublished)
     }
 
+    /// Whether a published release leaves countries out.
+    package var hasCountries: Bool { releases.contains { $0.isPublished && $0.isForSomeCountries } }
+
+    /// What users get of a version: of several releases the one that is offered to the most.
+    package func published(_ question: GateQuestion) -> Release? {
+        meeting(question).filter(\.isPublished).max {
+            ($0.isForSomeCountries ? 0 : 1, $0.fraction, $0.build) < (
+                $1.isForSomeCountries ? 0 : 1, $1.fraction, $1.build
+            )
+        }
+    }
+
+    /// - Parameter audience: where the app's devices are; nil: not known.
     func verdict(
-        _ question: GateQuestion, minimumFraction: Double, write: (Timestamp) -> String
+        _ question: GateQuestion, rules: AvailabilityGate.Rules, audience: AudienceCountries?,
+        write: (Timestamp) -> String
     ) -> GateVerdict {
+        let minimumFraction = rules.minimumFraction
+        /// Who could not get it though a force would reach him; nil: nobody.
+        func others(_ release: Release) -> String? {
+            guard let countries = release.countries, rules.countries == .hold else { return nil }
+            return (audience ?? AudienceCountries(hasUnknown: true)).others(than: countries)
+        }
+        /// To whom it is offered where that is not everybody.
+        func place(_ release: Release) -> String {
+            release.countries.map { " in \($0.isEmpty ? "some countries" : AudienceCountries.list($0)) alone" } ?? ""
+        }
         let known = meeting(question)
         let meeting = known.filter(\.isPublished)
         let asked = "last asked at \(write(askedAt))"
-        if let best = meeting.first(where: { $0.status == .completed }) {
-            return GateVerdict(.open, "Google Play offers \(Self.name(best)) to everybody")
+        let completed = meeting.filter { $0.status == .completed }
+        if let best = completed.first(where: { !$0.isForSomeCountries })
+            ?? completed.first(where: { others($0) == nil })
+        {
+            return GateVerdict(.open, "Google Play offers \(Self.name(best)) to everybody\(place(best))")
         }
-        let all = meeting.filter { $0.status == .inProgress }
-        let everywhere = all.filter { !$0.isForSomeCountries }
+        // What is offered to everybody in some countries is a rollout that has come to all of its users.
+        let all = meeting.filter { $0.status == .inProgress } + completed
+        let everywhere = all.filter { others($0) == nil }
         let rolling = (everywhere.isEmpty ? all : everywhere).max { $0.fraction < $1.fraction }
-        if let rolling, rolling.fraction >= minimumFraction, !rolling.isForSomeCountries {
-            return GateVerdict(.open, "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction))")
-        }
         if let rolling {
-            let users = rolling.isForSomeCountries ? "users in some countries" : "users"
+            let others = others(rolling)
+            let offer = "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction))"
+            if others == nil, rolling.fraction >= minimumFraction { return GateVerdict(.open, offer + place(rolling)) }
+            guard let others else {
+                return GateVerdict(
+                    .closed,
+                    "\(offer) of users\(place(rolling)); waiting for \(Self.percent(minimumFraction)), \(asked)")
+            }
             return GateVerdict(
                 .closed,
-                "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction)) of \(users); waiting for "
-                    + "\(Self.percent(minimumFraction))\(rolling.isForSomeCountries ? " everywhere" : ""), \(asked)")
+                "\(offer) of users\(place(rolling)), and \(others) could not get it; waiting for "
+                    + "\(Self.percent(minimumFraction)) everywhere: add the countries in Play Console, tell the devices' `country`, or set "
+                    + "googlePlay.countries to \"ignore\", \(asked)")
         }
         if let halted = meeting.first(where: { $0.status == .halted }) {
             return GateVerdict(

@@ -27,7 +27,7 @@ struct BatchRegistrar {
     static let find = PostgresStatement(
         """
         SELECT n.place, d.id, d.telephone, d.version, d.removed_at IS NOT NULL, d.environment, d.registered_at, d.retired_at,
-            d.seen_at, d.os_version
+            d.seen_at, d.os_version, d.country
         FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
         ORDER BY d.digest FOR UPDATE OF d
         """)
@@ -35,16 +35,16 @@ struct BatchRegistrar {
     static let insert = PostgresStatement(
         """
         INSERT INTO device (id, app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at,
-            os_version)
+            os_version, country)
         SELECT n.id, $1, n.digest, n.token, n.telephone, n.version, n.environment::smallint, n.registered_at,
-            n.retired_at, n.seen_at, n.os_version
-        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) WITH ORDINALITY
-                AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, os_version, place) ORDER BY t.place) AS n
+            n.retired_at, n.seen_at, n.os_version, n.country
+        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) WITH ORDINALITY
+                AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, os_version, country, place) ORDER BY t.place) AS n
         ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
         """)
     /// The same of many, in half the time. It goes on with nothing where one is there already.
     private static let copy = """
-        COPY device (app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version)
+        COPY device (app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version, country)
         FROM STDIN (FORMAT binary)
         """
     /// Devices from which on that is less work.
@@ -55,11 +55,12 @@ struct BatchRegistrar {
         """
         UPDATE device AS d SET telephone = n.telephone, version = n.version, registered_at = n.registered_at,
             retired_at = n.retired_at, retired_order = CASE WHEN n.retired_at IS NULL THEN NULL ELSE d.retired_order END,
-            seen_at = n.seen_at, os_version = n.os_version, removed_at = NULL, environment = n.environment::smallint,
+            seen_at = n.seen_at, os_version = n.os_version, country = n.country, removed_at = NULL,
+            environment = n.environment::smallint,
             planned_environment = CASE WHEN d.environment = n.environment THEN d.planned_environment
                 ELSE coalesce(d.planned_environment, d.environment) END
-        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
-            AS n (id, telephone, version, environment, registered_at, retired_at, seen_at, os_version)
+        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+            AS n (id, telephone, version, environment, registered_at, retired_at, seen_at, os_version, country)
         WHERE d.app_id IS NOT DISTINCT FROM $1 AND d.id = n.id
         """)
     /// Where the app has no campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
@@ -94,6 +95,7 @@ struct BatchRegistrar {
         var telephone: String?
         var version: String?
         var system: String?
+        var country: String?
         var environment: PushEnvironment
         var life: DeviceLife
     }
@@ -136,7 +138,7 @@ struct BatchRegistrar {
             let row = batch.rows[turn[index].place]
             return Written(
                 token: turn[index].token, telephone: batch.string(row.telephone), version: batch.string(row.version),
-                system: batch.string(row.system), environment: row.environment,
+                system: batch.string(row.system), country: batch.string(row.country), environment: row.environment,
                 life: DeviceLife(of: row, from: source, before: nil, at: now))
         }
         if isImport, try copy(added, new.lazy.map { digests[$0] }) {
@@ -164,7 +166,7 @@ struct BatchRegistrar {
         do {
             _ = try connection.copy(Self.copy, until: deadline) { rows in
                 for (device, digest) in zip(devices, digests) {
-                    try rows.row(columns: 10) { fields in
+                    try rows.row(columns: 11) { fields in
                         fields.add(app)
                         fields.add(digest)
                         fields.add(device.token)
@@ -175,6 +177,7 @@ struct BatchRegistrar {
                         fields.add(device.life.dead?.milliseconds)
                         fields.add(device.life.seen?.milliseconds)
                         fields.add(device.system)
+                        fields.add(device.country)
                     }
                 }
             }
@@ -213,6 +216,8 @@ struct BatchRegistrar {
         var keepsVersion = row.kept.contains(.version) || Self.same(version, newVersion)
         let (system, newSystem) = (found.optionalText(place, 9), batch.string(row.system))
         var keepsSystem = row.kept.contains(.system) || Self.same(system, newSystem)
+        let (country, newCountry) = (found.optionalText(place, 10), batch.string(row.country))
+        var keepsCountry = row.kept.contains(.country) || Self.same(country, newCountry)
         let old = version.flatMap { try? Version($0) }
         let new = newVersion.flatMap { try? Version($0) }
         if !keepsVersion, source == .records, !wasRemoved {
@@ -221,12 +226,14 @@ struct BatchRegistrar {
             if keepsVersion {
                 counts.versionsKept += 1
                 life.seen = before.seen
-                // What the records say of the system is as old as what they say of the version.
-                keepsSystem = true
+                // What the records say of the system and the country is as old as what they say of the version.
+                (keepsSystem, keepsCountry) = (true, true)
             }
         }
         let keepsEnvironment = row.kept.contains(.environment) || row.environment == environment
-        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsEnvironment, !wasRemoved, life == before {
+        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsCountry, keepsEnvironment, !wasRemoved,
+            life == before
+        {
             counts.unchanged += 1
             return nil
         }
@@ -243,7 +250,7 @@ struct BatchRegistrar {
         counts.updated += 1
         return Written(
             id: id, telephone: keepsUser && !wasRemoved ? telephone : newTelephone, version: kept,
-            system: keepsSystem ? system : newSystem,
+            system: keepsSystem ? system : newSystem, country: keepsCountry ? country : newCountry,
             environment: keepsEnvironment ? environment : row.environment, life: life)
     }
 
@@ -268,6 +275,7 @@ struct BatchRegistrar {
             values.add(devices.map(\.life.dead?.milliseconds))
             values.add(devices.map(\.life.seen?.milliseconds))
             values.add(devices.map(\.system))
+            values.add(devices.map(\.country))
         }
         return (found.affected, (0..<found.count).map { found.bytes($0, 0) })
     }

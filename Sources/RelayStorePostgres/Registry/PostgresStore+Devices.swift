@@ -107,7 +107,7 @@ extension PostgresStore {
 enum RegistryTable {
     private static let columns: SQL = """
         SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at,
-            d.os_version
+            d.os_version, d.country
 
         """
     private static let selection: SQL = columns + "FROM device AS d JOIN app AS a ON a.id = d.app_id"
@@ -151,7 +151,7 @@ enum RegistryTable {
             registration: DeviceRegistration(
                 app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
                 telephone: row.optionalText(4), version: row.version(5), environment: row.environment(6),
-                osVersion: row.version(10)),
+                osVersion: row.version(10), country: row.optionalText(11)),
             registeredAt: row.time(7), retiredAt: row.optionalTime(8))
         record.seenAt = row.optionalTime(9)
         return record

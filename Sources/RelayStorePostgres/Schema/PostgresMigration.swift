@@ -16,6 +16,7 @@ struct PostgresMigration: Sendable {
             "dead tokens in their order, events of apps", "versions seen lately",
             "who wants a campaign at any hour",
             "messages in several languages",
+            "countries of devices",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

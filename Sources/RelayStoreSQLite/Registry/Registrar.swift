@@ -15,6 +15,7 @@ struct Registrar {
     private let refresh: Statement
     private let replace: Statement
     private let changeSystem: Statement
+    private let changeCountry: Statement
     private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
@@ -31,15 +32,16 @@ struct Registrar {
         self.source = source
         find = try connection.prepared(
             """
-            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at, os_version
+            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at, os_version,
+                country
             FROM device
             \(DeviceTable.isToken)
             """)
         insert = try connection.prepared(
             """
             INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at, seen_at,
-                os_version)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                os_version, country)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
@@ -53,6 +55,7 @@ struct Registrar {
             WHERE id = ?3
             """)
         changeSystem = try connection.prepared("UPDATE device SET os_version = ?1 WHERE id = ?2")
+        changeCountry = try connection.prepared("UPDATE device SET country = ?1 WHERE id = ?2")
     }
 
     /// What was done so far, in devices that are written. A device that is as it was costs a look: 2 µs of 10.
@@ -96,6 +99,7 @@ struct Registrar {
             insert.bind(8, life.dead?.milliseconds)
             insert.bind(9, life.seen?.milliseconds)
             unsafe insert.bind(10, row.system, of: bytes)
+            unsafe insert.bind(11, row.country, of: bytes)
             try insert.run()
             counts.inserted += 1
             gained[app, default: 0] += 1
@@ -111,18 +115,19 @@ struct Registrar {
         var life = DeviceLife(of: row, from: source, before: before, at: now)
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
         var keepsSystem = unsafe row.kept.contains(.system) || find.equals(8, row.system, of: bytes)
+        var keepsCountry = unsafe row.kept.contains(.country) || find.equals(9, row.country, of: bytes)
         if !keepsVersion, source == .records, !wasRemoved {
             keepsVersion = unsafe before.outlasts(row, life, isOlder: isOlder(row.version, of: bytes))
             if keepsVersion {
                 counts.versionsKept += 1
                 life.seen = before.seen
-                // What the records say of the system is as old as what they say of the version.
-                keepsSystem = true
+                // What the records say of the system and the country is as old as what they say of the version.
+                (keepsSystem, keepsCountry) = (true, true)
             }
         }
         let keepsEnvironment =
             row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
-        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsEnvironment, !wasRemoved,
+        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsCountry, keepsEnvironment, !wasRemoved,
             life == before
         {
             counts.unchanged += 1
@@ -157,6 +162,11 @@ struct Registrar {
             changeSystem.bind(2, id)
             try changeSystem.run()
         }
+        if !keepsCountry {
+            unsafe changeCountry.bind(1, row.country, of: bytes)
+            changeCountry.bind(2, id)
+            try changeCountry.run()
+        }
         if !keepsEnvironment {
             try connection.run(DeviceTable.changeEnvironment, row.environment, id)
         }
@@ -186,6 +196,7 @@ struct Registrar {
         refresh.clear()
         replace.clear()
         changeSystem.clear()
+        changeCountry.clear()
     }
 
     /// Writes the counts that were gathered.

@@ -34,6 +34,7 @@ extension Migration {
             "versions seen lately",
             "who wants a campaign at any hour",
             "messages in several languages",
+            "countries of devices",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

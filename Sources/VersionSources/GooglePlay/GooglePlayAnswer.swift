@@ -26,16 +26,21 @@ package struct GooglePlayRollout: Hashable, Sendable {
     package var builds: [Int64]
     package var status: GooglePlayEvidence.Status
     package var fraction: Double
-    package var isForSomeCountries: Bool
+    /// Where it is offered alone, ascending; nil: everywhere.
+    package var countries: [String]?
+    /// `inAppUpdatePriority`; nil: not known.
+    package var priority: Int?
 
     package init(
-        name: String?, builds: [Int64], status: GooglePlayEvidence.Status, fraction: Double, isForSomeCountries: Bool
+        name: String?, builds: [Int64], status: GooglePlayEvidence.Status, fraction: Double,
+        countries: [String]? = nil, priority: Int? = nil
     ) {
         self.name = name
         self.builds = builds
         self.status = status
         self.fraction = fraction
-        self.isForSomeCountries = isForSomeCountries
+        self.countries = countries
+        self.priority = priority
     }
 }
 
@@ -97,12 +102,11 @@ package enum GooglePlayAnswer {
                 builds.append(try build(code, "\(path).versionCodes[\(index)]"))
             }
             if builds.isEmpty { continue }
-            let targeting = release["countryTargeting"]
             rollouts.append(
                 GooglePlayRollout(
                     name: release["name"]?.string, builds: builds, status: status,
-                    fraction: try fraction(of: release, status, path),
-                    isForSomeCountries: targeting?.object != nil && targeting?["includeRestOfWorld"]?.bool != true))
+                    fraction: try fraction(of: release, status, path), countries: try countries(of: release, path),
+                    priority: try priority(of: release, path)))
         }
         return rollouts
     }
@@ -123,6 +127,32 @@ package enum GooglePlayAnswer {
             }
             return number
         }
+    }
+
+    /// "Countries to target, specified as two letter CLDR codes", and "include 'rest of world' as well as explicitly targeted countries"
+    /// (Google, `CountryTargeting`): that is everywhere.
+    private static func countries(of release: JSONValue, _ path: String) throws(SourceFault) -> [String]? {
+        guard let targeting = release["countryTargeting"], targeting != .null else { return nil }
+        let path = "\(path).countryTargeting"
+        let elements = try array("countries", of: targeting, path)
+        if targeting["includeRestOfWorld"]?.bool == true { return nil }
+        var countries: Set<String> = []
+        for (index, element) in elements.enumerated() {
+            guard let text = element.string?.uppercased(), text.utf8.count == 2,
+                text.utf8.allSatisfy({ $0 &- 0x41 < 26 })
+            else { throw SourceFault("\(path).countries[\(index)] is \(element.sight), not a country such as \"DE\"") }
+            countries.insert(text)
+        }
+        return countries.sorted()
+    }
+
+    /// "In-app update priority of the release … in the range [0, 5] … Defaults to 0" (Google, `TrackRelease`).
+    private static func priority(of release: JSONValue, _ path: String) throws(SourceFault) -> Int {
+        guard let value = release["inAppUpdatePriority"], value != .null else { return 0 }
+        guard let priority = value.integer, (0...5).contains(priority) else {
+            throw SourceFault("\(path).inAppUpdatePriority is \(value.sight), not a whole number from 0 to 5")
+        }
+        return Int(priority)
     }
 
     private static func list(_ body: [UInt8]) throws(SourceFault) -> [(release: JSONValue, path: String)] {

@@ -142,7 +142,7 @@ package struct GooglePlayMachine: PollMachine, Hashable {
         known = summaries
         let releases = joined(summaries)
         // How far a rollout is was last said by the edit.
-        let isStaged = releases.contains { $0.isPublished && $0.status != .completed }
+        let isStaged = releases.contains { $0.isPublished && ($0.status != .completed || $0.isForSomeCountries) }
         let new = GooglePlayEvidence(
             askedAt: isStaged ? readAt ?? now : now, track: source.track, releases: releases)
         evidence = new
@@ -163,15 +163,20 @@ package struct GooglePlayMachine: PollMachine, Hashable {
                 GooglePlayEvidence.Release(
                     build: build, version: version(rollout.name), status: rollout.status, fraction: rollout.fraction,
                     lifecycle: change?.lifecycle ?? GooglePlayEvidence.Release.published,
-                    isForSomeCountries: rollout.isForSomeCountries))
+                    countries: rollout.countries, priority: rollout.priority, minimumOS: system(rollout.name)))
         }
         for summary in pending {
             releases.append(
                 GooglePlayEvidence.Release(
                     build: summary.builds.max() ?? 0, version: version(summary.name), status: .draft, fraction: 0,
-                    lifecycle: summary.lifecycle))
+                    lifecycle: summary.lifecycle, minimumOS: system(summary.name)))
         }
         return releases
+    }
+
+    private func system(_ name: String?) -> Version? {
+        guard let name, case .version(let system)? = source.minimumOSPattern?.read(name) else { return nil }
+        return system
     }
 
     private func version(_ name: String?) -> Version? {

@@ -12,6 +12,8 @@ package struct GooglePlaySource: Hashable, Sendable {
     package var track: String
     /// How a release's name holds a version.
     package var namePattern: TagPattern
+    /// How a release's name holds the oldest system that it runs on, an API level; nil: it does not.
+    package var minimumOSPattern: TagPattern?
     /// Default 10 minutes.
     package var every: Duration
     /// Default Google's; one of the owner's own for tests.
@@ -23,12 +25,14 @@ package struct GooglePlaySource: Hashable, Sendable {
 
     package init(
         packageName: String, track: String = "production", namePattern: TagPattern = GooglePlaySource.namePattern,
+        minimumOSPattern: TagPattern? = nil,
         every: Duration = .seconds(600), server: String = GooglePlaySource.google, trustedCertificates: String? = nil,
         account: GoogleAccount? = nil
     ) {
         self.packageName = packageName
         self.track = track
         self.namePattern = namePattern
+        self.minimumOSPattern = minimumOSPattern
         self.every = every
         self.server = server
         self.trustedCertificates = trustedCertificates
@@ -44,7 +48,9 @@ package struct GooglePlaySource: Hashable, Sendable {
     private var app: String { "\(server)/androidpublisher/v3/applications/\(Self.escaped(packageName))" }
     var releasesAddress: String { "\(app)/tracks/\(Self.escaped(track))/releases" }
     /// By another pattern the same names are other versions.
-    var query: String { "\(releasesAddress) \(namePattern.text)" }
+    var query: String {
+        ([releasesAddress, namePattern.text] + (minimumOSPattern.map { [$0.text] } ?? [])).joined(separator: " ")
+    }
     var editsAddress: String { "\(app)/edits" }
     func editAddress(_ edit: String) -> String { "\(editsAddress)/\(Self.escaped(edit))" }
     func trackAddress(_ edit: String) -> String { "\(editAddress(edit))/tracks/\(Self.escaped(track))" }

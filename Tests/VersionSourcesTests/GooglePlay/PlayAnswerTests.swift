@@ -30,7 +30,7 @@ struct PlayAnswerTests {
         let body = PlaySample.track(
             PlaySample.rollout("200 (2.0.0)", [199, 200], "inProgress", 0.125),
             PlaySample.rollout(
-                "2.0.0-de", [201], "inProgress", 0.5, more: #""countryTargeting": { "countries": ["DE"] },"#),
+                "2.0.0-de", [201], "inProgress", 0.5, more: #""countryTargeting": { "countries": ["de", "AT"] },"#),
             PlaySample.rollout(
                 nil, [202], "halted", 0.2,
                 more: #""countryTargeting": { "countries": ["DE"], "includeRestOfWorld": true },"#),
@@ -40,7 +40,8 @@ struct PlayAnswerTests {
         #expect(read.map(\.builds) == [[199, 200], [201], [202], [203], [190]])
         #expect(read.map(\.status) == [.inProgress, .inProgress, .halted, .halted, .completed])
         #expect(read.map(\.fraction) == [0.125, 0.5, 0.2, 1, 1])
-        #expect(read.map(\.isForSomeCountries) == [false, true, false, false, false])
+        #expect(read.map(\.countries) == [nil, ["AT", "DE"], nil, nil, nil])
+        #expect(read.map(\.priority) == [0, 0, 0, 0, 0])
         #expect(read.map(\.name) == ["200 (2.0.0)", "2.0.0-de", nil, nil, "1.9.0"])
     }
 

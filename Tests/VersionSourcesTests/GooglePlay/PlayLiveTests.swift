@@ -178,6 +178,58 @@ struct PlayLiveTests {
         #expect(play.bench.seen.now.bumps.allSatisfy { $0.latest?.text != "2.0.0" })
     }
 
+    @Test("what is offered in some countries waits for the others, for devices that tell where they are, or for nobody")
+    func countries() throws {
+        let play = try PlayBench()
+        defer { play.stop() }
+        try play.require("2.0.0", build: 200)
+        let store = play.bench.store
+        var device = DeviceRegistration(app: PlayBench.app, token: "one", telephone: "1", version: try Version("1.9.0"))
+        _ = try store.register([device], at: SourceBench.now())
+        play.publish(
+            PlaySample.summary("200 (2.0.0)", [200]), PlaySample.summary("1.9.0", [190]),
+            track: PlaySample.track(
+                PlaySample.rollout(
+                    "200 (2.0.0)", [200], "inProgress", 1, more: #""countryTargeting": { "countries": ["DE", "AT"] },"#),
+                PlaySample.rollout("1.9.0", [190], "completed")))
+        try play.start()
+        play.bench.wait("unknown") { _ in
+            play.verdict()?.reason.contains("AT, DE alone, and devices whose country is not known could not get it")
+                == true
+        }
+        #expect(play.inForce == nil)
+        device.country = "FR"
+        _ = try store.register([device], at: SourceBench.now())
+        play.bench.wait("elsewhere") { _ in play.verdict()?.reason.contains("and devices in FR could not") == true }
+        #expect(play.inForce == nil)
+        device.country = "AT"
+        _ = try store.register([device], at: SourceBench.now())
+        play.bench.wait("there") { _ in play.inForce == "2.0.0" }
+        let row = try #require(try store.version(of: PlayBench.app)?.requirements.required)
+        let warnings = play.bench.runner.warnings(of: row, PlayBench.app)
+        #expect(
+            warnings.count == 1 && warnings[0].contains("(version code 200) has inAppUpdatePriority 0"), "\(warnings)")
+    }
+
+    @Test("the system that a release's name says is that of what is required, unless a person has said another")
+    func systems() throws {
+        let play = try PlayBench()
+        defer { play.stop() }
+        try play.require("2.0.0", build: 200)
+        play.publish(
+            PlaySample.summary("2.0.0 (API 29)", [200]), PlaySample.summary("1.9.0", [190]),
+            track: PlaySample.track(
+                PlaySample.rollout("2.0.0 (API 29)", [200], "inProgress", 0.1),
+                PlaySample.rollout("1.9.0", [190], "completed")))
+        guard case .googlePlay(var source) = try play.google.source() else { return }
+        source.namePattern = try TagPattern(#"^(\d+(?:\.\d+)+)"#)
+        source.minimumOSPattern = try TagPattern(#"API (\d+)"#)
+        try play.start(.googlePlay(source))
+        func minimum() -> String? { (try? play.bench.store.version(of: PlayBench.app))?.minimumOS?.text }
+        play.bench.wait("API 29") { seen in seen.bumps.contains { $0.minimumOS == .set(try? Version("29")) } }
+        #expect(play.bench.seen.now.bumps.allSatisfy { $0.latest?.text != "2.0.0" && $0.required == nil })
+    }
+
     struct Lie: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var route: PlayStandIn.Route

@@ -19,8 +19,7 @@ struct PlayMachineTests {
         _ build: Int64, _ status: GooglePlayEvidence.Status, _ fraction: Double = 1
     ) -> GooglePlayRollout {
         GooglePlayRollout(
-            name: build == 200 ? "200 (2.0.0)" : "1.9.0", builds: [build], status: status, fraction: fraction,
-            isForSomeCountries: false)
+            name: build == 200 ? "200 (2.0.0)" : "1.9.0", builds: [build], status: status, fraction: fraction)
     }
 
     private static func wanted() throws -> GateQuestion {
@@ -200,9 +199,30 @@ struct PlayMachineTests {
         let named = GooglePlaySummary(name: "Release 7", builds: [7], lifecycle: "PUBLISHED")
         _ = machine.listed(.success([named]), wanted: [], at: Self.start)
         let rollout = GooglePlayRollout(
-            name: "Release 7", builds: [7], status: .completed, fraction: 1, isForSomeCountries: false)
+            name: "Release 7", builds: [7], status: .completed, fraction: 1)
         #expect(
             try evidence(machine.read(.success([rollout]), leftover: nil, at: Self.start)).offeredToAll?.version?.text
                 == "7")
+    }
+
+    @Test("a name may say the oldest system, and a track who it is for and how urgent it is")
+    func systems() throws {
+        let source = GooglePlaySource(
+            packageName: "com.example.app", namePattern: try TagPattern(#"^(\d+(?:\.\d+)+)"#),
+            minimumOSPattern: try TagPattern(#"API (\d+)"#))
+        #expect(source.query.hasSuffix(#" API (\d+)"#), "by another pattern the same names are other systems")
+        var machine = GooglePlayMachine(source: source, start: Self.start)
+        let name = "2.0.0 (API 29)"
+        let list = [GooglePlaySummary(name: name, builds: [200], lifecycle: "PUBLISHED"), Self.old]
+        _ = machine.listed(.success(list), wanted: [], at: Self.start)
+        let rollout = GooglePlayRollout(
+            name: name, builds: [200], status: .completed, fraction: 1, countries: ["DE"], priority: 3)
+        let read = try evidence(
+            machine.read(.success([rollout, Self.rollout(190, .completed)]), leftover: nil, at: Self.start))
+        let release = try #require(read.published(GateQuestion(try Version("2.0.0"))))
+        #expect(release.minimumOS?.text == "29" && release.countries == ["DE"] && release.priority == 3)
+        #expect(read.releases.last?.minimumOS == nil && read.offeredToAll?.build == 190)
+        #expect(
+            read.hangsOnRollout(GateQuestion(try Version("2.0.0"))), "countries are added without a change in the list")
     }
 }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+extension SQLStore {
+    package func seenCountries(of app: AppKey) throws -> AudienceCountries {
+        try readOnce("reading the countries seen") { connection in
+            guard let id = try AppTable.id(of: app, connection) else { return AudienceCountries() }
+            var audience = AudienceCountries()
+            var last = ""
+            // Each time the next in the index `device_country`.
+            while let next = try connection.first(SeenCountries.next, id, last, row: { $0.optionalText(0) }) ?? nil {
+                audience.known.insert(next)
+                last = next
+            }
+            audience.hasUnknown = try connection.exists(SeenCountries.unknown, id)
+            return audience
+        }
+    }
+}
+
+package enum SeenCountries {
+    /// The next country of an app (?1) after one (?2); NULL: none.
+    package static let next: SQL = """
+        SELECT min(country) FROM device WHERE app_id = ?1 AND country > ?2 AND country IS NOT NULL AND removed_at IS NULL
+        """
+    /// A device of an app (?1) that has not told.
+    package static let unknown: SQL =
+        "SELECT 1 FROM device WHERE app_id = ?1 AND country IS NULL AND removed_at IS NULL LIMIT 1"
+}
