@@ -27,11 +27,15 @@ extension JSONWriter {
 
     private mutating func block(_ block: BlockStatus) {
         let row = block.requirement
-        object([
-            .version: row.version.text, .state: block.state, .inForceSince: row.state == .inForce ? row.inForceAt : nil,
-            .waitingReason: block.wait?.reason, .waitingUntil: block.wait?.opensAt, .minimumOs: row.minimumOS?.text,
-            .downloadUrl: row.downloadURL, .message: row.message,
-        ])
+        object { writer in
+            writer.members([
+                .version: row.version.text, .state: block.state,
+                .inForceSince: row.state == .inForce ? row.inForceAt : nil,
+                .waitingReason: block.wait?.reason, .waitingUntil: block.wait?.opensAt, .minimumOs: row.minimumOS?.text,
+                .downloadUrl: row.downloadURL, .message: row.message?.text,
+            ])
+            writer.messages(row.message)
+        }
     }
 
     private mutating func inForceMembers(_ inForce: InForce?) {
