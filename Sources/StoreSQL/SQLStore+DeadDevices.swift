@@ -60,7 +60,8 @@ package enum DeadTable {
 
     /// Those of an app (?1) behind a place (?2).
     package static let page: SQL = """
-        SELECT id, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version, retired_order
+        SELECT id, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version, retired_order,
+            country
         FROM device WHERE app_id = ?1 AND retired_order > ?2 AND retired_order <= ?3 AND \(isDead)
         ORDER BY retired_order LIMIT ?4
         """
@@ -78,7 +79,7 @@ package enum DeadTable {
                 id: row.integer(0),
                 registration: DeviceRegistration(
                     app: key, token: row.text(1), telephone: row.optionalText(2), version: row.version(3),
-                    environment: row.environment(4), osVersion: row.version(8)),
+                    environment: row.environment(4), osVersion: row.version(8), country: row.optionalText(10)),
                 registeredAt: row.time(5), retiredAt: row.optionalTime(6))
             record.seenAt = row.optionalTime(7)
             return DeadDevice(record: record, place: DeadPlace(order: row.integer(9)))
