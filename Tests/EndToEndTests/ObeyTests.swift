@@ -33,6 +33,13 @@ import Testing
         let text = ISO8601DateFormatter().string(from: moment)
         let words = #""message":"From {requiredFrom} on.""#
         let body = #"{"required":"2.0.0","minimumOs":"15.0","requiredFrom":"\#(text)",\#(words)}"#
+        let plan = try bench.api("POST", "/v1/apps/\(Workbench.app)/ios/plan", body: Array(body.utf8)).json
+        #expect(
+            plan["toPush"] as? Int == 2 && (plan["filteredBy"] as? [String: Any])?["osTooOld"] as? Int == 1, "\(plan)")
+        #expect((plan["waitingReason"] as? String)?.hasPrefix("required from ") == true, "\(plan)")
+        let warnings = try #require(plan["warnings"] as? [String])
+        #expect(
+            warnings.contains { $0.contains("have a system older than 15.0 and can never get 2.0.0") }, "\(warnings)")
         let answer = try bench.api("PUT", "/v1/apps/\(Workbench.app)/ios/version", body: Array(body.utf8))
         #expect(answer.status == 202, "\(answer)")
         let campaign = try bench.campaign(of: answer)
@@ -84,6 +91,17 @@ import Testing
         #expect(early.status == 1 && early.errors.contains("who leaves it would find nothing"), "\(early)")
         let set = try bench.command("version", "set", Workbench.app, "ios", "--latest", "2.2.0", "--yes")
         #expect(set.status == 0, "\(set)")
+        let plan = try bench.api(
+            "POST", "/v1/apps/\(Workbench.app)/ios/plan", body: Array(#"{"blocked":["2.1.5","2.1.7"]}"#.utf8)
+        ).json
+        #expect(plan["toPush"] as? Int == 2 && plan["required"] is NSNull, "\(plan)")
+        let blocks = try #require(plan["blocks"] as? [[String: Any]])
+        #expect(blocks.map { $0["version"] as? String } == ["2.1.5", "2.1.7"], "\(blocks)")
+        #expect(blocks.map { $0["toPush"] as? Int } == [2, 0], "\(blocks)")
+        let warnings = try #require(plan["warnings"] as? [String])
+        #expect(warnings.first == "no device was seen with 2.1.7", "\(warnings)")
+        #expect(
+            warnings.contains { $0.contains("the launch document has no word for a single version") }, "\(warnings)")
         let blocked = try bench.command(
             "version", "block", Workbench.app, "ios", "2.1.5", "--message", "Leave it.", "--json")
         let json = try #require(try JSONSerialization.jsonObject(with: Data(blocked.output.utf8)) as? [String: Any])

@@ -43,15 +43,11 @@ final class StoreFixture: Sendable {
         try Migration.run(
             on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 15 })
         try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
-        try old.execute("DROP INDEX new.device_system; ALTER TABLE new.device DROP COLUMN os_version")
-        try old.execute("ALTER TABLE new.device DROP COLUMN seen_at")
-        for table in ["app", "device", "former_telephone", "version_seen"] {
-            try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))
-        }
+        for table in ["app", "device", "former_telephone", "version_seen"] { try Self.copy(table, old) }
         try old.execute(Self.oldRequirement)
         try old.execute(Self.oldShards)
         for table in ["delivery", "delivery_batch", "delivery_upgrade", "campaign_wave", "campaign_reason"] {
-            try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))
+            try Self.copy(table, old)
         }
         try old.execute("DETACH new")
     }
@@ -76,19 +72,7 @@ final class StoreFixture: Sendable {
         let tables = try old.all(
             "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT IN ('shard', 'release', 'migration')"
         ) { $0.text(0) }
-        for table in tables where !table.hasPrefix("sqlite_") {
-            let columns = try old.all(
-                """
-                SELECT name FROM pragma_table_info(?1, 'main')
-                INTERSECT SELECT name FROM pragma_table_info(?1, 'new')
-                """, table
-            ) { $0.text(0) }.joined(separator: ", ")
-            try old.execute(
-                SQL(
-                    typed:
-                        "DELETE FROM main.\(table); INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM new.\(table)"
-                ))
-        }
+        for table in tables where !table.hasPrefix("sqlite_") { try Self.copy(table, old) }
         try old.execute(
             """
             UPDATE main.campaign SET accepted = n.accepted, retrying = n.retrying, rejected = n.rejected,
@@ -103,6 +87,21 @@ final class StoreFixture: Sendable {
             """)
         for trigger in triggers { try old.execute(SQL(typed: trigger.sql)) }
         try old.execute("DETACH new")
+    }
+
+    /// What both schemas have of a table; one that is gone since stays empty.
+    private static func copy(_ table: String, _ old: SQLiteConnection) throws {
+        let columns = try old.all(
+            """
+            SELECT name FROM pragma_table_info(?1, 'main') INTERSECT SELECT name FROM pragma_table_info(?1, 'new')
+            """, table
+        ) { $0.text(0) }.joined(separator: ", ")
+        guard !columns.isEmpty else { return }
+        try old.execute(
+            SQL(
+                typed:
+                    "DELETE FROM main.\(table); INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM new.\(table)"
+            ))
     }
 
     private static let oldShards: SQL = """

@@ -113,6 +113,12 @@ extension ConformanceCase {
             let changed = try subject.changed(DeviceChange(token: token, osVersion: .set(nil)))
             try same(changed.osVersion, nil)
             try same(try subject.store.seenVersions(of: subject.app).systems, [])
+            // Who has the token after it was removed may have another phone.
+            try same(try imported { ($0.osVersion, $0.country) = (.set(old), .set("DE")) }.updated, 1)
+            try check(try subject.store.removeDevice(subject.app, token: token), "it is there")
+            try same(try imported { $0.telephone = .set("3") }.inserted, 1)
+            try same(try subject.device(0).registration.osVersion, nil)
+            try same(try subject.device(0).registration.country, nil)
         },
         ConformanceCase(
             "the country of a device is kept, left alone, changed and forgotten, and the countries are known"

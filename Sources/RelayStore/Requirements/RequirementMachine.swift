@@ -27,7 +27,7 @@ package struct RequirementMachine: Sendable {
     package internal(set) var requirements: Requirements
     package internal(set) var campaigns: [CampaignFacts]
     /// What the event was about: the row that was asked for, released, taken back.
-    package private(set) var subject: Int64?
+    package internal(set) var subject: Int64?
     /// The blocks that the event made or ended.
     package internal(set) var blocked: [Int64] = []
     var nextID: Int64 = -1
@@ -331,74 +331,11 @@ package struct RequirementMachine: Sendable {
         }
         return false
     }
-
-    // MARK: A person's word
-
-    private mutating func release(
-        _ version: Version?, _ kind: Requirement.Kind?, by actor: Signature, _ surroundings: Surroundings
-    ) throws(RequirementRefusal) {
-        let candidates = requirements.rows.filter { row in
-            // Of one in waves it is its campaign's next wave that waits, while there is one to come.
-            row.kind != .latest && row.isLive && !requirements.isSuperseded(row)
-                && (row.state != .inForce || row.reach == 0 || isLeftInWaves(row))
-                && version.map { $0 == row.version } ?? true && kind.map { $0 == row.kind } ?? true
-        }
-        .sorted { $0.version > $1.version }
-        // What is held as a slip comes last: whoever releases a canary does not mean that.
-        guard
-            let row = candidates.first(where: { $0.isAccepted && $0.state != .inForce })
-                ?? candidates.first(where: \.isAccepted) ?? candidates.first
-        else { throw .nothingWaits }
-        if row.kind == .required, requirements.live(row.version, kind: .blocked) != nil {
-            throw .isBlocked(row.version)
-        }
-        subject = row.id
-        if row.state == .inForce {
-            let reach = isLeftInWaves(row) ? Requirement.everybody : row.firstReach
-            change(row.id, by: actor) { ($0.reach, $0.reason) = (reach, "released by hand") }
-            for index in campaigns.indices where campaigns[index].requirement == row.id {
-                restartTime(index, surroundings)
-            }
-        } else {
-            change(row.id, by: actor) { row in
-                if row.state == .asked { row.accept(surroundings) }
-                (row.isReleased, row.reason) = (true, "released by hand")
-            }
-        }
-    }
-
-    /// Whether its campaign is over, by its time to live or by hand, before all of its waves had begun.
-    private func isLeftInWaves(_ row: Requirement) -> Bool {
-        (1..<Requirement.everybody).contains(row.reach)
-            && campaigns.contains { $0.requirement == row.id && $0.end != nil }
-    }
-
-    /// A stage begins: it has the whole time to live.
-    mutating func restartTime(_ index: Int, _ surroundings: Surroundings) {
-        let all = campaigns[index].timeToLive
-        if campaigns[index].state == .running {
-            campaigns[index].expiresAt = surroundings.now + all
-        } else {
-            campaigns[index].timeLeft = all
-        }
-    }
-
-    private mutating func withdraw(
-        _ version: Version, by actor: Signature, reason: String?
-    ) throws(RequirementRefusal) {
-        guard let row = requirements.live(version), !requirements.isSuperseded(row) else {
-            throw .notRequired(version, now: requirements.required?.version)
-        }
-        subject = row.id
-        change(row.id, by: actor) { row in
-            (row.state, row.reason) = (.withdrawn, "withdrawn by \(actor.by)" + (reason.map { ": \($0)" } ?? ""))
-        }
-    }
 }
 
 extension Requirement {
     /// What another program wrote is taken up.
-    fileprivate mutating func accept(_ surroundings: RequirementMachine.Surroundings) {
+    mutating func accept(_ surroundings: RequirementMachine.Surroundings) {
         (state, isGated, reason) = (.waiting, surroundings.gate != nil, nil)
         guard kind == .required else { return }
         stages = surroundings.draft?.waves

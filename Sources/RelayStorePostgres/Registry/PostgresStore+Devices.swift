@@ -176,13 +176,16 @@ enum RegistryTable {
         return true
     }
 
-    /// Removes a device with its user; `tally` is to be stored.
+    /// Removes a device with its user, and with what is known of its phone: whoever has the token next may have another. `tally` is to be
+    /// stored.
     static func remove(
         _ id: Int64, of app: Int64, _ version: String?, _ tally: inout RegistryTally, _ session: PostgresSession
     ) throws {
         try session.run(
-            "UPDATE device SET telephone = NULL, removed_at = now_ms(), retired_order = NULL WHERE app_id = ? AND id = ?",
-            app, id)
+            """
+            UPDATE device SET telephone = NULL, os_version = NULL, country = NULL, removed_at = now_ms(), retired_order = NULL
+            WHERE app_id = ? AND id = ?
+            """, app, id)
         tally.gained(-1, app: app)
         tally.left(version, app: app)
     }

@@ -254,13 +254,14 @@ package enum DeviceTable {
         return true
     }
 
-    /// Removes a device with its user; `seen` is to be stored.
+    /// Removes a device with its user, and with what is known of its phone: whoever has the token next may have another. `seen` is to be
+    /// stored.
     static func remove(
         _ id: Int64, of app: Int64, _ version: Version?, _ seen: inout SeenTally, _ connection: SQLiteConnection
     ) throws {
         try connection.run(
             """
-            UPDATE device SET telephone = NULL, retired_order = NULL,
+            UPDATE device SET telephone = NULL, os_version = NULL, country = NULL, retired_order = NULL,
                 removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
             """, id)
         try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", app)

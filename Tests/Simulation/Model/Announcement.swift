@@ -32,6 +32,8 @@ struct Announcement {
     var canary: Set<Int>?
     /// When each of them was erased, or others were named instead: what was read for them before may leave still.
     var gone: [Int: Int64] = [:]
+    /// Nobody is forced before that; nil: as soon as its store offers it.
+    var requiredFrom: Int64?
     /// When a person released the canary.
     var canaryReleasedAt: Int64?
     /// Whether it reaches its users in waves.
@@ -89,7 +91,7 @@ struct Announcement {
         }
         return max(
             noticedAt ?? 0, askedAt, hiddenUntil, isGated ? releasedAt ?? (offeredAt ?? askedAt) + hold : askedAt,
-            max(canaryReleasedAt ?? 0, lastWaveAt ?? 0))
+            max(canaryReleasedAt ?? 0, lastWaveAt ?? 0, isReleased ? 0 : requiredFrom ?? 0))
     }
 }
 

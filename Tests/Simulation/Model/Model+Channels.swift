@@ -15,6 +15,7 @@ extension Model {
         let known = announcements.filter { $0.app == app && $0.version == version }
         func may(_ one: Announcement) -> Bool {
             one.isLive && !one.isDoubted && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)
+                && !isBeforeMoment(one)
                 && (one.isForAll && (!one.isStaged || user != nil) || one.isUnclear
                     || user.map { one.canary?.contains($0) ?? false } ?? false)
         }
@@ -33,6 +34,9 @@ extension Model {
         } else if last.isDoubted {
             broke("inForce.implausible", "\(what), and nobody has said that it is meant")
             announcements[place].isDoubted = false
+        } else if isBeforeMoment(last) {
+            broke("inForce.moment", "\(what), \((last.requiredFrom ?? now) - now) ms before its moment")
+            announcements[place].requiredFrom = nil
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
             broke(
                 last.lostItsGate ? "inForce.removedSource" : last.hasWaves ? "canary.itself" : "inForce.canary",
@@ -51,6 +55,11 @@ extension Model {
                 last.lostItsGate ? "inForce.removedSource" : "inForce.gate", "\(what), which its store has not offered")
             announcements[place].releasedAt = now
         }
+    }
+
+    /// Whether nobody may be forced yet by what people say of its moment. A clock that was set is believed only in time.
+    func isBeforeMoment(_ one: Announcement) -> Bool {
+        isClockRight && !one.isReleased && !one.isUnclear && one.requiredFrom.map { now < $0 } ?? false
     }
 
     /// A channel says to somebody with too old a system that he must upgrade.

@@ -296,6 +296,10 @@ struct Model {
         if isOver(facts.pausedAt) { broke("push.paused", "\(what): paused \(ago(facts.pausedAt))") }
         if isOver(supersededAt(place)) { broke("push.superseded", "\(what): superseded \(ago(supersededAt(place)))") }
         if isOver(routeGoneAt[app]) { broke("push.noRoute", "\(what): not configured since \(ago(routeGoneAt[app]))") }
+        if announcement.withdrawnAt == nil, isBeforeMoment(announcement) {
+            broke("inForce.moment", "\(what): its moment is \((announcement.requiredFrom ?? now) - now) ms ahead")
+            announcements[place].requiredFrom = nil
+        }
         if announcement.withdrawnAt == nil, !announcement.isThrough {
             if isOver(announcement.haltedAt) {
                 broke(

@@ -17,6 +17,7 @@ package struct Setup: Hashable, Sendable {
                 ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
                 ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]), ("fraction", [100, 10]),
                 ("astray", [0, 0, 1, 2]), ("system", [0, 0, 1]), ("dated", [1, 0, 0]),
+                ("moment", [0, 0, 1]), ("country", [0, 0, 1]),
                 ("hours", [0, 0, 0, 1, 2, 4, 5, 7, 9, 11, 14, 19]),
             ].map { name, values in ("\(name)\(app)", values) }
         }

@@ -72,7 +72,7 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
             GooglePlayRollout(
                 name: World.text(version: release.version), builds: [Int64(release.version)],
                 status: release.isHalted ? .halted : release.percent == 100 ? .completed : .inProgress,
-                fraction: Double(release.percent) / 100)
+                fraction: Double(release.percent) / 100, countries: release.isForSomeCountries ? ["AT", "DE"] : nil)
         }
         return (.success(rollouts), nil)
     }

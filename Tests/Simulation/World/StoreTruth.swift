@@ -9,6 +9,8 @@ struct StoreTruth {
         /// Of the users; 100: everybody.
         var percent: Int
         var isHalted = false
+        /// Offered in some countries alone; where the phones are nobody knows.
+        var isForSomeCountries = false
         /// By the right time, in milliseconds.
         var shownAt: Int64
     }
@@ -25,12 +27,13 @@ struct StoreTruth {
         return truth
     }
 
-    mutating func publish(_ version: Int, percent: Int, at time: Int64) {
-        if let index = releases.firstIndex(where: { $0.version == version }) {
-            (releases[index].percent, releases[index].isHalted) = (percent, false)
-        } else {
+    mutating func publish(_ version: Int, percent: Int, inSomeCountries: Bool = false, at time: Int64) {
+        let index = releases.firstIndex { $0.version == version } ?? releases.endIndex
+        if index == releases.endIndex {
             releases.append(Release(version: version, percent: percent, shownAt: time))
         }
+        (releases[index].percent, releases[index].isHalted) = (percent, false)
+        releases[index].isForSomeCountries = inSomeCountries
     }
 
     mutating func halt(_ version: Int, _ isHalted: Bool) {
@@ -39,13 +42,13 @@ struct StoreTruth {
         releases[index].isHalted = isHalted
     }
 
-    /// What a gate has to make of it (PROTOCOLS 4.2): what everybody is offered is open, a rollout that goes on is not yet, one
-    /// that is halted is none any more.
+    /// What a gate has to make of it (PROTOCOLS 4.2): what everybody is offered is open, a rollout that goes on is not yet, nor is one in
+    /// some countries, one that is halted is none any more.
     ///
     /// - Parameter minimum: percent of the users that are enough.
     func verdict(on version: Int, minimum: Int) -> Verdict {
         let meeting = releases.filter { $0.version >= version }
-        if meeting.contains(where: { !$0.isHalted && $0.percent >= minimum }) { return .open }
+        if meeting.contains(where: { !$0.isHalted && !$0.isForSomeCountries && $0.percent >= minimum }) { return .open }
         if meeting.contains(where: { !$0.isHalted }) { return .closed }
         return meeting.isEmpty ? .closed : .halted
     }

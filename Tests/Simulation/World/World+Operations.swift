@@ -106,8 +106,14 @@ extension World {
         bump.isConfirmed = true
         let hasMinimum = settings.setup["system", app] == 1 && version % 4 != 0
         if hasMinimum { bump.minimumOS = .set(try Version(Phone.minimumSystem)) }
-        let to = canary.map { " for the users \($0.sorted())" } ?? ""
+        let moment = moment(app, version)
+        if let moment { bump.requiredFrom = .set(clock.now.wall + moment) }
+        let to =
+            (canary.map { " for the users \($0.sorted())" } ?? "") + (moment.map { ", in force in \($0)" } ?? "")
         let rose = try apply(bump, app, canary: canary, source: source)
+        if rose, let moment, let place = model.newest(app, version) {
+            model.announcements[place].requiredFrom = milliseconds + moment.milliseconds
+        }
         if hasMinimum, let place = model.newest(app, version), model.announcements[place].isLive,
             !model.announcements[place].isOutside, !model.announcements[place].isUnclear
         {
@@ -123,6 +129,13 @@ extension World {
             model.announcements[place].canary = canary
         }
         return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"
+    }
+
+    /// When a version is to come into force at the earliest, from now; nil: at once. What is asked for already keeps its moment.
+    private func moment(_ app: Int, _ version: Int) -> Duration? {
+        let isNew = model.newest(app, version).map { !model.announcements[$0].isLive } ?? true
+        guard settings.setup["moment", app] == 1, isNew else { return nil }
+        return [nil, .seconds(600), .seconds(7200), .seconds(40 * 3600)][version % 4]
     }
 
     /// - Returns: whether what is required rose.

@@ -38,8 +38,10 @@ extension World {
         switch kind {
         case .publish:
             let version = number % 4 == 0 ? wanted + 1 : wanted
-            stores[app].publish(version, percent: 100, at: now)
-            return "the store of app \(app) offers \(World.text(version: version)) to everybody"
+            let isForSome = settings.setup["country", app] == 1 && settings.isAndroid(app) && number % 3 == 0
+            stores[app].publish(version, percent: 100, inSomeCountries: isForSome, at: now)
+            return
+                "the store of app \(app) offers \(World.text(version: version)) to everybody\(isForSome ? " in two countries" : "")"
         case .rollOut:
             // Apple takes back from nobody what everybody is offered, and an answer that says so is taken for a fault of it.
             guard settings.isAndroid(app) || stores[app].verdict(on: wanted, minimum: 100) != .open else { return nil }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+import Foundation
+import HTTPServer
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+
+/// What the channels say to who asks them, beside each other and beside what people have said.
+extension World {
+    func askChannels(_ app: Int) {
+        guard let relay else { return }
+        let key = settings.key(app)
+        guard let zero = try? Version("0.1") else { return }
+        func check(_ user: Int?) -> Int? {
+            let telephone = user.map(Phone.telephone)
+            return relay.cache.check(key, version: zero, user: .init(telephone, isProven: true))?.toldAtLogin
+                .map { Self.number(of: $0.version.text) }
+        }
+        let login = check(nil)
+        let proxy = proxy(relay, key, zero)
+        if login != proxy {
+            model.broke(
+                "channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
+        }
+        // An Android app compares version codes, which nothing here names.
+        // Where it asks nobody's system it requires what runs on all that are known: at the least what is asked of the oldest phone.
+        let old = UpgradeRule.User(nil, system: try? Version(Phone.oldSystem))
+        let ofOldest = relay.cache.check(key, version: zero, user: old)?.toldAtLogin.map {
+            Self.number(of: $0.version.text)
+        }
+        if !settings.isAndroid(app), let document = document(relay, key), login != document, ofOldest != document {
+            model.broke(
+                "channels.differ",
+                "login check of app \(app) says \(shown(login)), its launch document \(shown(document))")
+        }
+        journal.trace("app \(app) \(shown(login))")
+        if let login {
+            model.says("the login check", app: app, version: login, user: nil)
+        }
+        // Those who are named anywhere, and one who is not.
+        let named = model.announcements.filter { $0.app == app }.compactMap(\.canary).reduce(into: Set([0])) {
+            $0.formUnion($1)
+        }
+        for user in named.sorted() {
+            if let version = check(user), version != login {
+                model.says("the login check", app: app, version: version, user: user)
+            }
+        }
+        judgePushed(app, check)
+        judgeExplanation(app)
+    }
+
+    /// Whom a running campaign has pushed to, the login check forces, too.
+    private func judgePushed(_ app: Int, _ check: (Int?) -> Int?) {
+        for (campaign, _) in told.values where campaign.app == app && campaign.state == "running" {
+            guard let facts = model.campaigns[campaign.id] else { continue }
+            let announcement = model.announcements[facts.announcement]
+            // What was taken back may have been pushed before.
+            let isFirst = model.announcements.count { $0.app == app && $0.version == campaign.version } == 1
+            guard announcement.isStaged, announcement.isLive, announcement.haltedAt == nil, isFirst else { continue }
+            // Whom it names may have been changed meanwhile, and who was erased is named no more.
+            let named = announcement.canary
+            for phone in phones where phone.app == app && pushes.has(app, token(phone), campaign.version) {
+                guard let user = model.device(app, token(phone))?.user, named?.contains(user) ?? true,
+                    pushes.user(of: token(phone), app, campaign.version) == user,
+                    check(user).map({ $0 < campaign.version }) ?? true
+                else { continue }
+                model.broke(
+                    "inForce.pushed",
+                    "user \(user) of app \(app) was pushed for \(Self.text(version: campaign.version)), and the login check does not say so"
+                )
+            }
+        }
+    }
+
+    private func shown(_ version: Int?) -> String { version.map { "\(World.text(version: $0))" } ?? "nothing" }
+
+    private func proxy(_ relay: Relay, _ key: AppKey, _ version: Version) -> Int? {
+        guard case .denied(let refusal) = relay.cache.enforce(key, version: version).1 else { return nil }
+        guard case .bytes(let bytes) = refusal.response(.upgradeRequired).body else { return nil }
+        return Self.version(after: #""required":""#, in: bytes)
+    }
+
+    private func document(_ relay: Relay, _ key: AppKey) -> Int? {
+        guard let content = relay.cache.document(key.app) else { return nil }
+        let head = RequestHead(method: "GET", target: "/")
+        guard case .bytes(let bytes) = content.response(to: head, isShared: false).body else { return nil }
+        return Self.version(after: #""minimumVersion":""#, in: bytes)
+    }
+
+    private static func version(after name: String, in bytes: [UInt8]) -> Int? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let start = text.range(of: name)?.upperBound else { return nil }
+        return number(of: String(text[start...].prefix { $0 != "\"" }))
+    }
+}
