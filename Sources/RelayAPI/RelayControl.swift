@@ -70,9 +70,9 @@ package protocol RequirementOperations: Sendable {
     /// - Throws: `StoreError` where one is not blocked.
     func unblock(_ versions: [Version], of app: AppKey, by actor: String, reason: String?) throws -> VersionRecord
 
-    /// What keeps pushes of a record back that would begin as it comes into force: the hours of the day; nil: nothing does, or nobody knows
-    /// when it comes into force.
-    func hoursWait(of record: VersionRecord) -> HoursWait?
+    /// What keeps pushes back that would begin as what a bump raised or blocked comes into force: the hours of the day; nil: nothing does,
+    /// or nobody knows when that is.
+    func hoursWait(of outcome: BumpOutcome) -> HoursWait?
 
     /// What the app's store says of what is required, that a person should know. Asks nobody.
     func warnings(of record: VersionRecord) -> [String]

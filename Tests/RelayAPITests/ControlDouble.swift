@@ -115,7 +115,9 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     /// What a bump is told of the hour.
     let hours = Mutex<HoursWait?>(nil)
-    func hoursWait(of record: VersionRecord) -> HoursWait? { hours.withLock { $0 } }
+    func hoursWait(of outcome: BumpOutcome) -> HoursWait? {
+        outcome.requiredRose || !outcome.blocked.isEmpty ? hours.withLock { $0 } : nil
+    }
 
     func status(_ record: CampaignRecord) -> CampaignStatus {
         CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)

@@ -262,6 +262,8 @@ struct ResourceLiveTests {
         let asleep = try bench.ask("PUT", bump, #"{"required":"1.0"}"#)
         #expect(asleep.text("warnings", "0") == "outside the app's hours")
         #expect(asleep.value("campaign", "now") == .null)
+        let block = try bench.ask("PUT", bump, #"{"blocked":["0.9"]}"#)
+        #expect(block.text("warnings", "2") == "outside the app's hours", "\(block.body)")
         let path = "/v1/campaigns/\(try #require(asleep.text("campaign", "id")))"
         let urgent = try bench.ask("PUT", bump, #"{"required":"2.0","now":true}"#)
         #expect(urgent.count("warnings") == 0 && urgent.text("campaign", "now", "at") == Bench.now.internetTime)

@@ -116,7 +116,7 @@ extension ConformanceCase {
             // Who has the token after it was removed may have another phone.
             try same(try imported { ($0.osVersion, $0.country) = (.set(old), .set("DE")) }.updated, 1)
             try check(try subject.store.removeDevice(subject.app, token: token), "it is there")
-            try same(try imported { $0.telephone = .set("3") }.inserted, 1)
+            try same(try imported { $0.telephone = .set("3") }.updated, 1)
             try same(try subject.device(0).registration.osVersion, nil)
             try same(try subject.device(0).registration.country, nil)
         },

@@ -123,8 +123,7 @@ extension API {
         let applied = try control.requirements.bump(
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
-            let hours =
-                outcome.requiredRose && !bump.isUrgent ? control.requirements.hoursWait(of: outcome.record) : nil
+            let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record),
                 warnings: unknown + Self.blockWarnings(bump, seen)

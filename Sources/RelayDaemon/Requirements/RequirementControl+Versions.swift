@@ -220,9 +220,12 @@ extension RequirementControl {
         )
     }
 
-    package func hoursWait(of record: VersionRecord) -> HoursWait? {
-        guard let row = record.requirements.required else { return nil }
-        return hoursWait(row, of: record.app, wait(of: record))
+    package func hoursWait(of outcome: BumpOutcome) -> HoursWait? {
+        let (app, requirements) = (outcome.record.app, outcome.record.requirements)
+        let floor = outcome.requiredRose ? requirements.required : nil
+        let rows = [floor].compactMap(\.self) + outcome.blocked.map(\.requirement)
+        return rows.lazy.compactMap { self.hoursWait($0, of: app, self.wait(for: $0, among: requirements, of: app)) }
+            .first
     }
 
     /// By app with hours: when its pushes may begin again; nil: they may now.
