@@ -106,7 +106,7 @@ package final class Maintenance: Sendable {
         }
         certificates?.look(at: clock())
         tell()
-        follow()
+        follow(counts: isMinuteOver)
         if let keep { prune(keep) }
         return Self.minute
     }
@@ -128,13 +128,14 @@ package final class Maintenance: Sendable {
         }
     }
 
-    private func follow() {
+    /// - Parameter counts: whether devices may be counted: not as the relay starts, when campaigns go on, for that reads every device.
+    private func follow(counts: Bool) {
         do {
             let now = clock()
             try store.noteLongWaits(since: now - Self.longWait, at: now)
             try store.followAdoption(at: now)
             try store.noteDeadTokens(limit: Self.tokensOfEvent, at: now)
-            for (app, rules) in retirement().sorted(by: { $0.key < $1.key }) {
+            for (app, rules) in (counts ? retirement() : [:]).sorted(by: { $0.key < $1.key }) {
                 if worker.isStopping { return }
                 try store.followVersions(of: app, by: rules, at: now)
             }
