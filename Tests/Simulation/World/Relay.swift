@@ -160,7 +160,8 @@ final class Relay: @unchecked Sendable {
             did = "the sources"
             lastError = world.clock.error
             let (now, next) = (world.clock.now.wall, sources.turn(pokes))
-            let isNothingDue = next.map { $0 - now >= .seconds(60) } ?? true
+            // Whoever has nothing to wait for sleeps for a minute; a moment is waited for.
+            let isNothingDue = next.map { $0 - now == .seconds(60) } ?? true
             wakes.sources = max(next ?? now, now + sourcesRest(isNothingDue))
         }
         if world.tick >= wakes.maintenance {
