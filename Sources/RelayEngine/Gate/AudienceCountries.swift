@@ -12,8 +12,10 @@ package struct AudienceCountries: Hashable, Sendable {
         self.hasUnknown = hasUnknown
     }
 
-    /// Who is, or may be, elsewhere than in these countries; nil: nobody.
+    /// Who is, or may be, elsewhere than in these countries; nil: nobody. The login check is for who has no device here, too: where none is
+    /// registered, nothing is known of anybody.
     func others(than countries: [String]) -> String? {
+        if known.isEmpty, !hasUnknown { return "users of whom no device is registered" }
         let elsewhere = known.subtracting(countries).sorted()
         if elsewhere.isEmpty { return hasUnknown ? "devices whose country is not known" : nil }
         return "devices in \(Self.list(elsewhere))" + (hasUnknown ? ", and some whose country is not known" : "")

@@ -72,7 +72,11 @@ extension World {
     func judgeBlocks() {
         for block in model.blocks where block.endedAt == nil && !block.isCancelled && !pushes.wasPruned && !wasClockSet
         {
-            guard told[block.campaign]?.campaign.state == "completed" else { continue }
+            // What is required above it tells the same phones, and whom it did not come to in its time is retried with that alone.
+            guard let record = try? relay?.store.campaign(id: block.campaign), record.state == .completed,
+                record.finishedAt.map({ $0 < record.expiresAt }) ?? false,
+                model.required(block.app).map({ $0.version <= block.version }) ?? true
+            else { continue }
             let untold = phones.filter { phone in
                 guard phone.app == block.app, phone.isInstalled, !phone.isTooOld,
                     let state = model.device(phone.app, token(phone)), state.isRegistered, state.user != nil
