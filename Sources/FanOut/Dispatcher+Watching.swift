@@ -115,7 +115,6 @@ extension Dispatcher {
     private mutating func announceRises(at now: Timestamp) throws {
         let records = try store.versions()
         onVersions(records)
-        var hasBegun = false
         for record in records {
             guard let required = record.required ?? record.blocked.first else { continue }
             let part = record.app.faultPart
@@ -133,7 +132,6 @@ extension Dispatcher {
                 if let campaign = try store.reconcile(
                     record.app, draft: route.draft, waitingReason: route.waitingReason, known: nil, at: now)
                 {
-                    hasBegun = true
                     // Of a version that was stored before it had a campaign: the app could not be pushed to.
                     log(
                         .notice, "a campaign begins",
@@ -155,8 +153,10 @@ extension Dispatcher {
                 noteRefusal(for: record.app, error)
             }
         }
-        // A campaign without a gate is in force as it begins: the other channels are told what they could not know before.
-        if hasBegun { onVersions(try store.versions()) }
+        // What has begun without a gate, or has reached its moment, is in force since this look: the other channels are told what they could
+        // not know before.
+        let after = try store.versions()
+        if after != records { onVersions(after) }
     }
 
     private mutating func matchRuns(at now: Moment) throws {

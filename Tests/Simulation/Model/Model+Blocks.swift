@@ -13,6 +13,8 @@ struct Block {
     var isCancelled = false
     /// How often it may push again to who has it already.
     var reminders = 0
+    /// Since when a person wants it sent whatever the hour.
+    var urgentAt: Int64?
     /// How often each device has had an answer that was recorded.
     var settled: [String: Int] = [:]
     /// Devices whose push was taken.
@@ -27,6 +29,11 @@ extension Model {
     }
 
     func block(of campaign: String) -> Int? { blocks.firstIndex { $0.campaign == campaign } }
+
+    /// Since when a person wants a campaign sent whatever the hour, a floor's or a block's; nil: it waits for its hours.
+    func urgentAt(of campaign: String) -> Int64? {
+        campaigns[campaign]?.urgentAt ?? block(of: campaign).flatMap { blocks[$0].urgentAt }
+    }
 
     /// A push of a block leaves.
     mutating func leaves(block place: Int, token: String, user: Int?) {

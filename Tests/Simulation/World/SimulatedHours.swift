@@ -47,7 +47,7 @@ extension World {
         let always = Duration.seconds(1 << 40)
         guard let hours = settings.hours(app) else { return always }
         let standing = Duration.milliseconds(max(hours.standing(at: clock.now.wall.milliseconds), 0))
-        guard let since = model.campaigns[campaign]?.urgentAt else { return standing }
+        guard let since = model.urgentAt(of: campaign) else { return standing }
         return max(standing, .milliseconds(milliseconds - since))
     }
 
@@ -55,7 +55,7 @@ extension World {
     /// after the configuration was read, nothing is judged.
     func judgeHours(_ push: SeenPush) {
         guard let hours = settings.hours(push.app), !wasClockSet, tick - quietSince > .milliseconds(Model.wayGrace),
-            model.campaigns[push.campaign]?.urgentAt == nil
+            model.urgentAt(of: push.campaign) == nil
         else { return }
         let standing = hours.standing(at: clock.rightTime.milliseconds)
         guard standing < -1000 else { return }

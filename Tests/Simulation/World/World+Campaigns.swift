@@ -46,6 +46,12 @@ extension World {
     private func change(_ campaign: CampaignRecord, _ body: (inout CampaignFacts) -> Void) {
         quietSince = tick
         observeCampaigns(isSure: true)
+        if let block = model.block(of: campaign.id) {
+            var facts = CampaignFacts(announcement: -1)
+            facts.urgentAt = model.blocks[block].urgentAt
+            body(&facts)
+            model.blocks[block].urgentAt = facts.urgentAt
+        }
         guard var facts = model.campaigns[campaign.id] else { return }
         body(&facts)
         model.campaigns[campaign.id] = facts

@@ -134,7 +134,8 @@ extension World {
     /// When a version is to come into force at the earliest, from now; nil: at once. What is asked for already keeps its moment.
     private func moment(_ app: Int, _ version: Int) -> Duration? {
         let isNew = model.newest(app, version).map { !model.announcements[$0].isLive } ?? true
-        guard settings.setup["moment", app] == 1, isNew else { return nil }
+        // By which of two clocks a moment is reached no promise says.
+        guard settings.setup["moment", app] == 1, isNew, model.isClockRight else { return nil }
         return [nil, .seconds(600), .seconds(7200), .seconds(40 * 3600)][version % 4]
     }
 

@@ -251,6 +251,10 @@ extension World {
             clock.error += kind == .clockBack ? .zero - time : time
             clockSetAt = tick
             model.isClockRight = false
+            for place in model.announcements.indices where (model.announcements[place].requiredFrom ?? 0) > milliseconds
+            {
+                model.announcements[place].isUnclear = true
+            }
             return "the clock is set \(kind == .clockBack ? "back" : "forward") by \(time)"
         default: return nil
         }
