@@ -49,7 +49,7 @@ extension World {
                 let shown = kept[app].shown, let one = model.required(app), one.version <= shown.version, one.isGated,
                 !one.isReleased, !one.lostItsGate, !one.isUnclear, !one.isUnnoticed, !one.isHeld
             else { continue }
-            let end = max(shown.since + one.hold, one.askedAt, one.noticedAt ?? 0)
+            let end = max(shown.since + one.hold, one.askedAt, one.noticedAt ?? 0, one.requiredFrom ?? 0)
             guard milliseconds > end + 2 * 3_600_000 else { continue }
             let waits = told.values.contains {
                 $0.campaign.app == app && $0.campaign.version == one.version && $0.campaign.state == "waiting"
