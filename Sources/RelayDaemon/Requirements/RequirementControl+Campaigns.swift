@@ -140,6 +140,11 @@ extension RequirementControl {
                 app, .released(target?.version, target.map { $0.isBlock ? .blocked : .required }),
                 by: Signature(by: actor, via: "release", at: now),
                 in: surroundings(of: app, at: now))
+        } catch RequirementRefusal.isBlocked(let version) {
+            let name = "\(app.app) \(app.platform.rawValue)"
+            throw ControlError(
+                .wrongState, context: "\(version) of \(name) is blocked, and cannot be released",
+                hint: "\"upgrade-relay version unblock \(name) \(version)\", or withdraw what is required")
         } catch is RequirementRefusal {
             return nil
         }

@@ -33,9 +33,15 @@ extension World {
 
     func unblock(_ app: Int, _ number: Int) throws -> String? {
         let blocked = model.blocks.indices.filter { model.blocks[$0].app == app && model.blocks[$0].endedAt == nil }
-        guard let relay, !blocked.isEmpty else { return nil }
-        let place = blocked[number % blocked.count]
-        let version = try Version(Self.text(version: model.blocks[place].version))
+        guard !blocked.isEmpty else { return nil }
+        return try unblock(app, version: model.blocks[blocked[number % blocked.count]].version)
+    }
+
+    func unblock(_ app: Int, version number: Int) throws -> String? {
+        guard let relay,
+            let place = model.blocks.lastIndex(where: { $0.app == app && $0.version == number && $0.endedAt == nil })
+        else { return nil }
+        let version = try Version(Self.text(version: number))
         model.doubtAgain()
         _ = try relay.control.unblock([version], of: settings.key(app), by: "somebody", reason: nil)
         relay.cache.refresh()

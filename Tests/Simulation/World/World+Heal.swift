@@ -99,6 +99,10 @@ extension World {
         }
         for app in settings.apps {
             guard let required = model.required(app) else { continue }
+            // What is required and blocked waits for its block, as the refusal says.
+            if isBlocked(app, required.version), said(app) != required.version {
+                attempt { try unblock(app, version: required.version) }
+            }
             if said(app) != required.version, round > 1 {
                 attempt { try releaseApp(app) }
             }

@@ -169,8 +169,8 @@ extension World {
         let system = try phone.system.map { try Version($0) }
         let user = UpgradeRule.User(phone.user.map(Phone.telephone), system: system)
         let answer = relay.cache.check(key, version: version, user: user)
-        if phone.isTooOld, let told = answer?.toldAtLogin?.version {
-            model.forces(tooOld: phone.app, Self.number(of: told.text))
+        if phone.isTooOld, let told = answer?.toldAtLogin, !told.isBlock {
+            model.forces(tooOld: phone.app, Self.number(of: told.version.text))
         }
         if relay.cache.isCredible(version, of: key) {
             relay.sightings.note(
