@@ -19,6 +19,12 @@ struct Block {
     var settled: [String: Int] = [:]
     /// Devices whose push was taken.
     var taken: Set<String> = []
+
+    /// A phone's device has another token: what it had, it has still.
+    mutating func moved(from old: String, to new: String) {
+        if taken.remove(old) != nil { taken.insert(new) }
+        if let count = settled.removeValue(forKey: old) { settled[new] = count }
+    }
 }
 
 /// Single versions that must be left.

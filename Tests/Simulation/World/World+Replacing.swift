@@ -26,6 +26,9 @@ extension World {
             return "\(name) has another token, and the one before had no device"
         }
         pushes.moved(app, from: old, to: new)
+        for block in model.blocks.indices where model.blocks[block].app == app {
+            model.blocks[block].moved(from: old, to: new)
+        }
         model.moved(app, from: old, to: new) {
             ($0.isRegistered, $0.user, $0.version) = (true, phone.user, phone.version)
             $0.isTooOld = phone.isTooOld

@@ -325,6 +325,8 @@ final class World: @unchecked Sendable {
         endRelay()
         isDoomed = false
         pushes.processDied()
+        // The next life finds out for itself that a service is out.
+        outages = [:]
         forgetUnkeptAnswers()
         clock.pass(to: tick + time)
         model.now = milliseconds
