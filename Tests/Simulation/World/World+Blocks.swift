@@ -83,17 +83,17 @@ extension World {
                 record.finishedAt.map({ $0 < record.expiresAt }) ?? false,
                 model.required(block.app).map({ $0.version <= block.version }) ?? true
             else { continue }
-            // What left before a phone had another token was taken under the one before.
-            let taken = Set(block.taken.map { model.successor(block.app, $0) ?? $0 })
+            // What left before a phone had another token was answered under the one before.
+            let wrong = pushes.calledWrong[block.campaign] ?? []
+            let answered = Set(block.taken.union(wrong).map { model.successor(block.app, $0) ?? $0 })
             let untold = phones.filter { phone in
                 guard phone.app == block.app, phone.isInstalled, !phone.isTooOld,
                     let state = model.device(phone.app, token(phone)), state.isRegistered, state.user != nil
                 else { return false }
                 let name = "\(phone.app)/\(token(phone))"
                 return state.version == block.version && state.since < block.askedAt
-                    && !taken.contains(token(phone))
+                    && !answered.contains(token(phone))
                     && !pushes.calledDead.contains(name)
-                    && (pushes.calledWrong[block.campaign]?.contains(token(phone)) != true)
                     && (try? relay?.store.device(settings.key(phone.app), token: token(phone)))??.retiredAt == nil
             }
             guard let first = untold.first else { continue }
