@@ -71,7 +71,12 @@ extension World {
         do {
             _ = try relay?.control.resume(campaign: campaign.id, isUrgent: isUrgent, by: "somebody")
         } catch {
-            change(campaign) { $0.isWanted = false }
+            // To go on, and whatever the hour, are two decisions: who dies between them has made the first.
+            let isHalfDone = isUrgent && isDying
+            change(campaign) { facts in
+                facts.isWanted = isHalfDone
+                if isHalfDone { facts.pausedAt = nil }
+            }
             throw error
         }
         // One that nobody had halted yet, or whose answers are to come, goes on as it was.
