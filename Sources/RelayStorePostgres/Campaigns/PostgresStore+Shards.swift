@@ -47,7 +47,7 @@ extension PostgresStore {
         var after: Int64 = 0
         while true {
             let last = try write(.long, "planning a campaign") { session -> Int64? in
-                guard let (app, _) = try CampaignTable.unplanned(campaign, session) else { return nil }
+                guard let app = try CampaignTable.alone(campaign, session) else { return nil }
                 let moved = try session.all(
                     """
                     WITH moved AS (

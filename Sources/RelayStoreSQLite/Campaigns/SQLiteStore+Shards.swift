@@ -38,7 +38,7 @@ extension SQLiteStore {
         var after: Int64 = 0
         while true {
             let page = try read("looking for devices that have moved") { connection -> (app: Int64, last: Int64?)? in
-                guard let (app, _) = try CampaignTable.unplanned(campaign, connection) else { return nil }
+                guard let app = try CampaignTable.alone(campaign, connection) else { return nil }
                 let last = try connection.first(
                     "SELECT max(id) FROM (SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id LIMIT 1000)", app, after
                 ) { $0.isNull(0) ? nil : $0.integer(0) }
@@ -46,7 +46,7 @@ extension SQLiteStore {
             }
             guard let app = page?.app, let last = page?.last else { return }
             try write("planning a campaign") { connection in
-                guard try CampaignTable.unplanned(campaign, connection) != nil else { return }
+                guard try CampaignTable.alone(campaign, connection) != nil else { return }
                 try connection.run(
                     """
                     UPDATE device SET planned_environment = NULL

@@ -14,6 +14,18 @@ extension CampaignTable {
         ) { ($0.integer(0), $0.integer(1)) }
     }
 
+    /// Whether no other campaign of the app is under way that was cut: a device stays with the shard that it was counted in, whatever
+    /// environment it has by then, so what that is may be forgotten where nobody counts on it.
+    ///
+    /// - Returns: the app; nil where another one is under way, or this one was cut already.
+    package static func alone(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {
+        guard let (app, _) = try unplanned(campaign, connection) else { return nil }
+        let hasOther = try connection.exists(
+            "SELECT 1 FROM campaign WHERE app_id = ? AND id <> ? AND planned_at IS NOT NULL AND finished_at IS NULL",
+            app, campaign.row)
+        return hasOther ? nil : app
+    }
+
     /// - Parameter cut: counts the app's devices, by the draw where there are waves.
     /// - Returns: nil where it was cut already.
     package static func plan(
