@@ -195,8 +195,9 @@ private struct EvidenceMembers {
         guard case .array(let elements) = value else { throw fault("countries", value, "a list") }
         var countries: [String] = []
         for element in elements {
-            guard let country = element.string, country.utf8.count == 2, country.utf8.allSatisfy({ $0 &- 0x41 < 26 })
-            else { throw fault("countries", element, "a country such as \"DE\"") }
+            guard let country = element.string, CountryCode.isOne(country.utf8) else {
+                throw fault("countries", element, "a country such as \"DE\"")
+            }
             countries.append(country)
         }
         return countries
@@ -204,7 +205,7 @@ private struct EvidenceMembers {
 
     mutating func priority() throws(SourceFault) -> Int? {
         guard let value = take("priority") else { return nil }
-        guard let priority = value.integer, (0...5).contains(priority) else {
+        guard let priority = value.integer, GooglePlayEvidence.priorities.contains(priority) else {
             throw fault("priority", value, "a whole number from 0 to 5")
         }
         return Int(priority)

@@ -111,7 +111,7 @@ package struct BodyFields {
     package mutating func country(_ name: String) -> String? {
         guard let text = string(name, example: "DE") else { return nil }
         let country = text.uppercased()
-        if country.utf8.count == 2, country.utf8.allSatisfy({ $0 &- 0x41 < 26 }) { return country }
+        if CountryCode.isOne(country.utf8) { return country }
         refuse(
             name,
             "the two letters of a country are needed (ISO 3166-1), such as \"DE\"; got \(JSONValue.string(text).sight)")

@@ -87,9 +87,7 @@ enum DeviceFields {
             if let version, Version.isOlder(bytes, version, than: .zero) == nil { return false }
         }
         // In upper case, as it is stored.
-        if let country = line.country {
-            guard country.count == 2, bytes[country].allSatisfy({ $0 &- 0x41 < 26 }) else { return false }
-        }
+        if let country = line.country, !CountryCode.isOne(bytes[country]) { return false }
         var environment = PushEnvironment.production
         if let name = line.environment {
             if bytes[name].elementsEqual(PushEnvironment.sandbox.name.utf8) {

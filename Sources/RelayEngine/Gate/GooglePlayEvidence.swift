@@ -47,6 +47,8 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         case draft, inProgress, halted, completed
     }
 
+    /// What `inAppUpdatePriority` can be (Google, `TrackRelease`).
+    package static let priorities: ClosedRange<Int64> = 0...5
     /// From which `inAppUpdatePriority` on apps ask for an update at once, as Google's guide has it (Support in-app updates).
     package static let urgentPriority = 4
 

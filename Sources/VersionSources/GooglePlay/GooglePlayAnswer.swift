@@ -138,9 +138,9 @@ package enum GooglePlayAnswer {
         if targeting["includeRestOfWorld"]?.bool == true { return nil }
         var countries: Set<String> = []
         for (index, element) in elements.enumerated() {
-            guard let text = element.string?.uppercased(), text.utf8.count == 2,
-                text.utf8.allSatisfy({ $0 &- 0x41 < 26 })
-            else { throw SourceFault("\(path).countries[\(index)] is \(element.sight), not a country such as \"DE\"") }
+            guard let text = element.string?.uppercased(), CountryCode.isOne(text.utf8) else {
+                throw SourceFault("\(path).countries[\(index)] is \(element.sight), not a country such as \"DE\"")
+            }
             countries.insert(text)
         }
         return countries.sorted()
@@ -149,7 +149,7 @@ package enum GooglePlayAnswer {
     /// "In-app update priority of the release … in the range [0, 5] … Defaults to 0" (Google, `TrackRelease`).
     private static func priority(of release: JSONValue, _ path: String) throws(SourceFault) -> Int {
         guard let value = release["inAppUpdatePriority"], value != .null else { return 0 }
-        guard let priority = value.integer, (0...5).contains(priority) else {
+        guard let priority = value.integer, GooglePlayEvidence.priorities.contains(priority) else {
             throw SourceFault("\(path).inAppUpdatePriority is \(value.sight), not a whole number from 0 to 5")
         }
         return Int(priority)
