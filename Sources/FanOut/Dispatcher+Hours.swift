@@ -46,12 +46,4 @@ extension Dispatcher {
     private func fields(of run: CampaignRun) -> Log.Fields {
         [("campaign", run.record.id), ("app", run.record.app.app), ("platform", run.record.app.platform.rawValue)]
     }
-
-    /// No reminder begins outside the app's hours: it is due when they begin.
-    ///
-    /// - Returns: when that is; nil: now.
-    func reminderOpening(_ route: AppRoute, at now: Timestamp) -> Timestamp? {
-        guard let opening = route.hours?.soonest(from: now), opening > now else { return nil }
-        return opening
-    }
 }

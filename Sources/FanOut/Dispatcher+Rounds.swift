@@ -22,7 +22,8 @@ extension Dispatcher {
         nextReminderLook = now.tick + Self.reminderInterval
         let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
         for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
-            if let opening = reminderOpening(route, at: now.wall) {
+            // No reminder begins outside the app's hours: it is due when they begin.
+            if let opening = route.hours?.opening(after: now.wall) {
                 nextReminderLook = min(nextReminderLook, now.tick + (opening - now.wall))
                 continue
             }

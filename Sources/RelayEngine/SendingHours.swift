@@ -85,10 +85,16 @@ package struct SendingHours: Sendable, Hashable {
         }
     }
 
-    /// This moment where it is in a window, else when the next opens.
-    package func soonest(from now: Timestamp) -> Timestamp { max(window(at: now).opens, now) }
+    /// When the next window opens; nil: one is open.
+    package func opening(after now: Timestamp) -> Timestamp? {
+        let opens = window(at: now).opens
+        return opens > now ? opens : nil
+    }
 
-    package func isOpen(at now: Timestamp) -> Bool { window(at: now).opens <= now }
+    /// This moment where it is in a window, else when the next opens.
+    package func soonest(from now: Timestamp) -> Timestamp { opening(after: now) ?? now }
+
+    package func isOpen(at now: Timestamp) -> Bool { opening(after: now) == nil }
 
     /// How long it takes from now until so much time has passed within windows; nil where that is more than a year away.
     package func time(toSpend time: Duration, from now: Timestamp) -> Duration? {

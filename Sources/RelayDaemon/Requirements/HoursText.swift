@@ -12,8 +12,7 @@ extension SendingHours {
     ///
     /// - Returns: nil where it may.
     func wait(of campaign: String, expiresAt: Timestamp, at now: Timestamp) -> HoursWait? {
-        let opening = soonest(from: now)
-        guard opening > now else { return nil }
+        guard let opening = opening(after: now) else { return nil }
         let end = expiresAt <= opening ? ", but the campaign's time to live ends before that" : ""
         return HoursWait(
             until: opening,
@@ -24,8 +23,7 @@ extension SendingHours {
 
     /// Of a requirement that would come into force at `start`.
     package func wait(from start: Timestamp, timeToLive: Duration, at now: Timestamp) -> HoursWait? {
-        let opening = soonest(from: start)
-        guard opening > start else { return nil }
+        guard let opening = opening(after: start) else { return nil }
         let at = start > now ? "it comes into force at \(start.internetTime), " : ""
         let end = start + timeToLive <= opening ? ", and the campaign's time to live ends before that" : ""
         return HoursWait(
