@@ -7,7 +7,7 @@ extension SQLStore {
     package func deadDevices(of app: AppKey, after place: DeadPlace, limit: Int) throws -> [DeadDevice] {
         try read("listing dead devices") { connection in
             guard let id = try AppTable.id(of: app, connection) else { return [] }
-            return try DeadTable.devices(of: app, id, after: place, through: nil, limit: max(limit, 0), connection)
+            return try DeadTable.devices(of: id, after: place, through: nil, limit: max(limit, 0), connection)
         }
     }
 
@@ -56,33 +56,21 @@ extension SQLStore {
 
 /// Dead tokens in the order in which the relay learnt of them.
 package enum DeadTable {
-    private static let isDead: SQL = "retired_at IS NOT NULL AND removed_at IS NULL"
-
-    /// Those of an app (?1) behind a place (?2).
+    /// Those of an app (?1) behind a place (?2) up to another (?3).
+    private static let found: SQL = """
+        d.app_id = ?1 AND d.retired_order > ?2 AND d.retired_order <= ?3 AND d.retired_at IS NOT NULL AND d.removed_at IS NULL
+        ORDER BY d.retired_order LIMIT ?4
+        """
     package static let page: SQL = """
-        SELECT id, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version, retired_order,
-            country
-        FROM device WHERE app_id = ?1 AND retired_order > ?2 AND retired_order <= ?3 AND \(isDead)
-        ORDER BY retired_order LIMIT ?4
+        \(DeviceRecord.columns), d.retired_order FROM device AS d CROSS JOIN app AS a WHERE a.id = d.app_id AND \(found)
         """
-    package static let places: SQL = """
-        SELECT retired_order FROM device WHERE app_id = ?1 AND retired_order > ?2 AND retired_order <= ?3 AND \(isDead)
-        ORDER BY retired_order LIMIT ?4
-        """
+    package static let places: SQL = "SELECT d.retired_order FROM device AS d WHERE \(found)"
 
     static func devices(
-        of key: AppKey, _ app: Int64, after place: DeadPlace, through last: DeadPlace?, limit: Int,
-        _ connection: some SQLConnection
+        of app: Int64, after place: DeadPlace, through last: DeadPlace?, limit: Int, _ connection: some SQLConnection
     ) throws -> [DeadDevice] {
         try connection.all(page, app, place.order, last?.order ?? .max, limit) { row in
-            var record = DeviceRecord(
-                id: row.integer(0),
-                registration: DeviceRegistration(
-                    app: key, token: row.text(1), telephone: row.optionalText(2), version: row.version(3),
-                    environment: row.environment(4), osVersion: row.version(8), country: row.optionalText(10)),
-                registeredAt: row.time(5), retiredAt: row.optionalTime(6))
-            record.seenAt = row.optionalTime(7)
-            return DeadDevice(record: record, place: DeadPlace(order: row.integer(9)))
+            DeadDevice(record: DeviceRecord(row), place: DeadPlace(order: row.integer(12)))
         }
     }
 

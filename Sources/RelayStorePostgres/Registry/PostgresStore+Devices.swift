@@ -81,17 +81,17 @@ extension PostgresStore {
     package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
         try readOnce("looking for a user's devices") { session in
             try session.all(
-                RegistryTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: RegistryTable.record)
+                RegistryTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: DeviceRecord.init)
         }
     }
 
     package func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord] {
         try read("listing devices") { session in
             guard let app else {
-                return try session.all(RegistryTable.page, after, max(limit, 0), row: RegistryTable.record)
+                return try session.all(RegistryTable.page, after, max(limit, 0), row: DeviceRecord.init)
             }
             guard let id = try AppTable.id(of: app, session) else { return [] }
-            return try session.all(RegistryTable.pageOfApp, id, after, max(limit, 0), row: RegistryTable.record)
+            return try session.all(RegistryTable.pageOfApp, id, after, max(limit, 0), row: DeviceRecord.init)
         }
     }
 
@@ -105,12 +105,7 @@ extension PostgresStore {
 
 /// The table `device`, away from the hot paths.
 enum RegistryTable {
-    private static let columns: SQL = """
-        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at,
-            d.os_version, d.country
-
-        """
-    private static let selection: SQL = columns + "FROM device AS d JOIN app AS a ON a.id = d.app_id"
+    private static let selection: SQL = "\(DeviceRecord.columns) FROM device AS d JOIN app AS a ON a.id = d.app_id"
 
     /// One device by app (?1), platform (?2) and token (?3).
     static let ofToken: SQL = """
@@ -145,22 +140,10 @@ enum RegistryTable {
         FROM device AS d WHERE d.digest = token_digest(?1, ?2)
         """
 
-    static func record(_ row: PostgresRow) -> DeviceRecord {
-        var record = DeviceRecord(
-            id: row.integer(0),
-            registration: DeviceRegistration(
-                app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
-                telephone: row.optionalText(4), version: row.version(5), environment: row.environment(6),
-                osVersion: row.version(10), country: row.optionalText(11)),
-            registeredAt: row.time(7), retiredAt: row.optionalTime(8))
-        record.seenAt = row.optionalTime(9)
-        return record
-    }
-
     /// The device with a token that is there.
     static func device(_ app: AppKey, token: String, _ session: PostgresSession) throws -> DeviceRecord? {
         try session.first(
-            ofToken, app.app, app.platform, PackedToken.packed(app.platform.stored(token).utf8), row: record)
+            ofToken, app.app, app.platform, PackedToken.packed(app.platform.stored(token).utf8), row: DeviceRecord.init)
     }
 
     /// Removes the device with a packed token; false where there is none.

@@ -10,7 +10,7 @@ extension PostgresStore {
             guard let token else {
                 guard let telephone else { return [] }
                 return try session.all(
-                    RegistryTable.pageOfUser, telephone, after, max(limit, 0), row: RegistryTable.record)
+                    RegistryTable.pageOfUser, telephone, after, max(limit, 0), row: DeviceRecord.init)
             }
             // One in each app at most.
             let found = try AppTable.all(session).compactMap { try RegistryTable.device($0.key, token: token, session) }

@@ -91,7 +91,7 @@ extension SQLiteStore {
     package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
         try read("looking for a user's devices") { connection in
             try connection.all(
-                DeviceTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: DeviceTable.record)
+                DeviceTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: DeviceRecord.init)
         }
     }
 
@@ -106,10 +106,10 @@ extension SQLiteStore {
     package func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord] {
         try read("listing devices") { connection in
             guard let app else {
-                return try connection.all(DeviceTable.page, after, max(limit, 0), row: DeviceTable.record)
+                return try connection.all(DeviceTable.page, after, max(limit, 0), row: DeviceRecord.init)
             }
             guard let appID = try AppTable.id(of: app, connection) else { return [] }
-            return try connection.all(DeviceTable.pageOfApp, appID, after, max(limit, 0), row: DeviceTable.record)
+            return try connection.all(DeviceTable.pageOfApp, appID, after, max(limit, 0), row: DeviceRecord.init)
         }
     }
 }
@@ -118,13 +118,7 @@ extension SQLiteStore {
 package enum DeviceTable {
     /// CROSS JOIN keeps the left table in the outer loop (sqlite.org/optoverview.html, on manual control of query plans).
     /// Left to itself the planner begins with the app and then goes through all of its devices: 146 ms among a million.
-    private static let selection: SQL = columns + "FROM device AS d CROSS JOIN app AS a"
-    private static let selectionOfApp: SQL = columns + "FROM device AS d INDEXED BY device_live CROSS JOIN app AS a"
-    private static let columns: SQL = """
-        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at,
-            d.os_version, d.country
-
-        """
+    private static let selection: SQL = "\(DeviceRecord.columns) FROM device AS d CROSS JOIN app AS a"
 
     /// One device by app (?1), platform (?2), token (?3) and the token's hash (?4).
     package static let find: SQL = """
@@ -136,7 +130,7 @@ package enum DeviceTable {
     /// The device with a token that is there.
     static func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
         let token = app.platform.stored(token)
-        return try connection.first(find, app.app, app.platform, token, hash(token), row: record)
+        return try connection.first(find, app.app, app.platform, token, hash(token), row: DeviceRecord.init)
     }
 
     /// The devices of one app (?1), platform (?2) and user (?3).
@@ -148,7 +142,7 @@ package enum DeviceTable {
 
     /// A page of one user's (?1) devices behind an id (?2), of every app.
     package static let pageOfUser: SQL = """
-        \(columns)FROM device AS d INDEXED BY device_telephone CROSS JOIN app AS a
+        \(DeviceRecord.columns) FROM device AS d INDEXED BY device_telephone CROSS JOIN app AS a
         WHERE d.telephone = ?1 AND d.removed_at IS NULL AND d.id > ?2 AND a.id = d.app_id ORDER BY d.id LIMIT ?3
         """
 
@@ -160,7 +154,7 @@ package enum DeviceTable {
 
     /// The same of one app. An app with few devices among many of others is quicker by the index of the living.
     package static let pageOfApp: SQL = """
-        \(selectionOfApp)
+        \(DeviceRecord.columns) FROM device AS d INDEXED BY device_live CROSS JOIN app AS a
         WHERE d.app_id = ? AND d.removed_at IS NULL AND d.id > ? AND a.id = d.app_id ORDER BY d.id LIMIT ?
         """
 
@@ -181,19 +175,6 @@ package enum DeviceTable {
     static let changeEnvironment: SQL = """
         UPDATE device SET environment = ?1, planned_environment = \(plannedEnvironment) WHERE id = ?2 AND environment <> ?1
         """
-
-    static func record(_ row: Statement) -> DeviceRecord {
-        var record = DeviceRecord(
-            id: row.integer(0),
-            registration: DeviceRegistration(
-                app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
-                telephone: row.optionalText(4), version: row.version(5),
-                environment: row.environment(6), osVersion: row.version(10),
-                country: row.optionalText(11)),
-            registeredAt: row.time(7), retiredAt: row.optionalTime(8))
-        record.seenAt = row.optionalTime(9)
-        return record
-    }
 
     /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"

@@ -12,7 +12,7 @@ extension SQLiteStore {
             guard let token else {
                 guard let telephone else { return [] }
                 return try connection.all(
-                    DeviceTable.pageOfUser, telephone, after, max(limit, 0), row: DeviceTable.record)
+                    DeviceTable.pageOfUser, telephone, after, max(limit, 0), row: DeviceRecord.init)
             }
             // One in each app at most.
             let found = try AppTable.all(connection).compactMap {
