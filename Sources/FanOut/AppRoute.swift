@@ -82,21 +82,19 @@ package struct AppRoute: Sendable, Equatable {
         }
     }
 
-    /// - Parameters:
-    ///   - required: nil: the app is to take the push whatever it runs.
-    ///   - isBlock: whether `required` is a version that is to be left.
+    /// - Parameter target: nil: the app is to take the push whatever it runs.
     package func payload(
-        message: String?, downloadURL: String, required: Version?, isBlock: Bool = false, build: Int64?
+        message: String?, downloadURL: String, target: UpgradeTarget?, build: Int64?
     ) -> UpgradePayload {
         UpgradePayload(
-            type: pushType, words: words.saying(message), downloadURL: downloadURL, required: isBlock ? nil : required,
-            blocked: isBlock ? required : nil, build: build)
+            type: pushType, words: words.saying(message), downloadURL: downloadURL, required: target?.required,
+            blocked: target?.blocked, build: build)
     }
 
     func payload(of campaign: CampaignRecord) -> UpgradePayload {
         payload(
-            message: campaign.message, downloadURL: campaign.downloadURL, required: campaign.required,
-            isBlock: campaign.isBlock, build: campaign.requiredBuild)
+            message: campaign.message, downloadURL: campaign.downloadURL, target: campaign.target,
+            build: campaign.requiredBuild)
     }
 
     /// The app's part of the configuration, as an operator finds it there.

@@ -165,8 +165,6 @@ extension CampaignRecord {
 
 extension AudienceFilter {
     fileprivate init(_ record: CampaignRecord) {
-        self.init(
-            required: record.required, isBlock: record.isBlock, minimumOS: record.minimumOS, telephones: record.audience
-        )
+        self.init(record.target, minimumOS: record.minimumOS, telephones: record.audience)
     }
 }

@@ -115,6 +115,7 @@ extension Dispatcher {
     private mutating func announceRises(at now: Timestamp) throws {
         let records = try store.versions()
         onVersions(records)
+        var hasChanged = false
         for record in records {
             guard let required = record.required ?? record.blocked.first else { continue }
             let part = record.app.faultPart
@@ -129,9 +130,10 @@ extension Dispatcher {
                 continue
             }
             do {
-                if let campaign = try store.reconcile(
+                let decision = try store.reconcile(
                     record.app, draft: route.draft, waitingReason: route.waitingReason, known: nil, at: now)
-                {
+                hasChanged = hasChanged || decision.hasChanged
+                if let campaign = decision.campaign {
                     // Of a version that was stored before it had a campaign: the app could not be pushed to.
                     log(
                         .notice, "a campaign begins",
@@ -155,8 +157,7 @@ extension Dispatcher {
         }
         // What has begun without a gate, or has reached its moment, is in force since this look: the other channels are told what they could
         // not know before.
-        let after = try store.versions()
-        if after != records { onVersions(after) }
+        if hasChanged { onVersions(try store.versions()) }
     }
 
     private mutating func matchRuns(at now: Moment) throws {

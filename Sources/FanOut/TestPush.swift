@@ -46,7 +46,7 @@ package struct TestPush: Sendable {
             for isLast in [false, true] {
                 let now = clock()
                 // Without a version: whoever tries this wants to see it, also on a phone that is current.
-                let payload = route.payload(message: message, downloadURL: downloadURL, required: nil, build: nil)
+                let payload = route.payload(message: message, downloadURL: downloadURL, target: nil, build: nil)
                 var arena: [UInt8] = []
                 let target = target(in: &arena)
                 if let refusal = provider.refusals(of: [target], in: arena, payload).first {

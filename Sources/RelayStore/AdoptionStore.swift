@@ -79,6 +79,9 @@ package protocol AdoptionStore: Sendable {
     /// What was counted last of each app; of what was never counted nothing.
     func versionShares() throws -> [AppKey: VersionShares]
 
+    /// The same of one; nil: it was never counted.
+    func versionShares(of app: AppKey) throws -> VersionShares?
+
     /// nil when there is no such campaign.
     func adoption(of campaign: CampaignKey) throws -> CampaignAdoption?
 }

@@ -5,24 +5,20 @@ package import UpgradeRules
 /// Who gets a campaign's push (DESIGN, rule 3): what `Verdict` says of its rule, over the bytes of a batch and without allocating. Its
 /// waves are drawn where the batch is read.
 package struct AudienceFilter: Sendable {
-    private let required: Version
-    /// Whether exactly `required` is to be left, and not all below it.
-    private let isBlock: Bool
+    private let target: UpgradeTarget
     private let minimumOS: Version?
     /// UTF-8 of the telephones that it goes to for now; nil means everyone.
     private let telephones: Set<ArraySlice<UInt8>>?
 
-    package init(required: Version, isBlock: Bool = false, minimumOS: Version? = nil, telephones: [String]?) {
-        self.required = required
-        self.isBlock = isBlock
+    package init(_ target: UpgradeTarget, minimumOS: Version? = nil, telephones: [String]?) {
+        self.target = target
         self.minimumOS = minimumOS
         self.telephones = telephones.map { Set($0.map { ArraySlice($0.utf8) }) }
     }
 
     /// Of a requirement, whoever it has reached by now.
     package init(_ row: Requirement, telephones: [String]?) {
-        self.init(
-            required: row.version, isBlock: row.kind == .blocked, minimumOS: row.minimumOS, telephones: telephones)
+        self.init(row.target, minimumOS: row.minimumOS, telephones: telephones)
     }
 
     /// Why the device gets no push; nil when it gets one. A device whose version is unknown, or unreadable, may be
@@ -34,9 +30,9 @@ package struct AudienceFilter: Sendable {
         if let telephones, !telephones.contains(devices.bytes[row.telephone.range]) { return .notInAudience }
         let version = row.version.isAbsent ? nil : row.version.range
         let isMeant =
-            isBlock
-            ? UpgradeVerdict.isBlocked(devices.bytes, version, required)
-            : UpgradeVerdict.needsPush(devices.bytes, version, required: required)
+            target.isBlock
+            ? UpgradeVerdict.isBlocked(devices.bytes, version, target.version)
+            : UpgradeVerdict.needsPush(devices.bytes, version, required: target.version)
         guard isMeant else { return .alreadyCurrent }
         if let minimumOS, !row.system.isAbsent,
             Version.isOlder(devices.bytes, row.system.range, than: minimumOS) ?? false

@@ -308,17 +308,16 @@ extension VersionStore {
     /// Finds what is due: the campaign that a requirement has not yet (DESIGN, rule 2).
     ///
     /// - Parameter known: what speaks for a version; nil: what another program wrote is left to who knows that.
-    /// - Returns: the campaign created, or nil when there was nothing to do.
+    /// - Returns: what it did, with the campaign created; of a look that finds nothing to do nothing has changed.
     package func reconcile(
         _ app: AppKey, draft: CampaignDraft, waitingReason: String? = nil, known: KnownVersions? = .everything,
         at now: Timestamp
-    ) throws -> CampaignRecord? {
+    ) throws -> Decision {
         var surroundings = RequirementMachine.Surroundings.waiting(for: waitingReason, draft: draft, at: now)
         surroundings.known = known
         do {
             return try decide(
-                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: now), in: surroundings
-            ).campaign
+                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: now), in: surroundings)
         } catch let refusal as RequirementRefusal {
             throw StoreError(refusal, of: app)
         }

@@ -27,7 +27,7 @@ extension NotificationTable {
             let last = DeadPlace(order: through)
             // Who is alive again by now is left out: nobody is to forget a token that lives.
             let devices = try DeadTable.devices(
-                of: row.key, row.app, after: DeadPlace(order: after), through: last, limit: .max, connection)
+                of: row.app, after: DeadPlace(order: after), through: last, limit: .max, connection)
             return RelayEvent(id: row.id, type: type, at: row.at, subject: .dead(row.key, devices, through: last))
         case .retirable:
             return VersionShareTable.subject(of: row.key, subject).map {

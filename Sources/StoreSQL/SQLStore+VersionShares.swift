@@ -63,11 +63,17 @@ extension SQLStore {
 
     package func versionShares() throws -> [AppKey: VersionShares] {
         try read("reading how many devices have which version") { connection in
-            var all: [AppKey: VersionShares] = [:]
-            for app in try AppTable.all(connection) {
-                all[app.key] = try VersionShareTable.shares(of: app.id, connection)
-            }
-            return all
+            let shares = try VersionShareTable.all(connection)
+            return Dictionary(
+                uniqueKeysWithValues: try AppTable.all(connection).compactMap { app in
+                    shares[app.id].map { (app.key, $0) }
+                })
+        }
+    }
+
+    package func versionShares(of app: AppKey) throws -> VersionShares? {
+        try read("reading how many devices have which version") { connection in
+            try AppTable.id(of: app, connection).flatMap { try VersionShareTable.shares(of: $0, connection) }
         }
     }
 }
@@ -77,7 +83,7 @@ package enum VersionShareTable {
     /// Devices of one look.
     static let size: Int64 = 20_000
     /// Millionths, in which a share is kept.
-    private static let whole = 1_000_000.0
+    fileprivate static let whole = 1_000_000.0
 
     /// Of so many (?4) devices of an app (?1) behind one (?2): by version those that were seen since a moment (?3), all, and the last.
     ///
@@ -104,24 +110,28 @@ package enum VersionShareTable {
     }
 
     static func shares(of app: Int64, _ connection: some SQLConnection) throws -> VersionShares? {
-        var shares = try connection.first(
-            "SELECT counted_at, seen_since, retire_below, devices, unknown FROM version_census WHERE app_id = ?", app
-        ) { row in
-            VersionShares(
-                countedAt: row.time(0), seenSince: row.time(1), retireBelow: Double(row.integer(2)) / whole,
-                devices: row.integer(3), unknown: row.integer(4), rows: [])
-        }
-        shares?.rows = try connection.all(
-            "SELECT version, devices, or_older, below_since, is_told FROM version_share WHERE app_id = ?", app
-        ) { row -> VersionShares.Row? in
-            row.version(0).map {
-                VersionShares.Row(
-                    version: $0, devices: row.integer(1), orOlder: row.integer(2), belowSince: row.optionalTime(3),
-                    isTold: row.integer(4) != 0)
-            }
-        }.compactMap { $0 }.sorted { $0.version < $1.version }
+        var shares = try connection.first("\(census) WHERE app_id = ?", app) { VersionShares($0) }
+        shares?.rows = try connection.all("\(rows) WHERE app_id = ?", app) { VersionShares.Row($0) }
+            .compactMap(\.self).sorted { $0.version < $1.version }
         return shares
     }
+
+    /// By app.
+    static func all(_ connection: some SQLConnection) throws -> [Int64: VersionShares] {
+        var all = Dictionary(
+            uniqueKeysWithValues: try connection.all(census) { ($0.integer(0), VersionShares($0)) })
+        let rows = try connection.all(rows) { (app: $0.integer(0), row: VersionShares.Row($0)) }
+        for (app, row) in rows { if let row { all[app]?.rows.append(row) } }
+        return all.mapValues { shares in
+            var shares = shares
+            shares.rows.sort { $0.version < $1.version }
+            return shares
+        }
+    }
+
+    private static let census: SQL =
+        "SELECT app_id, counted_at, seen_since, retire_below, devices, unknown FROM version_census"
+    private static let rows: SQL = "SELECT app_id, version, devices, or_older, below_since, is_told FROM version_share"
 
     /// Writes what has changed.
     static func put(
@@ -176,5 +186,25 @@ package enum VersionShareTable {
             version: version, devices: devices, orOlder: orOlder, belowSince: Timestamp(milliseconds: since),
             isTold: true)
         return .retirable(app, row, devices: seen, retireBelow: Double(millionths) / whole)
+    }
+}
+
+extension VersionShares {
+    /// Without its versions.
+    fileprivate init(_ row: some SQLRow) {
+        self.init(
+            countedAt: row.time(1), seenSince: row.time(2),
+            retireBelow: Double(row.integer(3)) / VersionShareTable.whole,
+            devices: row.integer(4), unknown: row.integer(5), rows: [])
+    }
+}
+
+extension VersionShares.Row {
+    /// nil where the version is none.
+    fileprivate init?(_ row: some SQLRow) {
+        guard let version = row.version(1) else { return nil }
+        self.init(
+            version: version, devices: row.integer(2), orOlder: row.integer(3), belowSince: row.optionalTime(4),
+            isTold: row.integer(5) != 0)
     }
 }

@@ -78,8 +78,7 @@ package struct ArgumentParser: Sendable {
 
     private func assign(_ places: [String], into result: inout ParsedArguments) throws(UsageError) {
         for (index, place) in places.enumerated() {
-            let last = spec.positionals.last.flatMap { $0.isRepeatable ? $0 : nil }
-            guard let positional = index < spec.positionals.count ? spec.positionals[index] : last else {
+            guard let positional = spec.positional(at: index) else {
                 throw UsageError("unexpected argument \"\(place)\"")
             }
             if positional.isRepeatable {

@@ -56,6 +56,12 @@ package struct CommandSpec: Sendable {
     /// With what every command understands.
     package var allOptions: [OptionSpec] { options + Self.options("help") }
 
+    /// The argument at a place, from 0; nil: there is none.
+    func positional(at place: Int) -> PositionalSpec? {
+        if place < positionals.count { return positionals[place] }
+        return positionals.last.flatMap { $0.isRepeatable ? $0 : nil }
+    }
+
     package func option(named name: String) -> OptionSpec? {
         allOptions.first { $0.name == name }
     }

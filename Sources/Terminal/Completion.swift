@@ -64,9 +64,7 @@ package struct Completion: Sendable {
         guard let spec = specs.first(where: { places.starts(with: $0.path) }) else {
             return .these(commands(after: places))
         }
-        let place = places.count - spec.path.count
-        let last = spec.positionals.last.flatMap { $0.isRepeatable ? $0 : nil }
-        if !isOption, let positional = place < spec.positionals.count ? spec.positionals[place] : last {
+        if !isOption, let positional = spec.positional(at: places.count - spec.path.count) {
             let next = Next(positional.name)
             if case .these = next { return next }
             if Self.looked.contains(positional.name) { return next }

@@ -50,14 +50,6 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
         minimumOs = nil
     }
 
-    /// Sends whoever runs a blocked version away from it.
-    package init(
-        blocked: Version, latest: Version?, required: Version?, downloadURL: String, message: String?
-    ) {
-        self.init(
-            .force, latest: latest, required: required, downloadURL: downloadURL, message: message, blocked: blocked)
-    }
-
     /// Refuses a phone for which the required version does not exist: there is nothing new for it and no link, and it must not go on. A
     /// client of SEEDS S1 shows nothing, for `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
     package static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: String?) -> LoginAnswer {

@@ -36,16 +36,7 @@ package struct UpgradeRule: Hashable, Sendable {
 
     package var isForEverybody: Bool { reach == Self.everybody }
 
-    /// Whether it speaks of who runs this version; nil: not known, which may be below a floor, and is not known to be what is blocked.
-    package func concerns(_ installed: Version?) -> Bool {
-        guard let installed else { return !isBlock }
-        return isBlock ? installed == version : installed < version
-    }
-
-    /// The order in which a verdict looks at rules: the highest version first, of one version what blocks it.
-    package static func isJudgedBefore(_ left: UpgradeRule, _ right: UpgradeRule) -> Bool {
-        left.version == right.version ? left.isBlock && !right.isBlock : right.version < left.version
-    }
+    package var target: UpgradeTarget { UpgradeTarget(version, isBlock: isBlock) }
 
     /// Whether it is for some whom it names: who they are is for nobody to find out.
     package var namesUsers: Bool { !canary.isEmpty }

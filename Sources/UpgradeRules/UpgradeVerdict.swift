@@ -32,7 +32,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     ) -> UpgradeVerdict {
         guard hasDownloadURL else { return .none }
         let rules = [required.map { UpgradeRule($0) }, latest.map { UpgradeRule($0, forces: false) }].compactMap(\.self)
-        return Verdict(rules.sorted(by: UpgradeRule.isJudgedBefore), version: installed).prompt
+        return Verdict(rules.sorted { UpgradeTarget.isJudgedBefore($0.target, $1.target) }, version: installed).prompt
     }
 
     /// Whether a device is pushed when `required` rises: its version is below, or unknown.

@@ -42,7 +42,7 @@ package enum Verdict: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - rules: in the order of `UpgradeRule.isJudgedBefore`.
+    ///   - rules: in the order of `UpgradeTarget.isJudgedBefore`.
     ///   - version: nil: not known.
     ///   - endsOlderSystems: whether who has too old a system for a floor, and has no other, is refused; false: as if the floor did not
     ///     exist.
@@ -54,7 +54,7 @@ package enum Verdict: Hashable, Sendable {
         var (isPassedOver, isTooOld) = (false, false)
         for rule in rules {
             if let version, version > rule.version { break }
-            guard rule.concerns(version) else { continue }
+            guard rule.target.concerns(version) else { continue }
             guard rule.reaches(user) else {
                 isPassedOver = true
                 continue

@@ -201,12 +201,14 @@ final class Workbench {
 
     /// What `look` finds, as soon as it finds something: it looks again at each line of the daemon's log, and now and then,
     /// for what is a second old by design changes without a word.
-    func until<Found>(_ fault: @autoclosure () -> String = "", _ look: () throws -> Found?) throws -> Found {
-        let deadline = ContinuousClock.now + .seconds(60) * Patience.factor
+    func until<Found>(
+        within limit: Duration = .seconds(60), _ fault: @autoclosure () -> String = "", _ look: () throws -> Found?
+    ) throws -> Found {
+        let deadline = ContinuousClock.now + limit * Patience.factor
         while true {
             if let found = try look() { return found }
             guard ContinuousClock.now < deadline else {
-                throw Unexpected("it did not happen within a minute; \(fault())\n\(relay?.log ?? "")")
+                throw Unexpected("it did not happen within \(limit); \(fault())\n\(relay?.log ?? "")")
             }
             if let relay { relay.waitForNextLine(atMost: .milliseconds(50)) } else { sched_yield() }
         }

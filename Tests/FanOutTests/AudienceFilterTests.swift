@@ -57,7 +57,8 @@ import UpgradeRules
             id: 1, token: token, telephone: telephone, version: version, system: system, environment: .production,
             isDead: example.isDead, registeredAt: 0)
         let filter = AudienceFilter(
-            required: try Version("2.0.0"), minimumOS: try Version("15.0"), telephones: example.only)
+            UpgradeTarget(try Version("2.0.0"), isBlock: false), minimumOS: try Version("15.0"),
+            telephones: example.only)
         #expect(filter.reason(against: row, in: devices) == example.reason)
     }
 

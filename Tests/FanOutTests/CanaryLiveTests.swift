@@ -211,7 +211,8 @@ import UpgradeRules
         let made = try #require(
             try bench.store.reconcile(
                 LiveBench.app, draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(86_400)),
-                at: bench.clock.now))
+                at: bench.clock.now
+            ).campaign)
         for _ in 0..<2 { try bench.store.lineUpCanary(made.key, at: bench.clock.now) }
         #expect(try record(bench, "2.0").counts.retrying == 2)
         try bench.register(5...5, telephone: { _ in "another" })

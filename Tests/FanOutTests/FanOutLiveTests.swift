@@ -50,7 +50,7 @@ import UpgradeRules
         try bench.raise("2.0")
         let draft = CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(3_600))
         let begun = try bench.store.reconcile(FanOutBench.app, draft: draft, at: bench.clock.now)
-        let campaign = try #require(begun)
+        let campaign = try #require(begun.campaign)
         try bench.store.planShards(campaign.key, shardSize: 500, waves: nil, at: bench.clock.now)
         try bench.reopen()
         defer { bench.store.close() }

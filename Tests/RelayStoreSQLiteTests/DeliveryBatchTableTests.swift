@@ -49,7 +49,7 @@ struct DeliveryBatchTableTests {
         try fixture.registerDevices(0..<50)
         try fixture.bump(required: "2")
         let campaign = try #require(
-            try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now), "a campaign")
+            try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now).campaign, "a campaign")
         try fixture.store.planShards(campaign.key, shardSize: 99, waves: nil, at: fixture.now)
         func commit(_ store: SQLiteStore, after: Int64, limit: Int, attempts: UInt16) throws {
             var devices = DeviceRows()

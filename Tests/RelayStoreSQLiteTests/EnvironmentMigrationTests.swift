@@ -25,7 +25,7 @@ struct EnvironmentMigrationTests {
                     environment: $0 % 3 == 0 ? .sandbox : .production)
             }, at: fixture.now)
         try fixture.bump(required: "2")
-        campaign = try #require(try fixture.store.reconcile(app, draft: fixture.draft, at: fixture.now))
+        campaign = try #require(try fixture.store.reconcile(app, draft: fixture.draft, at: fixture.now).campaign)
         try fixture.age()
         try fixture.administerOld(StoreFixture.undoEnvironments)
     }

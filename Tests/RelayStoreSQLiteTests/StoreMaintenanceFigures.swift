@@ -88,7 +88,7 @@ struct StoreMaintenanceFigures {
         try fixture.campaign("1", at: fixture.now)
         try fixture.bump(required: "2")
         let campaign = try #require(
-            try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now + .seconds(1)))
+            try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now + .seconds(1)).campaign)
         try fixture.store.planShards(campaign.key, shardSize: 10_000_000, waves: nil, at: fixture.now)
         try fixture.store.administer("PRAGMA wal_checkpoint(TRUNCATE)")
         print("\(count) devices, \(count) deliveries: \(try fixture.size()) bytes")

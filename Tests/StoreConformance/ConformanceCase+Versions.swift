@@ -181,7 +181,7 @@ extension ConformanceCase {
             let outcome = try subject.bump(
                 VersionBump(app: subject.app, latest: try subject.version("2")), draft: subject.draft())
             try same(outcome.campaign, nil)
-            try same(try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now), nil)
+            try same(try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign, nil)
             try same(try subject.store.openCampaigns(), [])
         },
         ConformanceCase("a rise without a download URL is refused as a whole") { subject in
@@ -195,11 +195,11 @@ extension ConformanceCase {
         ConformanceCase("reconciling announces a rise that nobody announced, once") { subject in
             try subject.bump(
                 VersionBump(app: subject.app, required: try subject.version("2"), downloadURL: "https://own"))
-            let campaign = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now)
+            let campaign = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign
             try same(campaign?.required.text, "2")
             try same(campaign?.downloadURL, "https://own")
             try same(campaign?.startedAt, subject.now)
-            try same(try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now), nil)
+            try same(try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign, nil)
         },
         ConformanceCase("concurrent bumps and reconciliations make exactly one campaign for each rise") { subject in
             for required in ["1", "1.1", "2.0.1"] {
@@ -209,7 +209,8 @@ extension ConformanceCase {
                         group.addTask {
                             if number.isMultiple(of: 2) {
                                 let found = try subject.store.reconcile(
-                                    subject.app, draft: subject.draft(), at: subject.now)
+                                    subject.app, draft: subject.draft(), at: subject.now
+                                ).campaign
                                 return found?.required == version ? 1 : 0
                             }
                             let outcome = try subject.bump(
@@ -220,7 +221,7 @@ extension ConformanceCase {
                     }
                     return try await group.reduce(0, +)
                 }
-                let late = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now)
+                let late = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign
                 try same(made + (late == nil ? 0 : 1), 1, "campaigns made for \(required)")
             }
             try same(try subject.store.campaigns(before: nil, limit: 10).map(\.required.text), ["2.0.1", "1.1", "1"])

@@ -32,7 +32,8 @@ package enum PlanText {
                 + (toPush == 0 ? ": nothing more is pushed\n" : ": who is named anew is pushed\n")
         }
         let blocks = plan.list(.blocks)
-        if !blocks.isEmpty, plan.shown(.required).isEmpty, plan[.rises] == .bool(false) {
+        let isAboutBlocks = !blocks.isEmpty && plan.shown(.required).isEmpty
+        if isAboutBlocks, plan[.rises] == .bool(false) {
             gate = "blocked already: nothing more is pushed\n"
         }
         for block in blocks {
@@ -43,7 +44,6 @@ package enum PlanText {
             gate += "in waves, and forced with them: \(waves.joined(separator: " %, ")) % of the users\n"
         }
         let known = plan.shown(.largestKnown)
-        let isAboutBlocks = !blocks.isEmpty && plan.shown(.required).isEmpty
         let doubt =
             plan[.needsConfirmation] != .bool(true)
             ? ""

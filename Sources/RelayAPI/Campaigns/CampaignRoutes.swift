@@ -31,7 +31,7 @@ extension API {
         let key = try record(id, caller).key
         guard let adoption = try store.adoption(of: key) else { throw ProblemDetails(500, "a campaign was lost") }
         let now = settings.clock()
-        let shares = try store.versionShares()[adoption.record.app]
+        let shares = try store.versionShares(of: adoption.record.app)
         return .json { $0.adoption(adoption, shares, at: now) }
     }
 

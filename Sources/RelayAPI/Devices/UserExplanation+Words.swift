@@ -29,7 +29,7 @@ extension Verdict {
         case .none(.osTooOld):
             guard
                 let rule = rules.first(where: {
-                    $0.concerns(version) && $0.reaches(user) && !$0.runs(on: user.system)
+                    $0.target.concerns(version) && $0.reaches(user) && !$0.runs(on: user.system)
                 })
             else {
                 return "the system of this phone is too old for what is required"

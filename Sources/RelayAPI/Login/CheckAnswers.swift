@@ -57,7 +57,7 @@ package struct CheckAnswers: Sendable {
         guard let version else { return .unknown(answers.unknown) }
         let user = UpgradeRule.User(nil, system: system)
         switch Verdict(rules, version: version, user: user, endsOlderSystems: endsOlderSystems) {
-        case .forced(let rule): return answers.denied(by: rule).map { .denied($0) } ?? .passes
+        case .forced(let rule): return answers.forced[rule.id].map { .denied($0.refusal) } ?? .passes
         case .ended(let rule): return answers.ended[rule.id].map { .denied($0.refusal) } ?? .passes
         case .announced, .none, .unknown: return .passes
         }
@@ -84,21 +84,19 @@ package struct CheckAnswers: Sendable {
 
     /// The answers that users of one kind can get.
     private struct Answers: Sendable {
-        private let floor: UpgradeRule?
         let none: Spoken<PreparedContent>
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
         private let remind: Spoken<PreparedContent>?
         /// The same for who is below a version that will be required, and what that is.
         private let coming: (version: Version, content: Spoken<PreparedContent>)?
-        private let force: Spoken<PreparedContent>?
-        /// What a proxy is told of a version that must be replaced, and of one that is not known.
-        private let denied: EnforceRefusal?
-        let unknown: EnforceRefusal
-        /// What is told of a version that is to be left, by its rule.
-        private let blocked: [Int64: Refused]
+        /// What is told of a version that must be replaced, by the rule that wants it: not where there is no address to send anybody to.
+        let forced: [Int64: Refused]
         /// For whose phone there is no version that is required, where the service ends for those.
         let ended: [Int64: Refused]
+        /// What a proxy is told of a version that is not known.
+        let unknown: EnforceRefusal
 
+        /// The answer at login, and a proxy's.
         typealias Refused = (content: Spoken<PreparedContent>, refusal: EnforceRefusal)
 
         /// - Parameters:
@@ -107,8 +105,8 @@ package struct CheckAnswers: Sendable {
         init(
             _ rules: [UpgradeRule], ending: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile
         ) {
-            self.floor = rules.first { $0.forces && !$0.isBlock }
-            let floor = self.floor.flatMap { requirements[$0.id] }
+            let floorRule = rules.first { $0.forces && !$0.isBlock }
+            let floor = floorRule.flatMap { requirements[$0.id] }
             let newest = rules.first { !$0.isBlock }.flatMap { requirements[$0.id] }
             let moment = rules.lazy.compactMap { requirements[$0.id] }
                 .first { $0.state == .announced && $0.kind == .required && $0.requiredFrom != nil }
@@ -126,15 +124,10 @@ package struct CheckAnswers: Sendable {
                             message: words, requiredFrom: coming?.requiredFrom?.internetTime))
                 }
             }
-            let leads = url(floor) != nil
             none = answer(.none, newest)
             remind = url(newest) == nil ? nil : answer(.remind, newest)
             coming =
                 url(newest) == nil ? nil : moment.map { ($0.version, answer(.remind, newest, from: $0)) }
-            force = leads ? answer(.force, floor) : nil
-            denied = floor.flatMap {
-                leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: words($0)) : nil
-            }
             unknown = .unknown(required: floor?.version, downloadURL: url(floor), message: words(floor))
             func all(_ rules: [UpgradeRule], _ refused: (Requirement) -> Refused?) -> [Int64: Refused] {
                 Dictionary(
@@ -142,49 +135,46 @@ package struct CheckAnswers: Sendable {
                         requirements[rule.id].flatMap(refused).map { (rule.id, $0) }
                     })
             }
-            blocked = all(rules.filter(\.isBlock)) { row in
+            forced = all(rules.filter { $0.isBlock || $0 == floorRule }) { row in
                 guard let url = url(row) else { return nil }
                 return (
                     Spoken(words(row)) { words in
                         CheckAnswers.render(
                             LoginAnswer(
-                                blocked: row.version, latest: newest?.version, required: floor?.version,
-                                downloadURL: url, message: words))
+                                .force, latest: newest?.version, required: floor?.version, downloadURL: url,
+                                message: words, blocked: row.target.blocked))
                     },
-                    EnforceRefusal(blocked: row.version, downloadURL: url, message: words(row))
+                    .forced(row.target, downloadURL: url, message: words(row))
                 )
             }
             ended = all(ending) { row in
-                let target = UpgradeTarget(row.version, isBlock: row.kind == .blocked)
-                return (
+                (
                     Spoken(words(row)) { words in
-                        CheckAnswers.render(.ended(target, minimumOS: row.minimumOS, message: words))
+                        CheckAnswers.render(.ended(row.target, minimumOS: row.minimumOS, message: words))
                     },
-                    .ended(target, minimumOS: row.minimumOS, message: words(row))
+                    .ended(row.target, minimumOS: row.minimumOS, message: words(row))
                 )
             }
         }
 
-        /// What a proxy is told where a rule forces; nil where there is no address to send anybody to.
-        func denied(by rule: UpgradeRule) -> EnforceRefusal? {
-            rule.isBlock ? blocked[rule.id]?.refusal : denied
-        }
-
         func answer(_ verdict: Verdict, _ version: Version?) -> Answer {
-            if case .ended(let rule) = verdict, let ended = ended[rule.id] {
-                return Answer(content: ended.content, verdict: verdict, prompt: .none)
-            }
-            if case .forced(let rule) = verdict, rule.isBlock, let blocked = blocked[rule.id] {
-                return Answer(content: blocked.content, toldAtLogin: rule, verdict: verdict, prompt: .force)
-            }
-            switch (verdict.prompt, remind, force) {
-            case (.remind, let remind?, _):
+            switch verdict {
+            case .ended(let rule):
+                if let ended = ended[rule.id] {
+                    return Answer(content: ended.content, verdict: verdict, prompt: .none)
+                }
+            case .forced(let rule):
+                if let forced = forced[rule.id] {
+                    return Answer(content: forced.content, toldAtLogin: rule, verdict: verdict, prompt: .force)
+                }
+            case .announced:
                 let isBelow = coming.flatMap { coming in version.map { $0 < coming.version } } ?? false
-                return Answer(content: (isBelow ? coming?.content : nil) ?? remind, verdict: verdict, prompt: .remind)
-            case (.force, _, let force?) where verdict.floor?.isBlock == false:
-                return Answer(content: force, toldAtLogin: floor, verdict: verdict, prompt: .force)
-            default: return Answer(content: none, verdict: verdict, prompt: .none)
+                if let content = (isBelow ? coming?.content : nil) ?? remind {
+                    return Answer(content: content, verdict: verdict, prompt: .remind)
+                }
+            case .unknown, .none: break
             }
+            return Answer(content: none, verdict: verdict, prompt: .none)
         }
     }
 

@@ -34,20 +34,15 @@ package struct EnforceRefusal: Sendable {
         let forbidden: [UInt8]
     }
 
-    /// A version that is below the one in force.
-    init(required: Version, downloadURL: String?, message: LocalizedText?) {
-        self.init(
-            "urn:upgrade-relay:upgrade-required",
-            "this version may not go on: \(required) or later is required, from downloadUrl",
-            target: UpgradeTarget(required, isBlock: false), downloadURL: downloadURL, message: message)
-    }
-
-    /// A version that is blocked.
-    init(blocked: Version, downloadURL: String?, message: LocalizedText?) {
-        self.init(
-            "urn:upgrade-relay:version-blocked",
-            "this version may not go on: \(blocked) is blocked, and another one is to be had from downloadUrl",
-            target: UpgradeTarget(blocked, isBlock: true), downloadURL: downloadURL, message: message)
+    /// A version that is below the one in force, or is blocked.
+    static func forced(_ target: UpgradeTarget, downloadURL: String, message: LocalizedText?) -> EnforceRefusal {
+        let (type, why) =
+            target.isBlock
+            ? ("urn:upgrade-relay:version-blocked", "\(target.version) is blocked, and another one is to be had")
+            : ("urn:upgrade-relay:upgrade-required", "\(target.version) or later is required,")
+        return EnforceRefusal(
+            type, "this version may not go on: \(why) from downloadUrl", target: target, downloadURL: downloadURL,
+            message: message)
     }
 
     /// A version that is below the one in force, or is blocked, on a phone whose system is too old for another, where `belowMinimumOs` is
@@ -55,8 +50,9 @@ package struct EnforceRefusal: Sendable {
     static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: LocalizedText?) -> EnforceRefusal {
         let system = minimumOS.map { "system version \($0)" } ?? "a newer system"
         let why =
-            target.blocked.map { "\($0) is blocked, and what is above it needs" }
-            ?? "\(target.required?.text ?? "") or later is required, and that needs"
+            target.isBlock
+            ? "\(target.version) is blocked, and what is above it needs"
+            : "\(target.version) or later is required, and that needs"
         return EnforceRefusal(
             "urn:upgrade-relay:os-too-old", "this version may not go on: \(why) \(system) or later",
             target: target, downloadURL: nil, message: message)

@@ -17,9 +17,10 @@ enum NotificationText {
             return "*\(app.app) \(app.platform.rawValue)* \(devices.count) \(tokens) called dead"
                 + "\n`GET /v1/apps/\(app.app)/\(app.platform.rawValue)/devices?dead=true` lists them"
         case .retirable(let app, let row, let devices, let share):
+            let percent = WavePlan.percentText(Int((share * Double(WavePlan.parts)).rounded()))
             return
                 "*\(app.app) \(app.platform.rawValue) \(row.version)* and older: \(row.orOlder) of \(devices) devices"
-                + " seen lately, less than \(percent(share)): what serves these versions alone may go"
+                + " seen lately, less than \(percent)%: what serves these versions alone may go"
         case .part(let part, let reason):
             switch event.type {
             case .recovered: return "*\(part)* is well again"
@@ -71,13 +72,6 @@ enum NotificationText {
             .degraded, .recovered:
             return []
         }
-    }
-
-    private static func percent(_ share: Double) -> String {
-        let hundredths = Int64((share * 10_000).rounded())
-        let rest = hundredths % 100
-        return
-            "\(hundredths / 100)\(rest == 0 ? "" : rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)")%"
     }
 
     private static func outcome(_ campaign: CampaignRecord) -> String {

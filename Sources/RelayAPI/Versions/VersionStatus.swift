@@ -13,9 +13,9 @@ package struct VersionStatus: Sendable {
     package init(_ record: VersionRecord, wait: GateVerdict?, blockWait: (Requirement) -> GateVerdict?) {
         self.record = record
         self.wait = wait
-        blocks = record.requirements.rows.filter { $0.kind == .blocked && $0.isLive }
-            .sorted { $0.version > $1.version }
-            .map { BlockStatus($0, isSuperseded: record.requirements.isSuperseded($0), wait: blockWait($0)) }
+        blocks = record.requirements.blocks.map {
+            BlockStatus($0, isSuperseded: record.requirements.isSuperseded($0), wait: blockWait($0))
+        }
     }
 }
 

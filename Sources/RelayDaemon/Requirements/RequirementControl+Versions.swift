@@ -231,10 +231,7 @@ extension RequirementControl {
     /// By app with hours: when its pushes may begin again; nil: they may now.
     func openings() -> [AppKey: Timestamp?] {
         let now = clock()
-        return routes().compactMapValues(\.hours).mapValues { hours in
-            let opening = hours.soonest(from: now)
-            return opening > now ? opening : nil
-        }
+        return routes().compactMapValues(\.hours).mapValues { $0.opening(after: now) }
     }
 
     /// - Parameter gate: what keeps the requirement from coming into force.
@@ -315,8 +312,7 @@ extension RequirementControl {
         let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
             let payload = route.payload(
-                message: row.words?.text, downloadURL: url, required: row.version, isBlock: row.kind == .blocked,
-                build: row.build)
+                message: row.words?.text, downloadURL: url, target: row.target, build: row.build)
             try route.provider.check(payload, longestTelephone: longest)
             return payload
         } catch {

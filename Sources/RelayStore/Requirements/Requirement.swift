@@ -103,6 +103,9 @@ package struct Requirement: Hashable, Sendable {
         state == .announced && requiredFrom != nil && canary == nil ? Self.everybody : reach
     }
 
+    /// What is wanted of a phone.
+    package var target: UpgradeTarget { UpgradeTarget(version, isBlock: kind == .blocked) }
+
     /// What it says to its users.
     package var rule: UpgradeRule {
         UpgradeRule(

@@ -45,7 +45,7 @@ extension RequirementMachine {
     /// A block can be obeyed where anything runs that users are told of above it. That changes as versions come and go, so it is looked
     /// at with each event.
     mutating func noteWaysOut(by actor: Signature) {
-        for row in requirements.rows where row.kind == .blocked && row.isLive {
+        for row in requirements.blocks {
             let minimum = requirements.minimumOS(toLeave: row)
             guard minimum?.text != row.minimumOS?.text else { continue }
             change(row.id, by: actor) { $0.minimumOS = minimum }
@@ -54,12 +54,18 @@ extension RequirementMachine {
 }
 
 extension Requirements {
-    /// All versions that are to be left, in force or not.
-    package var blocked: [Version] { rows.filter { $0.kind == .blocked && $0.isLive }.map(\.version) }
+    /// What is to be left, in force or not, the highest first.
+    package var blocks: [Requirement] {
+        rows.filter { $0.kind == .blocked && $0.isLive }.sorted { $0.version > $1.version }
+    }
+
+    package var blocked: [Version] { blocks.map(\.version) }
+
+    package func isBlocked(_ version: Version) -> Bool { live(version, kind: .blocked) != nil }
 
     /// Whether a person has said of a version that nobody is to be made to have it: no machine asks for it then.
     package func isOver(_ version: Version) -> Bool {
-        wasWithdrawn(version) || live(version, kind: .blocked) != nil
+        wasWithdrawn(version) || isBlocked(version)
     }
 
     /// What the store is asked about one of them.
@@ -75,12 +81,13 @@ extension Requirements {
         let others = Requirements(takenUp.rows.filter { !all.contains($0.version) })
         let highest = known.highest(others.latest?.version)
         return versions.first { version in
-            live(version, kind: .blocked) == nil && !(highest.map { $0 > version && !all.contains($0) } ?? false)
+            !isBlocked(version) && !(highest.map { $0 > version && !all.contains($0) } ?? false)
         }
     }
 
     /// The oldest system on which there is a version to leave a blocked one for; nil: any, or not known.
     fileprivate func minimumOS(toLeave row: Requirement) -> Version? {
+        let blocked = blocked
         let above = rows.filter { other in
             other.kind != .blocked && other.isAnnounced && other.version > row.version
                 && !blocked.contains(other.version)

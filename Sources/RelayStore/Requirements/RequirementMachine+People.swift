@@ -19,9 +19,7 @@ extension RequirementMachine {
             let row = candidates.first(where: { $0.isAccepted && $0.state != .inForce })
                 ?? candidates.first(where: \.isAccepted) ?? candidates.first
         else { throw .nothingWaits }
-        if row.kind == .required, requirements.live(row.version, kind: .blocked) != nil {
-            throw .isBlocked(row.version)
-        }
+        if row.kind == .required, requirements.isBlocked(row.version) { throw .isBlocked(row.version) }
         subject = row.id
         if row.state == .inForce {
             let reach = isLeftInWaves(row) ? Requirement.everybody : row.firstReach

@@ -120,7 +120,7 @@ package struct RequirementMachine: Sendable {
             against: takenUp.rows.filter { $0.kind == .required }.compactMap(\.build).max())
         let required = bump.required.flatMap { version in before.map { version > $0.version } ?? true ? version : nil }
         if let required {
-            if requirements.live(required, kind: .blocked) != nil { throw .isBlocked(required) }
+            if requirements.isBlocked(required) { throw .isBlocked(required) }
             // What another program required, and nobody has looked at yet, has its campaign before another takes its place. Without a URL it
             // never could be told to anybody.
             try? makeMissingCampaign(surroundings)
@@ -260,7 +260,7 @@ package struct RequirementMachine: Sendable {
             var asker = row.changed
             asker.at = surroundings.now
             let wasWithdrawn = requirements.wasWithdrawn(row.version, kind: row.kind)
-            let isBlocked = row.kind == .required && requirements.live(row.version, kind: .blocked) != nil
+            let isBlocked = row.kind == .required && requirements.isBlocked(row.version)
             let doubt = known.doubt(row, requirements)
             change(row.id, by: asker) {
                 if wasWithdrawn {

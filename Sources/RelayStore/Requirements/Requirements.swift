@@ -122,11 +122,9 @@ extension Requirement {
         (build ?? 0, kind == .required ? 1 : 0) > (other.build ?? 0, other.kind == .required ? 1 : 0)
     }
 
-    /// As `UpgradeRule.isJudgedBefore`, and of the same version and kind.
+    /// As `UpgradeTarget.isJudgedBefore`; of equal targets the one that is above.
     fileprivate func isJudgedBefore(_ other: Requirement) -> Bool {
-        if version != other.version { return other.version < version }
-        let (isBlock, isOtherBlock) = (kind == .blocked, other.kind == .blocked)
-        return isBlock == isOtherBlock ? isAbove(other) : isBlock
+        target == other.target ? isAbove(other) : UpgradeTarget.isJudgedBefore(target, other.target)
     }
 }
 
@@ -144,7 +142,7 @@ extension VersionRecord {
             message: texts?.message, telephones: required?.canary, updatedAt: changedAt)
         builds = BuildNumbers(latest: latest?.build, required: required?.build)
         (minimumOS, requiredFrom) = (required?.minimumOS, required?.requiredFrom)
-        blocked = requirements.blocked.sorted(by: >)
+        blocked = requirements.blocked
         self.requirements = requirements
         inForce = InForce(requirements)
     }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayAPI
+import Synchronization
+import Testing
+
+@Suite("Health and readiness, live", .ownThread)
+struct ReadinessLiveTests {
+    @Test("health and readiness")
+    func health() throws {
+        let bench = try Bench()
+        #expect(try bench.askNetwork("GET", "/healthz").text("status") == "ok")
+        // A warning is told and changes nothing.
+        bench.control.warningsNow.withLock {
+            $0 = [ReadinessFault(part: "certificate:com.example.app", reason: "ends in 8 days")]
+        }
+        let ready = try bench.askNetwork("GET", "/readyz")
+        #expect(ready.status == 200 && ready.text("status") == "ready")
+        #expect(ready.text("warnings", "0", "part") == "certificate:com.example.app")
+    }
+
+    /// A load balancer that takes the relay out for Apple's outage, a refused reload or one tenant's sandbox takes the login check
+    /// with it. Each of these was 503.
+    @Test(
+        "what keeps no request from its answer is told with 200",
+        arguments: [
+            "apns:com.example.app", "apns:com.example.app/sandbox", "fcm:com.example.app/android",
+            "outage:com.example.app", "credential:com.example.app/android", "quota:com.example.app/android",
+            "pause:com.example.app", "stopped:com.example.app/sandbox", "environment:com.example.app",
+            "app:com.example.app/ios", "source:com.example.app/ios:appStore", "availability", "watcher",
+            "certificate:com.example.app", "configuration",
+        ])
+    func degraded(part: String) throws {
+        let bench = try Bench()
+        bench.control.faultsNow.withLock { $0 = [ReadinessFault(part: part, reason: "it is so")] }
+        let answer = try bench.askNetwork("GET", "/readyz")
+        #expect(answer.status == 200 && answer.text("status") == "ready")
+        #expect(answer.text("degraded", "0", "part") == part && answer.text("degraded", "0", "reason") == "it is so")
+        let remedy = try #require(answer.text("degraded", "0", "remedy"))
+        #expect(remedy.count > 20, "\(remedy)")
+        #expect(answer.text("faults", "0", "part") == nil)
+    }
+
+    @Test("what keeps requests from being recorded is 503, whatever else is wrong")
+    func notReady() throws {
+        let bench = try Bench()
+        bench.control.faultsNow.withLock {
+            $0 = [
+                ReadinessFault(part: "apns:com.example.app", reason: "away"),
+                ReadinessFault(part: "store", reason: "the disk is full"),
+            ]
+        }
+        let answer = try bench.askNetwork("GET", "/readyz")
+        #expect(answer.status == 503 && answer.text("status") == "notReady")
+        #expect(answer.text("faults", "0", "reason") == "the disk is full")
+        #expect(answer.text("faults", "0", "remedy")?.contains("store check") == true)
+        #expect(answer.text("degraded", "0", "part") == "apns:com.example.app")
+    }
+}
