@@ -70,7 +70,7 @@ import UpgradeRules
         }
         let isTaken1 = subject.take(.asked(try Self.bump(["1.9.1", "1.9.3"])))
         #expect(isTaken1)
-        #expect(subject.requirements.blocked.map(\.text) == ["1.9.1", "1.9.3"])
+        #expect(subject.requirements.blocked.map(\.text) == ["1.9.3", "1.9.1"], "the highest first")
         let isTaken2 = subject.take(.asked(try Self.bump(["2.0"])))
         #expect(!isTaken2)
         let isTaken3 = subject.take(.asked(VersionBump(app: Subject.app, latest: try Version("2.0.1"))))
