@@ -138,11 +138,15 @@ struct Daemon {
             versionCache: versionCache,
             notifier: notifier, maintenance: maintenance, certificates: certificates, api: api, identity: identity)
         while signals.next() == .reload {
-            reloads.serve(clock: clock) {
+            reloads.serve(clock: clock) { isAskedFor in
                 var verdict = ReloadDesk.Verdict.refused("")
                 report.reload {
                     verdict = reload(&parts)
                     return if case .taken = verdict { true } else { false }
+                }
+                // Who asks over the control socket is noted there.
+                if !isAskedFor, case .taken(let taken) = verdict {
+                    store.note(taken.entry(by: Signature(by: .signal, at: clock())), log: log)
                 }
                 return verdict
             }

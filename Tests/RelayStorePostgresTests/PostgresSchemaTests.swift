@@ -205,6 +205,24 @@ struct PostgresSchemaTests {
         #expect(try connection.value("SELECT count(*) FROM requirement_event") == "1")
     }
 
+    @Test(
+        "Nothing empties the audit trail, but for what was said to be old",
+        arguments: ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit", "TRUNCATE audit"])
+    func auditIsKept(sql: String) throws {
+        let connection = try TestDatabase().connect()
+        try Self.grow(connection)
+        try connection.execute(
+            "INSERT INTO audit (at, actor, actor_kind, via, action) VALUES (5, 'ann', 'token', 'api', 'relay.reload')",
+            until: .soon)
+        for horizon in ["", "INSERT INTO audit_horizon VALUES (1, 5)"] {
+            if !horizon.isEmpty { try connection.execute(horizon, until: .soon) }
+            let failure = #expect(throws: PostgresFailure.self) { try connection.execute(sql, until: .soon).count }
+            #expect(failure?.state == "23514")
+        }
+        try connection.execute("UPDATE audit_horizon SET at = 6; DELETE FROM audit", until: .soon)
+        #expect(try connection.value("SELECT count(*) FROM audit") == "0")
+    }
+
     @Test func aRoleThatMayWriteVersionsAloneNeedsNoMore() throws {
         let database = try TestDatabase()
         let owner = try database.connect()
