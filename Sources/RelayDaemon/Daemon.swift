@@ -104,7 +104,7 @@ struct Daemon {
                     },
                     draft: { [active] in active.current.routes[$0]?.draft }))
             try notifier.start(active.current.notify)
-            try maintenance.start(keep: configuration.store.keep)
+            try maintenance.start(keep: .init(configuration.store))
         } catch {
             maintenance.stop()
             notifier.stop()
@@ -274,7 +274,7 @@ struct Daemon {
             parts.fanOut.reroute(Array(new.routes.values))
             parts.certificates.take(new.routes, at: clock())
             parts.sources.reload(sources)
-            parts.maintenance.reload(keep: configuration.store.keep)
+            parts.maintenance.reload(keep: .init(configuration.store))
             parts.versionCache.refresh()
             log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             let needRestart = configuration.needRestart(from: parts.configuration)
@@ -310,6 +310,12 @@ struct Daemon {
         fanOut.limits.batchSize = configuration.fanOut.batch
         fanOut.largestShard = configuration.fanOut.shardSize
         return fanOut
+    }
+}
+
+extension Maintenance.Keep {
+    fileprivate init(_ store: StoreConfiguration) {
+        self.init(deliveries: store.keep, audit: store.keepAudit)
     }
 }
 
