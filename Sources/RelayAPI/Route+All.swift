@@ -142,6 +142,9 @@ extension Route {
                 "GET", "/v1/notifications", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "campaign", "state"],
                 .head { api, call in try api.notifications(&call.query, call) }),
+            Route(
+                "GET", "/v1/audit", .scope(.status), .work(.reads), query: API.auditParameters,
+                .head { api, call in try api.audit(&call) }),
         ] + [
             moving("pause") { try $0.pause(campaign: $1, by: $2) },
             beginning("resume") { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
