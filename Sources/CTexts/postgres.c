@@ -19,6 +19,8 @@ static const char steps[] = {
 #embed "postgres/27-languages.sql"
     , 0,
 #embed "postgres/28-countries.sql"
+    , 0,
+#embed "postgres/29-audit.sql"
     , 0
 };
 

@@ -59,6 +59,8 @@ static const char steps[] = {
 #embed "schema/27-languages.sql"
     , 0,
 #embed "schema/28-countries.sql"
+    , 0,
+#embed "schema/29-audit.sql"
     , 0
 };
 

@@ -34,6 +34,7 @@ extension CommandTree {
         .tokensList,
         .tokensRevoke,
         .notifications,
+        .audit,
         .storeStatus,
         .storeBackup,
         .storeRestore,

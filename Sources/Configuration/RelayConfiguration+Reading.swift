@@ -81,9 +81,23 @@ extension RelayConfiguration {
             sqlite.finish()
         }
         if let postgres { store.database = .postgres(postgres) }
-        store.keep = reader.optionalDuration("keep", in: .seconds(3600)...(.seconds(3650 * 86_400)))
+        readKeep(reader, &store)
         reader.finish()
         return store
+    }
+
+    /// One duration is that of the deliveries, as before there was anything else to keep.
+    private static func readKeep(_ reader: ConfigurationReader, _ store: inout StoreConfiguration) {
+        let most = Duration.seconds(3650 * 86_400)
+        guard reader.raw("keep").map({ $0.object != nil }) ?? false else {
+            store.keep = reader.optionalDuration("keep", in: .seconds(3600)...most)
+            return
+        }
+        guard let keep = reader.optionalObject("keep") else { return }
+        store.keep = keep.optionalDuration("deliveries", in: .seconds(3600)...most)
+        let audit = keep.duration("audit", default: "400d", in: .seconds(86_400)...most)
+        store.keepAudit = keep.isNull("audit") ? nil : audit
+        keep.finish()
     }
 
     private static func readPostgres(_ reader: ConfigurationReader) -> PostgresConfiguration {

@@ -38,6 +38,8 @@ package struct StoreConfiguration: Sendable, Equatable {
     /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
     /// nil.
     package var keep: Duration?
+    /// How long it is kept who did what. nil: for ever. Default 400 days: a year can be looked back upon.
+    package var keepAudit: Duration? = .seconds(400 * 86_400)
 
     /// Where it is, as an operator is told.
     package var place: String {

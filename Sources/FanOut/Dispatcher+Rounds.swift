@@ -41,7 +41,9 @@ extension Dispatcher {
             case .begin(let dueAt) = record.reminder(route.reminders, at: now.wall)
         else { return false }
         let draft = RoundDraft(.reminder(dueAt: dueAt), timeToLive: route.timeToLive)
-        guard try store.reopen(record.key, for: draft, at: now.wall) == .opened else { return false }
+        guard try store.reopen(record.key, for: draft, by: Signature(by: .relay, at: now.wall)) == .opened else {
+            return false
+        }
         log(
             .notice, "devices that are still behind are reminded",
             [

@@ -115,7 +115,7 @@ final class API: RequestHandler {
     ) throws -> Admission {
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
-            authorization: head.headers["authorization"], look: store.token(hash:))
+            peer: head.peer, authorization: head.headers["authorization"], look: store.token(hash:))
         // Of a webhook the body says it.
         if route.right != .signature { isKnown(caller) }
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
@@ -139,7 +139,7 @@ final class API: RequestHandler {
                 } catch {
                     let problem = problem(error, at: route.pattern)
                     if route.right == .signature, problem.status < 500 {
-                        let signer = try? verified(head, body, for: nil, takesToken: true).caller.actor
+                        let signer = try? verified(head, body, for: nil, takesToken: true).caller.actor.name
                         refusals.webhook(head, problem, by: problem.status == 401 ? nil : signer)
                     }
                     return problem.response

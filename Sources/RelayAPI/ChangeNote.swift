@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import RelayStore
 import Telemetry
 import UpgradeRules
 
@@ -18,7 +19,7 @@ extension API {
         }
         // A campaign's id or an API token's name. A device's token goes into no log.
         if !call.path.name.isEmpty, !route.path.contains("{token}") { fields.append(("name", call.path.name)) }
-        fields += [("by", call.caller.actor), ("source", call.caller.source)]
+        fields += [("by", call.caller.actor.name), ("source", call.caller.actor.via)]
         // An import is many requests in a row.
         let isStream = if case .stream = route.answer { true } else { false }
         let written = fields

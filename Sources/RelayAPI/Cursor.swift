@@ -11,6 +11,7 @@ enum Cursor {
         case notifications = "n"
         case devices = "v"
         case dead = "x"
+        case audit = "a"
     }
 
     static func text(_ kind: Kind, _ position: Int64) -> String {

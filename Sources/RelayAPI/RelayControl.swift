@@ -49,7 +49,7 @@ package protocol RequirementOperations: Sendable {
     ///
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
     func bump(
-        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump
 
@@ -68,7 +68,7 @@ package protocol RequirementOperations: Sendable {
     /// Lets versions be used again that were to be left: all of them, or none.
     ///
     /// - Throws: `StoreError` where one is not blocked.
-    func unblock(_ versions: [Version], of app: AppKey, by actor: String, reason: String?) throws -> VersionRecord
+    func unblock(_ versions: [Version], of app: AppKey, by actor: Principal, reason: String?) throws -> VersionRecord
 
     /// What keeps pushes back that would begin as what a bump raised or blocked comes into force: the hours of the day; nil: nothing does,
     /// or nobody knows when that is.
@@ -78,30 +78,30 @@ package protocol RequirementOperations: Sendable {
     func warnings(of record: VersionRecord) -> [String]
 
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
-    func pause(campaign id: String, by actor: String) throws -> CampaignStatus
+    func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus
     /// - Parameter isUrgent: it is sent whatever the hour from now on; of one that runs that is all that happens.
-    func resume(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus
-    func cancel(campaign id: String, by actor: String) throws -> CampaignStatus
+    func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
+    func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus
     /// Puts a waiting campaign's requirement in force on every channel, whatever the store offers, or lets the next wave of
     /// a running one begin.
-    func release(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus
+    func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     /// Opens a campaign again that is over, for the devices in these states (of `CampaignRound.retried`).
     func retry(
-        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: String
+        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: Principal
     ) throws -> CampaignStatus
 
     /// Puts what an app requires in force on every channel, whatever the store offers: for apps without campaigns, too.
     ///
     /// - Throws: `ControlError.wrongState` where nothing waits.
-    func release(app: AppKey, isUrgent: Bool, by actor: String) throws -> VersionRecord
+    func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord
 
     /// Takes back what an app requires: what was required before is so again, on every channel.
     ///
     /// - Throws: `ControlError.wrongState` where another version is required, or none: it was withdrawn already.
-    func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
+    func withdraw(_ required: Version, of app: AppKey, by actor: Principal, reason: String?) throws -> Withdrawal
 
     /// Forgets a user, whom a canary may have named: no channel answers him as one of it any more, and no push of it goes to him.
-    func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure
+    func eraseUser(_ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 }
 
 /// What the configuration says of one app, as far as answers to clients need it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
+import RelayStore
 import Synchronization
 import Telemetry
 
@@ -74,7 +75,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
             [
                 ("route", RequestFigures.pattern(route, method)),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
-            ] + (caller.map { [("by", $0.actor)] } ?? [])
+            ] + (caller.map { [("by", $0.actor.name)] } ?? [])
         }
         var response = response
         response.headers.append(("X-Request-Id", id))

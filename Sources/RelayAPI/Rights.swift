@@ -15,8 +15,7 @@ enum Right: Hashable, Sendable {
 
 /// Who asks, as the history names them.
 struct Caller: Hashable, Sendable {
-    var actor: String
-    var source: String
+    var actor: Principal
     /// The apps that it may see and change; nil: all.
     var apps: Set<String>?
     /// The SHA-256 of its API token; nil where it needs none.
@@ -29,12 +28,12 @@ struct Caller: Hashable, Sendable {
     func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
     func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
 
-    static let anonymous = Caller(actor: "anonymous", source: "api")
-    static let webhook = Caller(actor: "webhook", source: "webhook")
+    static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"))
+    static let webhook = Caller(actor: Principal("webhook", .webhook, via: "webhook"))
 
     /// - Parameter user: whose process is at the other end; nil where the system does not say.
     static func operatorOnSocket(user: UInt32?) -> Caller {
-        Caller(actor: user.map(SystemUser.shown) ?? "operator", source: "cli")
+        Caller(actor: .operator(user.map(SystemUser.shown) ?? "operator"))
     }
 }
 
@@ -44,10 +43,11 @@ enum Rights {
     /// - Parameters:
     ///   - app: whose path it is; nil where the path is no app's.
     ///   - user: whose process is at the other end of the control socket.
+    ///   - peer: where the request comes from.
     ///   - look: finds the token with a SHA-256.
     static func caller(
-        for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, authorization: String?,
-        look: ([UInt8]) throws -> AccessToken?
+        for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, peer: PeerAddress = .none,
+        authorization: String?, look: ([UInt8]) throws -> AccessToken?
     ) throws -> Caller {
         if right == .signature { return .webhook }
         // Who asks what everybody may ask is not looked up.
@@ -77,7 +77,8 @@ enum Rights {
         case .operatorOnly:
             throw forbidden("API tokens and the store are looked after over the control socket only", nil)
         }
-        let caller = Caller(actor: token.name, source: "api", apps: token.apps, token: hash, scopes: Set(token.scopes))
+        let actor = Principal(token.name, .token, via: "api", from: peer.description)
+        let caller = Caller(actor: actor, apps: token.apps, token: hash, scopes: Set(token.scopes))
         if let app, !caller.maySee(app) {
             throw forbidden("the token \"\(token.name)\" is bound to other apps", nil)
         }

@@ -79,7 +79,7 @@ extension Route {
             .body { api, call, body in try api.setAlert(call.app, body: body, by: call.caller) }),
         Route(
             "DELETE", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes), isNoteworthy: true,
-            .head { api, call in try api.clearAlert(call.app) }),
+            .head { api, call in try api.clearAlert(call.app, by: call.caller) }),
     ]
 
     private static let devices: [Route] = [
@@ -102,7 +102,7 @@ extension Route {
             .body { api, call, body in try api.changeDevice(call.app, token: call.path.name, body: body) }),
         Route(
             "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
-            .head { api, call in try api.removeDevice(call.app, token: call.path.name) }),
+            .head { api, call in try api.removeDevice(call.app, token: call.path.name, by: call.caller) }),
         Route(
             "GET", "/v1/devices", .scope(.devices), .work(.reads),
             query: ["telephone", "token"] + AppFilter.parameters + ["limit", "cursor"],
@@ -142,6 +142,9 @@ extension Route {
                 "GET", "/v1/notifications", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "campaign", "state"],
                 .head { api, call in try api.notifications(&call.query, call) }),
+            Route(
+                "GET", "/v1/audit", .scope(.status), .work(.reads), query: API.auditParameters,
+                .head { api, call in try api.audit(&call) }),
         ] + [
             moving("pause") { try $0.pause(campaign: $1, by: $2) },
             beginning("resume") { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
@@ -153,7 +156,8 @@ extension Route {
         ]
 
     private static func moving(
-        _ verb: String, _ move: @escaping @Sendable (any RequirementOperations, String, String) throws -> CampaignStatus
+        _ verb: String,
+        _ move: @escaping @Sendable (any RequirementOperations, String, Principal) throws -> CampaignStatus
     ) -> Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
@@ -167,7 +171,7 @@ extension Route {
     /// What lets pushes begin, and may say that no hours are to be waited for.
     private static func beginning(
         _ verb: String,
-        _ begin: @escaping @Sendable (any RequirementOperations, String, Bool, String) throws -> CampaignStatus
+        _ begin: @escaping @Sendable (any RequirementOperations, String, Bool, Principal) throws -> CampaignStatus
     ) -> Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
@@ -194,7 +198,7 @@ extension Route {
         Route("GET", "/v1/log", .operatorOnly, .work(.reads), .head { api, _ in api.logLevel() }),
         Route(
             "PUT", "/v1/log", .operatorOnly, .work(.reads), isNoteworthy: true,
-            .body { api, _, body in try api.setLogLevel(body: body) }),
+            .body { api, call, body in try api.setLogLevel(body: body, by: call.caller) }),
         // It waits for the main thread, which reads files and asks the store.
         Route(
             "POST", "/v1/reload", .operatorOnly, .work(.reads), isNoteworthy: true,
@@ -202,9 +206,9 @@ extension Route {
         Route("GET", "/v1/tokens", .operatorOnly, .work(.reads), .head { api, _ in try api.tokens() }),
         Route(
             "POST", "/v1/tokens", .operatorOnly, .work(.writes), isNoteworthy: true,
-            .body { api, _, body in try api.createToken(body: body) }),
+            .body { api, call, body in try api.createToken(body: body, by: call.caller) }),
         Route(
             "DELETE", "/v1/tokens/{name}", .operatorOnly, .work(.writes), isNoteworthy: true,
-            .head { api, call in try api.revokeToken(call.path.name) }),
+            .head { api, call in try api.revokeToken(call.path.name, by: call.caller) }),
     ]
 }

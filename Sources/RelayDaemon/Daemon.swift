@@ -104,7 +104,7 @@ struct Daemon {
                     },
                     draft: { [active] in active.current.routes[$0]?.draft }))
             try notifier.start(active.current.notify)
-            try maintenance.start(keep: configuration.store.keep)
+            try maintenance.start(keep: .init(configuration.store))
         } catch {
             maintenance.stop()
             notifier.stop()
@@ -138,11 +138,15 @@ struct Daemon {
             versionCache: versionCache,
             notifier: notifier, maintenance: maintenance, certificates: certificates, api: api, identity: identity)
         while signals.next() == .reload {
-            reloads.serve(clock: clock) {
+            reloads.serve(clock: clock) { isAskedFor in
                 var verdict = ReloadDesk.Verdict.refused("")
                 report.reload {
                     verdict = reload(&parts)
                     return if case .taken = verdict { true } else { false }
+                }
+                // Who asks over the control socket is noted there.
+                if !isAskedFor, case .taken(let taken) = verdict {
+                    store.note(taken.entry(by: Signature(by: .signal, at: clock())), log: log)
                 }
                 return verdict
             }
@@ -270,7 +274,7 @@ struct Daemon {
             parts.fanOut.reroute(Array(new.routes.values))
             parts.certificates.take(new.routes, at: clock())
             parts.sources.reload(sources)
-            parts.maintenance.reload(keep: configuration.store.keep)
+            parts.maintenance.reload(keep: .init(configuration.store))
             parts.versionCache.refresh()
             log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             let needRestart = configuration.needRestart(from: parts.configuration)
@@ -306,6 +310,12 @@ struct Daemon {
         fanOut.limits.batchSize = configuration.fanOut.batch
         fanOut.largestShard = configuration.fanOut.shardSize
         return fanOut
+    }
+}
+
+extension Maintenance.Keep {
+    fileprivate init(_ store: StoreConfiguration) {
+        self.init(deliveries: store.keep, audit: store.keepAudit)
     }
 }
 

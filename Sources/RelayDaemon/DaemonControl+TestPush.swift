@@ -30,7 +30,7 @@ extension DaemonControl {
                 .notice, "a test push was sent",
                 [
                     ("app", wish.app.app), ("platform", wish.app.platform.rawValue),
-                    ("token", Self.masked(target.token)), ("result", result.state.rawValue),
+                    ("token", Masked.token(target.token)), ("result", result.state.rawValue),
                     ("status", result.status.map(String.init) ?? "none"), ("reason", result.reason ?? "none"),
                     ("apnsId", result.pushID), ("by", actor),
                 ])
@@ -56,10 +56,5 @@ extension DaemonControl {
             }
             return devices.map(\.registration)
         }
-    }
-
-    /// Enough to find it again, too little to push to.
-    private static func masked(_ token: String) -> String {
-        token.utf8.count < 16 ? "…" : "\(token.prefix(4))…\(token.suffix(4))"
     }
 }

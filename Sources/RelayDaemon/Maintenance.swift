@@ -27,14 +27,28 @@ package final class Maintenance: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// nil: nothing is ever pruned.
-        var keep: Duration?
+        var keep = Keep()
         /// Whether `keep` is new.
         var prunesNow = true
         /// Since the last pruning.
         var minutes = 0
         var faults = FaultLog()
         var watch = TroubleWatch()
+    }
+
+    /// How much of the past is kept.
+    package struct Keep: Sendable, Hashable {
+        /// The deliveries of campaigns that ended, and what goes with them; nil: all.
+        package var deliveries: Duration?
+        /// Who did what; nil: all.
+        package var audit: Duration?
+
+        package init(deliveries: Duration? = nil, audit: Duration? = nil) {
+            self.deliveries = deliveries
+            self.audit = audit
+        }
+
+        var isEverything: Bool { deliveries == nil && audit == nil }
     }
 
     /// After which people are told that a requirement still waits for its store.
@@ -70,7 +84,7 @@ package final class Maintenance: Sendable {
     /// Begins to take its turns on a thread, with the first look and the first pruning at once. Call once.
     ///
     /// - Throws: where the system has no thread left.
-    func start(keep: Duration?) throws {
+    func start(keep: Keep) throws {
         state.withLock { $0.keep = keep }
         try worker.start("maintenance") { [self] in turn(isMinuteOver: $0) }
     }
@@ -78,8 +92,7 @@ package final class Maintenance: Sendable {
     /// The next turn, which comes at once, prunes, and later ones as long as this holds. Refuses nothing, so that a reload may count
     /// on it.
     ///
-    /// - Parameter keep: how much of the past; with nil nothing is ever pruned.
-    package func reload(keep: Duration?) {
+    package func reload(keep: Keep) {
         state.withLock { ($0.keep, $0.prunesNow) = (keep, true) }
         worker.wake()
     }
@@ -96,13 +109,13 @@ package final class Maintenance: Sendable {
     /// - Returns: when to come again; nil once it was told to stop.
     package func turn(isMinuteOver: Bool) -> Duration? {
         if worker.isStopping { return nil }
-        let keep: Duration? = state.withLock { state in
+        let keep: Keep? = state.withLock { state in
             if isMinuteOver { state.minutes = min(state.minutes + 1, Self.minutesBetweenPrunings) }
             let prunes = state.prunesNow || state.minutes == Self.minutesBetweenPrunings
             state.prunesNow = false
-            guard let keep = state.keep, prunes else { return nil }
+            guard !state.keep.isEverything, prunes else { return nil }
             state.minutes = 0
-            return keep
+            return state.keep
         }
         certificates?.look(at: clock())
         tell()
@@ -147,12 +160,16 @@ package final class Maintenance: Sendable {
         }
     }
 
-    private func prune(_ keep: Duration) {
+    private func prune(_ keep: Keep) {
         do {
             let now = clock()
-            let report = try store.prune(before: now - keep, at: now) { _ in
-                !worker.isStopping && state.withLock { $0.keep == keep }
+            var report = PruneReport()
+            if let deliveries = keep.deliveries {
+                report = try store.prune(before: now - deliveries, at: now) { _ in
+                    !worker.isStopping && state.withLock { $0.keep == keep }
+                }
             }
+            if let audit = keep.audit { report.audit = try store.forgetAudit(before: now - audit) }
             if !report.isEmpty { log(.notice, "the store was pruned", report.fields) }
         } catch {
             log(.error, "the store could not be pruned", [("error", "\(error)")])

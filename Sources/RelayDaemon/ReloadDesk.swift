@@ -58,12 +58,14 @@ final class ReloadDesk: Sendable {
     }
 
     /// On the main thread: reloads, and tells those who had asked before.
-    func serve(clock: () -> Timestamp, _ reload: () -> Verdict) {
+    ///
+    /// - Parameter reload: is told whether anybody had: else it was a signal.
+    func serve(clock: () -> Timestamp, _ reload: (_ isAskedFor: Bool) -> Verdict) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
         }
-        let verdict = reload()
+        let verdict = reload(!waiting.isEmpty)
         let now = clock()
         state.withLock { state in
             switch verdict {

@@ -31,7 +31,7 @@ package struct AccessToken: Hashable, Sendable {
 
 package protocol AccessTokenStore: Sendable {
     /// - Throws: `StoreError.nameTaken` when a token of that name exists, revoked or not.
-    func addToken(_ token: AccessToken, hash: [UInt8]) throws
+    func addToken(_ token: AccessToken, hash: [UInt8], by actor: Principal) throws
 
     /// The token with this SHA-256, unless revoked.
     func token(hash: [UInt8]) throws -> AccessToken?
@@ -39,7 +39,7 @@ package protocol AccessTokenStore: Sendable {
     func tokens() throws -> [AccessToken]
 
     /// False when there is no such token or it is revoked already.
-    func revokeToken(name: String, at now: Timestamp) throws -> Bool
+    func revokeToken(name: String, by actor: Signature) throws -> Bool
 }
 
 /// Each under the key that signed it, for example "APNs/TEAMID/KEYID".

@@ -38,8 +38,8 @@ package protocol AlertStore: Sendable {
     /// Takes the place of the alert that there is, and forgets those that have ended.
     ///
     /// - Throws: `StoreError.failed` when a blocking alert has no end: the database refuses it too.
-    func setAlert(_ alert: AlertRecord) throws
+    func setAlert(_ alert: AlertRecord, by actor: Principal) throws
 
     /// False when there was none, or when it had ended.
-    func clearAlert(of app: AppKey, at now: Timestamp) throws -> Bool
+    func clearAlert(of app: AppKey, by actor: Signature) throws -> Bool
 }

@@ -127,7 +127,7 @@ package protocol RoundStore: Sendable {
     /// requirement is asked for and not in force; `expiresAt` is at least `timeToLive` away, and devices are put in line by
     /// `gather`, which may take long and is found again after a restart. Changes nothing where it answers anything but
     /// `opened`.
-    func reopen(_ campaign: CampaignKey, for draft: RoundDraft, at now: Timestamp) throws -> Reopening
+    func reopen(_ campaign: CampaignKey, for draft: RoundDraft, by actor: Signature) throws -> Reopening
 
     /// Puts more devices in line, due now, in a transaction of about a thousand; where nobody is left, those that the campaign
     /// never came to are pending again. Counts move with them.

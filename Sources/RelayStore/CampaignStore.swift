@@ -206,5 +206,5 @@ package protocol CampaignStore: Sendable {
     ) throws -> Bool
 
     /// Lets the next wave of a running campaign begin without a pause; false where none waits for its time.
-    func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
+    func releaseWave(_ campaign: CampaignKey, by actor: Signature) throws -> Bool
 }

@@ -177,13 +177,13 @@ package protocol DeviceRegistry: Sendable {
     func devices(telephone: String?, token: String?, after: Int64, limit: Int) throws -> [DeviceRecord]
 
     /// Forgets the device's user and never sends to it again. The ledger keeps what was sent. False when unknown.
-    func removeDevice(_ app: AppKey, token: String) throws -> Bool
+    func removeDevice(_ app: AppKey, token: String, by actor: Signature) throws -> Bool
 
     /// Forgets a user, in one transaction: the devices on which the user is logged in are removed, and the telephone goes out of
     /// the ledger's rows and of what is kept of former users. That pushes were sent, to which device and what came of them stays.
     ///
     /// - Parameter isMeant: whether it is done in an app.
-    func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure
+    func eraseUser(_ telephone: String, by actor: Signature, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 
     /// Devices in ascending id, from `after` (exclusive), at most `limit`; nil app means all. Removed ones are left out.
     func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord]

@@ -110,6 +110,8 @@ package struct PruneReport: Hashable, Sendable {
     package var webhooks: Int64 = 0
     package var alerts: Int64 = 0
     package var notifications: Int64 = 0
+    /// Rows of who did what: these have a time of their own (`AuditStore.forgetAudit`).
+    package var audit: Int64 = 0
     /// Bytes given back to the file system.
     package var freed: Int64 = 0
     /// The longest that any other writer had to wait.
@@ -119,6 +121,6 @@ package struct PruneReport: Hashable, Sendable {
 
     /// Whether there was anything to do.
     package var isEmpty: Bool {
-        campaigns + deliveries + formerTelephones + devices + webhooks + alerts + notifications + freed == 0
+        campaigns + deliveries + formerTelephones + devices + webhooks + alerts + notifications + audit + freed == 0
     }
 }

@@ -327,7 +327,7 @@ extension VersionStore {
     ///
     /// - Throws: `StoreError` where one is not blocked; then all stay so.
     package func unblock(
-        _ versions: [Version], of app: AppKey, by actor: String, reason: String?,
+        _ versions: [Version], of app: AppKey, by actor: Principal, reason: String?,
         in surroundings: RequirementMachine.Surroundings
     ) throws -> Decision {
         do {
@@ -343,7 +343,7 @@ extension VersionStore {
     ///
     /// - Returns: nil where another version is required, or none.
     package func withdraw(
-        _ required: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp
+        _ required: Version, of app: AppKey, by actor: Principal, reason: String?, at now: Timestamp
     ) throws -> Withdrawal? {
         do {
             let decision = try decide(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLStore {
     package func alert(of app: AppKey, at now: Timestamp) throws -> AlertRecord? {
         try readOnce("reading an alert") { connection in
-            try connection.first(
-                "\(alertSelection) AND app = ? AND platform = ?", now, app.app, app.platform, row: AlertRecord.init)
+            try AlertRecord.first(of: app, at: now, connection)
         }
     }
 
@@ -16,10 +16,11 @@ extension SQLStore {
         }
     }
 
-    package func setAlert(_ alert: AlertRecord) throws {
+    package func setAlert(_ alert: AlertRecord, by actor: Principal) throws {
         try StoreText.check(keys: alert.app.app)
         try write("storing an alert", lock: .rows) { connection in
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", alert.createdAt)
+            let before = try AlertRecord.first(of: alert.app, at: alert.createdAt, connection)
             try connection.run(
                 """
                 INSERT INTO alert (app, platform, message, blocking, ends_at, created_at, created_by)
@@ -28,13 +29,21 @@ extension SQLStore {
                     ends_at = excluded.ends_at, created_at = excluded.created_at, created_by = excluded.created_by
                 """, alert.app.app, alert.app.platform, alert.message, alert.isBlocking, alert.endsAt, alert.createdAt,
                 alert.createdBy)
+            try AuditTable.insert(
+                AuditEntry(
+                    .alertSet, by: Signature(by: actor, at: alert.createdAt), of: alert.app, from: before?.values,
+                    to: alert.values), connection)
         }
     }
 
-    package func clearAlert(of app: AppKey, at now: Timestamp) throws -> Bool {
+    package func clearAlert(of app: AppKey, by actor: Signature) throws -> Bool {
         try write("clearing an alert", lock: .rows) { connection in
-            try connection.run("DELETE FROM alert WHERE ends_at <= ?", now)
-            return try connection.run("DELETE FROM alert WHERE app = ? AND platform = ?", app.app, app.platform) > 0
+            try connection.run("DELETE FROM alert WHERE ends_at <= ?", actor.at)
+            guard let before = try AlertRecord.first(of: app, at: actor.at, connection),
+                try connection.run("DELETE FROM alert WHERE app = ? AND platform = ?", app.app, app.platform) > 0
+            else { return false }
+            try AuditTable.insert(AuditEntry(.alertClear, by: actor, of: app, from: before.values), connection)
+            return true
         }
     }
 }
@@ -46,6 +55,21 @@ private let alertSelection: SQL = """
     """
 
 extension AlertRecord {
+    fileprivate static func first(
+        of app: AppKey, at now: Timestamp, _ connection: some SQLConnection
+    ) throws -> AlertRecord? {
+        try connection.first(
+            "\(alertSelection) AND app = ? AND platform = ?", now, app.app, app.platform
+        ) { AlertRecord($0) }
+    }
+
+    fileprivate var values: AuditValues {
+        [
+            .message: .string(message), .blocking: .bool(isBlocking),
+            .endsAt: endsAt.map { .string($0.internetTime) },
+        ]
+    }
+
     fileprivate init(_ row: some SQLRow) {
         self.init(
             app: AppKey(app: row.text(0), platform: row.platform(1)), message: row.text(2),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLStore {
-    package func addToken(_ token: AccessToken, hash: [UInt8]) throws {
+    package func addToken(_ token: AccessToken, hash: [UInt8], by actor: Principal) throws {
         try StoreText.check(keys: token.name)
         try write("storing an API token", lock: .rows) { connection in
             guard try !connection.exists("SELECT 1 FROM access_token WHERE name = ?", token.name) else {
@@ -16,6 +17,10 @@ extension SQLStore {
                 INSERT INTO access_token (name, hash, scopes, apps, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
                 """, token.name, hash, token.scopes.map(\.rawValue).sorted().joined(separator: " "),
                 token.apps?.sorted().joined(separator: "\n"), token.createdAt, token.revokedAt)
+            try AuditTable.insert(
+                AuditEntry(
+                    .tokenCreate, by: Signature(by: actor, at: token.createdAt), object: token.name, to: token.values),
+                connection)
         }
     }
 
@@ -37,11 +42,17 @@ extension SQLStore {
         }
     }
 
-    package func revokeToken(name: String, at now: Timestamp) throws -> Bool {
+    package func revokeToken(name: String, by actor: Signature) throws -> Bool {
         try write("revoking an API token", lock: .rows) { connection in
-            try connection.run(
-                "UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL", now, name
-            ) > 0
+            let revoked = try connection.all(
+                """
+                UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL
+                RETURNING name, scopes, apps, created_at, revoked_at
+                """, actor.at, name, row: AccessToken.init)
+            guard let token = revoked.first else { return false }
+            try AuditTable.insert(
+                AuditEntry(.tokenRevoke, by: actor, object: name, from: token.values), connection)
+            return true
         }
     }
 
@@ -70,6 +81,13 @@ extension SQLStore {
 }
 
 extension AccessToken {
+    fileprivate var values: AuditValues {
+        [
+            .scopes: .array(scopes.map(\.rawValue).sorted().map { .string($0) }),
+            .apps: (apps?.sorted()).map { .array($0.map { .string($0) }) },
+        ]
+    }
+
     fileprivate init(_ row: some SQLRow) {
         self.init(
             name: row.text(0),

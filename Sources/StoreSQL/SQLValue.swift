@@ -55,6 +55,7 @@ extension RawRepresentable where Self: SQLValue, RawValue: SQLValue {
     package var parameter: SQLParameter { rawValue.parameter }
 }
 
+extension AuditAction: SQLValue {}
 extension Requirement.State: SQLValue {}
 extension SentAgain: SQLValue {}
 extension CampaignState: SQLValue {}

@@ -33,6 +33,8 @@ package enum Field: String, Sendable {
     case says, why, pushes, versionFrom, versionAt
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
+    // Who did what.
+    case actorKind, address, action, object, before, after, requiredBuild, latestBuild
     // The store.
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
@@ -48,6 +50,9 @@ extension Field {
     package static let deliveryColumns: [Field] = [
         .campaign, .app, .platform, .token, .telephone, .state, .reason, .apnsId, .attempts, .nextAttemptAt,
         .updatedAt,
+    ]
+    package static let auditColumns: [Field] = [
+        .at, .actor, .actorKind, .source, .address, .action, .app, .platform, .campaign, .object, .before, .after,
     ]
 }
 

@@ -51,6 +51,7 @@ import Testing
         "tokens list": [""],
         "tokens revoke": ["ci --yes"],
         "notifications": [""],
+        "audit": ["", "--campaign 0123456789ab"],
         "store status": [""],
         "store backup": ["NEW"],
         "store restore": ["NEW"],

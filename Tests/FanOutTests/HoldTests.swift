@@ -2,6 +2,7 @@
 import PushProviders
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Telemetry
 import Testing
 import Threading

@@ -7,6 +7,7 @@ import PushSimulator
 import RelayEngine
 import RelayStore
 import Signing
+import StoreConformance
 import TestPeers
 import TestStores
 import Testing

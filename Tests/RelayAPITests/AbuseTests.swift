@@ -5,6 +5,7 @@ import HTTPServer
 import OwnThread
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import TestStores
 import Testing

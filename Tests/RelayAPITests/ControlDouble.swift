@@ -70,7 +70,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
     func versionLookup(of app: AppKey) -> (any VersionLookup)? { lookup.withLock { $0 } }
 
     func bump(
-        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
@@ -83,9 +83,11 @@ final class ControlDouble: RelayControl, RequirementOperations {
         }
         guard let profile = profile(of: bump.app) else { throw ControlError(.unknownApp, context: "no such app") }
         return try store.apply(
-            bump, actor: actor, source: source, at: Bench.now,
-            draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)),
-            waitingReason: waitingReason.withLock(\.self), receipt: receipt, render: render)
+            bump, by: Signature(by: actor, at: Bench.now),
+            in: .waiting(
+                for: waitingReason.withLock(\.self),
+                draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), at: Bench.now),
+            receipt: receipt, render: render)
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {
@@ -107,7 +109,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         VersionStatus(record, wait: wait(of: record)) { _ in nil }
     }
 
-    func unblock(_ versions: [Version], of app: AppKey, by actor: String, reason: String?) throws -> VersionRecord {
+    func unblock(_ versions: [Version], of app: AppKey, by actor: Principal, reason: String?) throws -> VersionRecord {
         let surroundings = RequirementMachine.Surroundings(now: Bench.now)
         let decision = try store.unblock(versions, of: app, by: actor, reason: reason, in: surroundings)
         return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: Bench.now)
@@ -123,18 +125,18 @@ final class ControlDouble: RelayControl, RequirementOperations {
         CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
     }
 
-    func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, .paused)
+    func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {
+        try move(id, .paused, actor)
     }
-    func resume(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
-        let resumed = try move(id, .resumed)
-        return isUrgent ? try move(id, .hurried) : resumed
+    func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
+        let resumed = try move(id, .resumed, actor)
+        return isUrgent ? try move(id, .hurried, actor) : resumed
     }
-    func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, .cancelled)
+    func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus {
+        try move(id, .cancelled, actor)
     }
 
-    func release(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
+    func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
@@ -142,7 +144,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return status(try store.campaign(record.key) ?? record)
     }
 
-    func release(app: AppKey, isUrgent: Bool, by actor: String) throws -> VersionRecord {
+    func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord {
         let decision = try? store.decide(
             app, .released(nil), by: Signature(by: actor, via: "release", at: Bench.now),
             in: RequirementMachine.Surroundings(now: Bench.now))
@@ -152,11 +154,13 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return record
     }
 
-    func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
-        try store.eraseUser(telephone, where: isMeant)
+    func eraseUser(
+        _ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool
+    ) throws -> UserErasure {
+        try store.eraseUser(telephone, by: Signature(by: actor, at: Bench.now), where: isMeant)
     }
 
-    func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+    func withdraw(_ required: Version, of app: AppKey, by actor: Principal, reason: String?) throws -> Withdrawal {
         guard let withdrawal = try store.withdraw(required, of: app, by: actor, reason: reason, at: Bench.now) else {
             throw ControlError(.wrongState, context: "\(required) is not required")
         }
@@ -164,13 +168,13 @@ final class ControlDouble: RelayControl, RequirementOperations {
     }
 
     func retry(
-        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: String
+        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: Principal
     ) throws -> CampaignStatus {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no such campaign")
         }
         let draft = RoundDraft(.retry(states), timeToLive: .seconds(604_800))
-        let answer = try store.reopen(campaign.key, for: draft, at: Bench.now)
+        let answer = try store.reopen(campaign.key, for: draft, by: Signature(by: actor, at: Bench.now))
         guard answer == .opened, let campaign = try store.campaign(id: id) else {
             throw ControlError(.wrongState, context: "the campaign cannot be retried", hint: "\(answer)")
         }
@@ -206,11 +210,11 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func writeMetrics(to text: inout MetricsText) { metricsLooks.withLock { $0 += 1 } }
 
-    private func move(_ id: String, _ event: CampaignChange) throws -> CampaignStatus {
+    private func move(_ id: String, _ event: CampaignChange, _ actor: Principal) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
-        guard try store.move(record.key, event, at: Bench.now),
+        guard try store.decide(record, event, by: Signature(by: actor, via: "campaign", at: Bench.now)),
             let moved = try store.campaign(record.key)
         else {
             throw ControlError(.wrongState, context: "the campaign is \(record.state.rawValue)")

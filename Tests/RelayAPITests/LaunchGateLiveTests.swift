@@ -6,6 +6,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import Testing
 import UpgradeRules

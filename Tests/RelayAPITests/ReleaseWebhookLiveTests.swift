@@ -120,7 +120,7 @@ struct ReleaseWebhookLiveTests {
         bench.control.rules.withLock { $0.sets = .required }
         let first = try Self.sendGitHub(bench, Self.release("3.0"), id: "d-1")
         #expect(first.status == 202)
-        _ = try bench.store.withdraw(Version("3.0"), of: Bench.app, by: "test", reason: nil, at: Bench.now)
+        _ = try bench.store.withdraw(Version("3.0"), of: Bench.app, by: .operator("test"), reason: nil, at: Bench.now)
         try bench.store.forgetWebhooks(before: Timestamp(seconds: 9_000_000_000))
         let captured = try Self.sendGitHub(bench, Self.release("3.0"), id: "another")
         #expect(captured.bytes == first.bytes)

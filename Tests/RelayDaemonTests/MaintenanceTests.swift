@@ -48,7 +48,7 @@ import UpgradeRules
         let campaign = try upgraded()
         let lines = Watched<[String]>([])
         let thread = thread(lines)
-        try thread.start(keep: nil)
+        try thread.start(keep: .init())
         defer { thread.stop() }
         let deadline = ContinuousClock.now + .seconds(60)
         while try store.adoption(of: campaign)?.points.isEmpty != false {
@@ -61,9 +61,9 @@ import UpgradeRules
         store.close()
         let lines = Watched<[String]>([])
         let thread = thread(lines)
-        try thread.start(keep: nil)
+        try thread.start(keep: .init())
         #expect(lines.wait { !$0.isEmpty })
-        thread.reload(keep: nil)
+        thread.reload(keep: .init())
         thread.stop()
         #expect(lines.now == ["how campaigns are obeyed could not be kept"])
     }
@@ -103,7 +103,7 @@ import UpgradeRules
         let maintenance = Maintenance(
             store: store, log: Log(minimum: .notice) { _, message, _ in lines.change { $0.append("\(message)") } },
             clock: { now })
-        maintenance.reload(keep: .seconds(86_400))
+        maintenance.reload(keep: .init(deliveries: .seconds(86_400)))
         #expect(maintenance.turn(isMinuteOver: false) == .seconds(60))
         // What the next pruning takes, whenever that is.
         let past = now - .seconds(10 * 86_400)
@@ -119,5 +119,24 @@ import UpgradeRules
         #expect(lines.now == ["the store was pruned"])
         maintenance.askToStop()
         #expect(maintenance.turn(isMinuteOver: true) == nil)
+    }
+
+    @Test func `Who did what is forgotten in its own time, and the log says how many rows`() throws {
+        let lines = Watched<[String]>([])
+        let maintenance = Maintenance(
+            store: store,
+            log: Log(minimum: .notice) { _, _, fields in
+                lines.change { $0 += fields.filter { $0.0 == "audit" }.map(\.1) }
+            }, clock: { now })
+        for days in [401, 399] {
+            try store.note(AuditEntry(at: now - .seconds(days * 86_400), actor: .relay, action: "relay.reload"))
+        }
+        maintenance.reload(keep: .init(deliveries: .seconds(86_400)))
+        _ = maintenance.turn(isMinuteOver: false)
+        #expect(try store.audit(AuditFilter(), before: nil, limit: 9).count == 2)
+        maintenance.reload(keep: .init(audit: .seconds(400 * 86_400)))
+        _ = maintenance.turn(isMinuteOver: false)
+        #expect(try store.audit(AuditFilter(), before: nil, limit: 9).count == 1)
+        #expect(lines.now == ["1"])
     }
 }

@@ -32,7 +32,7 @@ import Testing
     }
 
     private func serve(_ verdict: ReloadDesk.Verdict, at seconds: Int64) {
-        desk.serve(clock: { Timestamp(milliseconds: seconds * 1000) }) { verdict }
+        desk.serve(clock: { Timestamp(milliseconds: seconds * 1000) }) { _ in verdict }
     }
 
     @Test func `Who asks is told, and a refusal is a fault until it is mended`() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OwnThread
 import PrivatePostgres
+import RelayStore
 import StorePeers
 import StoreSQL
 import Testing
@@ -126,6 +127,21 @@ struct PostgresPlanTests {
                 plan.contains("Index Scan using device_retired")
                     || plan.contains("Index Only Scan using device_retired"), "\(plan)")
             #expect(plan.contains("retired_order > $2") && !plan.contains("Sort"), "\(plan)")
+        }
+    }
+
+    @Test(arguments: Statistics.allCases)
+    func whoDidWhatIsNotSorted(statistics: Statistics) throws {
+        var (ofCampaign, ofApp) = (AuditFilter(), AuditFilter())
+        (ofCampaign.campaign, ofApp.app) = ("0123456789ab", "a")
+        for (filter, index) in [
+            (AuditFilter(), "audit_pkey"), (ofCampaign, "audit_campaign"), (ofApp, "audit_app"),
+        ] {
+            let (condition, values) = AuditTable.condition(filter, before: nil)
+            let sql: SQL = "\(AuditTable.selection) WHERE \(condition) ORDER BY id DESC LIMIT ?"
+            let plan = try PlanDatabase.with(statistics).plan(
+                of: NumberedParameters.numbered(sql.text), parameters: values.count + 1)
+            #expect(plan.contains(index) && !plan.contains("Sort"), "\(plan)")
         }
     }
 

@@ -41,7 +41,7 @@ struct PostgresSchemaTests {
             try connection.value("SELECT string_agg(version || ' ' || name, ',' ORDER BY version) FROM migration")
                 == "21 the first schema,22 moments and systems in the history,23 what the app stores said,"
                 + "24 dead tokens in their order, events of apps,25 versions seen lately,26 who wants a campaign at any hour,"
-                + "27 messages in several languages,28 countries of devices"
+                + "27 messages in several languages,28 countries of devices,29 who did what, sessions of browsers"
         )
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")
@@ -203,6 +203,24 @@ struct PostgresSchemaTests {
         let failure = #expect(throws: PostgresFailure.self) { try connection.execute(sql, until: .soon).count }
         #expect(failure?.state == "23514")
         #expect(try connection.value("SELECT count(*) FROM requirement_event") == "1")
+    }
+
+    @Test(
+        "Nothing empties the audit trail, but for what was said to be old",
+        arguments: ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit", "TRUNCATE audit"])
+    func auditIsKept(sql: String) throws {
+        let connection = try TestDatabase().connect()
+        try Self.grow(connection)
+        try connection.execute(
+            "INSERT INTO audit (at, actor, actor_kind, via, action) VALUES (5, 'ann', 'token', 'api', 'relay.reload')",
+            until: .soon)
+        for horizon in ["", "INSERT INTO audit_horizon VALUES (1, 5)"] {
+            if !horizon.isEmpty { try connection.execute(horizon, until: .soon) }
+            let failure = #expect(throws: PostgresFailure.self) { try connection.execute(sql, until: .soon).count }
+            #expect(failure?.state == "23514")
+        }
+        try connection.execute("UPDATE audit_horizon SET at = 6; DELETE FROM audit", until: .soon)
+        #expect(try connection.value("SELECT count(*) FROM audit") == "0")
     }
 
     @Test func aRoleThatMayWriteVersionsAloneNeedsNoMore() throws {

@@ -194,7 +194,8 @@ struct OutsideWriterTests {
         let fixture = try StoreFixture()
         try fixture.bump(required: "1.9")
         try fixture.bump(required: "2")
-        _ = try fixture.store.withdraw(try Version("2"), of: fixture.app, by: "ann", reason: nil, at: fixture.now)
+        _ = try fixture.store.withdraw(
+            try Version("2"), of: fixture.app, by: .operator("ann"), reason: nil, at: fixture.now)
         let before = try fixture.store.history(of: fixture.app, limit: 9)
         #expect(before.map { $0.record.required?.text } == ["1.9", "2", "1.9"])
         try fixture.store.administer("PRAGMA recursive_triggers = \(recursiveTriggers)")

@@ -3,6 +3,7 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 import Testing
+import UpgradeRules
 
 @testable import RelayStoreSQLite
 
@@ -111,6 +112,35 @@ struct QueryPlanTests {
             #expect(try plan(DeadTable.places) == [found])
             #expect(try plan(DeadTable.page) == [found, "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"])
         }
+    }
+
+    @Test("Who did what comes newest first from the key, or from the index of what is asked for, and nothing is sorted")
+    func audit() throws {
+        var (ofCampaign, ofApp, since) = (AuditFilter(), AuditFilter(), AuditFilter())
+        ofCampaign.campaign = "0123456789ab"
+        (ofApp.app, ofApp.platform) = ("a", .ios)
+        since.since = Timestamp(seconds: 1)
+        for (filter, search) in [
+            (AuditFilter(), "INTEGER PRIMARY KEY (rowid<?)"), (since, "INTEGER PRIMARY KEY (rowid<?)"),
+            (ofCampaign, "INDEX audit_campaign (campaign=? AND rowid<?)"),
+            (ofApp, "INDEX audit_app (app=? AND rowid<?)"),
+        ] {
+            let condition = AuditTable.condition(filter, before: nil).condition
+            #expect(
+                try plan("\(AuditTable.selection) WHERE \(condition) ORDER BY id DESC LIMIT 50")
+                    == ["SEARCH audit USING \(search)"])
+        }
+    }
+
+    @Test("Who did what is neither edited nor deleted, but for what was said to be old")
+    func auditIsKept() throws {
+        let fixture = try StoreFixture()
+        try fixture.store.note(AuditEntry(at: fixture.now, actor: .relay, action: "relay.reload"))
+        for sql in ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit"] {
+            #expect(throws: (any Error).self, "\(sql)") { try fixture.store.administer(sql) }
+        }
+        #expect(try fixture.store.audit(AuditFilter(), before: nil, limit: 9).map(\.actor) == [.relay])
+        #expect(try fixture.store.forgetAudit(before: fixture.now + .seconds(1)) == 1)
     }
 
     @Test("Devices are counted by version in the order of their ids, from those of the app alone")

@@ -86,7 +86,8 @@ import UpgradeRules
                 $0.contains("change=inForce version=3.0 from=2.2 to=3.0") && $0.contains("by=appStore via=gate")
             }
                 == [true])
-        _ = try store.withdraw(try Version("3.0"), of: app, by: "bob (uid 1001)", reason: "it crashes", at: now)
+        _ = try store.withdraw(
+            try Version("3.0"), of: app, by: .operator("bob (uid 1001)"), reason: "it crashes", at: now)
         #expect(
             lines.taken.map {
                 $0.contains("change=withdrawn version=3.0 from=3.0 to=2.2") && $0.hasSuffix("it crashes")

@@ -87,7 +87,7 @@ struct RequirementMigrationTests {
         let old = try #require(try store.campaigns(before: nil, limit: 99).last { $0.app == app })
         #expect(old.state == .superseded)
         let now = Timestamp(seconds: 2_000_000_000)
-        _ = try #require(try store.withdraw(try Version("3.0"), of: app, by: "ann", reason: nil, at: now))
+        _ = try #require(try store.withdraw(try Version("3.0"), of: app, by: .operator("ann"), reason: nil, at: now))
         let again = try #require(try store.campaign(old.key))
         #expect(again.state == .running && again.counts.accepted == old.counts.accepted)
         #expect(again.counts.cancelled == 0 && again.counts.audience == old.counts.audience)

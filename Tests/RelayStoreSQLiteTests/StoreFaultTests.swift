@@ -280,6 +280,7 @@ struct StoreFaultTests {
             FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
             WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.name NOT IN ('public_id', 'removed_at')
                 AND t.name <> 'release'
+                AND NOT (t.name = 'audit' AND c.name = 'campaign')
             GROUP BY t.name
             """)
         return try columns.reduce(into: [:]) { contents, table in

@@ -73,6 +73,7 @@ struct StoreFileTests {
                 ["26", "who wants a campaign at any hour"],
                 ["27", "messages in several languages"],
                 ["28", "countries of devices"],
+                ["29", "who did what, sessions of browsers"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

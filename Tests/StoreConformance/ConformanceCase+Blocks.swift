@@ -21,13 +21,13 @@ extension ConformanceCase {
                 try subject.store.newestCampaigns().map(\.key), [floor.key],
                 "who obeys the floor is asked of its campaign")
             let decision = try subject.store.unblock(
-                [try subject.version("2.1.5")], of: subject.app, by: "tester", reason: nil,
+                [try subject.version("2.1.5")], of: subject.app, by: .tester, reason: nil,
                 in: RequirementMachine.Surroundings(now: subject.now))
             try same(decision.blocked.map { $0.campaign?.state }, [.cancelled])
             try same(try subject.record(floor.key).state, .running)
             try fails(.refused) {
                 try subject.store.unblock(
-                    [try subject.version("2.1.5")], of: subject.app, by: "tester", reason: nil,
+                    [try subject.version("2.1.5")], of: subject.app, by: .tester, reason: nil,
                     in: RequirementMachine.Surroundings(now: subject.now))
             }
         },

@@ -26,7 +26,7 @@ extension ConformanceCase {
                 in: RequirementMachine.Surroundings(now: subject.now))
             try same(try told(), ["requirement.inForce running"])
             _ = try subject.store.withdraw(
-                try subject.version("2.0"), of: subject.app, by: "t", reason: nil, at: subject.now)
+                try subject.version("2.0"), of: subject.app, by: .tester, reason: nil, at: subject.now)
             try same(try told(), ["campaign.cancelled cancelled", "requirement.withdrawn cancelled"])
         },
         ConformanceCase("a receiver is told once of each time that a requirement waits long for its store") { subject in

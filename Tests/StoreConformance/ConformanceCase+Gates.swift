@@ -112,7 +112,7 @@ extension ConformanceCase {
 }
 
 extension Subject {
-    fileprivate func alert(_ message: String, blocking: Bool, endsAt: Timestamp?) -> AlertRecord {
+    func alert(_ message: String, blocking: Bool, endsAt: Timestamp?) -> AlertRecord {
         AlertRecord(
             app: app, message: message, isBlocking: blocking, endsAt: endsAt, createdAt: now, createdBy: "tester")
     }

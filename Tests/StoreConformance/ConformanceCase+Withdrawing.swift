@@ -98,6 +98,6 @@ extension ConformanceCase {
 extension Subject {
     fileprivate func withdraw(_ reason: String? = nil) throws -> Withdrawal? {
         guard let required = try store.version(of: app)?.required else { return nil }
-        return try store.withdraw(required, of: app, by: "mary", reason: reason, at: now)
+        return try store.withdraw(required, of: app, by: .operator("mary"), reason: reason, at: now)
     }
 }

@@ -46,7 +46,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + deliveries + erasing
         + tokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
-        + adoption + versionShares + blocks + rounds + evidence + together
+        + adoption + versionShares + blocks + rounds + evidence + audit + together
 }
 
 /// Where a driver broke a rule.

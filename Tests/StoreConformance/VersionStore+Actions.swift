@@ -20,7 +20,7 @@ extension VersionStore {
         waitingReason: String? = nil, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         try apply(
-            bump, by: Signature(by: actor, via: source, at: now),
+            bump, by: Signature(by: Principal(actor, .token, via: source), at: now),
             in: .waiting(for: waitingReason, draft: draft, at: now), receipt: receipt, render: render)
     }
 }

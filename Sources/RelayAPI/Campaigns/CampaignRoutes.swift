@@ -80,7 +80,7 @@ extension API {
         let record = try record(id, call.caller)
         let limits = settings.limits
         let slot = try (call.head.door == .control ? localStreams : streams).take(
-            for: call.caller.actor,
+            for: call.caller.actor.name,
             busy:
                 "too many event streams are open: \(limits.eventStreams) are served, and \(limits.eventStreamsOfToken) to one API token",
             retryAfter: 5)

@@ -41,9 +41,12 @@ extension API {
         return .json { $0.device(record) }
     }
 
-    func removeDevice(_ app: AppKey, token: String) throws -> Response {
+    func removeDevice(_ app: AppKey, token: String, by caller: Caller) throws -> Response {
         try require(app)
-        guard try store.removeDevice(app, token: Self.checked(token, app)) else { throw Self.noDevice(app) }
+        guard
+            try store.removeDevice(
+                app, token: Self.checked(token, app), by: Signature(by: caller.actor, at: now()))
+        else { throw Self.noDevice(app) }
         return .noContent
     }
 

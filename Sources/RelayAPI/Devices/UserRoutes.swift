@@ -36,15 +36,15 @@ extension API {
     /// The log says who asked for it, and not of whom.
     func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let (telephone, places) = try user("who is to be forgotten", &query, caller)
-        let erasure = try control.requirements.eraseUser(telephone) { places.takes($0) }
+        let erasure = try control.requirements.eraseUser(telephone, by: caller.actor) { places.takes($0) }
         guard erasure != UserErasure() else {
             throw ProblemDetails(404, "nothing is known of this phone number: it must be spelt as the app sends it")
         }
         settings.log(
             .notice, "a user was erased",
             [
-                ("telephone", Self.masked(telephone)), ("devices", String(erasure.devices)),
-                ("deliveries", String(erasure.deliveries)), ("by", caller.actor), ("source", caller.source),
+                ("telephone", Masked.telephone(telephone)), ("devices", String(erasure.devices)),
+                ("deliveries", String(erasure.deliveries)), ("by", caller.actor.name), ("source", caller.actor.via),
             ])
         return .json { writer in
             writer.object([.devices: erasure.devices, .deliveries: erasure.deliveries])
@@ -57,11 +57,6 @@ extension API {
         let places = AppFilter(&query, caller)
         try query.finish()
         return (telephone ?? "", places)
-    }
-
-    /// Enough for who asked to know it again, too little to call.
-    static func masked(_ telephone: String) -> String {
-        telephone.utf8.count < 8 ? "…" : "\(telephone.prefix(3))…\(telephone.suffix(2))"
     }
 }
 

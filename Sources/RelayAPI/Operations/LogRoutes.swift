@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import RelayStore
 import Telemetry
 import WireFormat
 
@@ -9,7 +10,7 @@ extension API {
     }
 
     /// Holds until the configuration is read anew or the daemon starts again.
-    func setLogLevel(body: [UInt8]) throws -> Response {
+    func setLogLevel(body: [UInt8], by caller: Caller) throws -> Response {
         var fields = try BodyFields(body)
         let name = fields.requiredString("level", example: "debug")
         let level = name.flatMap(LogLevel.init(name:))
@@ -25,6 +26,10 @@ extension API {
         settings.log.minimum = min(before, level)
         settings.log(.notice, "the log's level was changed", [("from", before.name), ("to", level.name)])
         settings.log.minimum = level
+        store.note(
+            AuditEntry(
+                .logLevel, by: Signature(by: caller.actor, at: now()), from: [.level: .string(before.name)],
+                to: [.level: .string(level.name)]), log: settings.log)
         return logLevel()
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+package import RelayStore
 import WireFormat
 
 /// A configuration that was taken.
@@ -14,9 +15,16 @@ package struct ReloadReport: Sendable, Hashable {
     }
 }
 
+extension ReloadReport {
+    package func entry(by actor: Signature) -> AuditEntry {
+        AuditEntry(.relayReload, by: actor, to: [.apps: .integer(apps)])
+    }
+}
+
 extension API {
     func reload(by caller: Caller) throws -> Response {
-        let report = try control.reload(by: caller.actor)
+        let report = try control.reload(by: caller.actor.name)
+        store.note(report.entry(by: Signature(by: caller.actor, at: now())), log: settings.log)
         return .json { writer in
             writer.object { writer in
                 writer.members([.status: "reloaded", .apps: report.apps, .warnings: report.warnings])

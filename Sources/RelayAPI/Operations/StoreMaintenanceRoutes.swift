@@ -109,7 +109,7 @@ extension PruneReport {
     package var fields: Log.Fields {
         [
             ("campaigns", String(campaigns)), ("deliveries", String(deliveries)), ("devices", String(devices)),
-            ("webhooks", String(webhooks)), ("freed", String(freed)),
+            ("webhooks", String(webhooks)), ("audit", String(audit)), ("freed", String(freed)),
             ("longestPauseMilliseconds", String(longestPause.milliseconds)),
         ]
     }

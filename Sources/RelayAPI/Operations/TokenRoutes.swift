@@ -18,7 +18,7 @@ extension API {
     }
 
     /// The secret is in this answer and nowhere else; the store keeps its hash.
-    func createToken(body: [UInt8]) throws -> Response {
+    func createToken(body: [UInt8], by caller: Caller) throws -> Response {
         var fields = try BodyFields(body)
         let name = fields.requiredString("name", example: "ci")
         if let name, !Self.isName(name) {
@@ -32,7 +32,7 @@ extension API {
         try fields.finish()
         let secret = "urt_" + Base64URL.encode(try RandomBytes.make(32))
         let token = AccessToken(name: name ?? "", scopes: scopes, apps: apps, createdAt: now(), revokedAt: nil)
-        try store.addToken(token, hash: SHA256.digest(Array(secret.utf8)))
+        try store.addToken(token, hash: SHA256.digest(Array(secret.utf8)), by: caller.actor)
         return .json(201) { writer in
             writer.object { writer in
                 Self.write(token, to: &writer)
@@ -41,8 +41,8 @@ extension API {
         }
     }
 
-    func revokeToken(_ name: String) throws -> Response {
-        guard try store.revokeToken(name: name, at: now()) else {
+    func revokeToken(_ name: String, by caller: Caller) throws -> Response {
+        guard try store.revokeToken(name: name, by: Signature(by: caller.actor, at: now())) else {
             throw ProblemDetails(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")
         }
         return .noContent

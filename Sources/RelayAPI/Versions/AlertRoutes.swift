@@ -32,8 +32,8 @@ extension API {
         try fields.finish()
         let alert = AlertRecord(
             app: app, message: message ?? "", isBlocking: isBlocking, endsAt: endsAt, createdAt: now,
-            createdBy: caller.actor)
-        try store.setAlert(alert)
+            createdBy: caller.actor.name)
+        try store.setAlert(alert, by: caller.actor)
         versionCache.refresh()
         let record = try store.version(of: app) ?? VersionRecord(app: app, updatedAt: now)
         let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
@@ -45,9 +45,9 @@ extension API {
         }
     }
 
-    func clearAlert(_ app: AppKey) throws -> Response {
+    func clearAlert(_ app: AppKey, by caller: Caller) throws -> Response {
         try require(app)
-        let isCleared = try store.clearAlert(of: app, at: now())
+        let isCleared = try store.clearAlert(of: app, by: Signature(by: caller.actor, at: now()))
         versionCache.refresh()
         guard isCleared else { throw Self.noAlert }
         return .noContent

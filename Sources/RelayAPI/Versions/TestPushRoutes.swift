@@ -26,14 +26,14 @@ extension API {
             throw ProblemDetails(
                 403,
                 "a test push to a telephone tells who is registered: it needs the scope \"devices\", which the token "
-                    + "\"\(caller.actor)\" lacks; a push to a token does not")
+                    + "\"\(caller.actor.name)\" lacks; a push to a token does not")
         }
         let slot = try foreign.take(
             for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
         // Each is a real push: whoever has a token must not be able to ring somebody's phone all day.
-        if caller.token != nil { try testPushes.take(for: caller.actor, "test pushes") }
-        let reports = try control.testPush(wish, by: caller.actor)
+        if caller.token != nil { try testPushes.take(for: caller.actor.name, "test pushes") }
+        let reports = try control.testPush(wish, by: caller.actor.name)
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in
                 let (device, result) = report

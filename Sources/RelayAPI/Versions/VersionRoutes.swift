@@ -121,7 +121,7 @@ extension API {
         let seen = try store.seenVersions(of: bump.app)
         let unknown = try unknown(in: bump, areNamed: receipt == nil)
         let applied = try control.requirements.bump(
-            bump, actor: caller.actor, source: caller.source, receipt: receipt
+            bump, by: caller.actor, receipt: receipt
         ) { outcome in
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(

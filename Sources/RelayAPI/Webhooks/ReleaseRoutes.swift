@@ -55,7 +55,8 @@ extension API {
         let verifier = WebhookVerifier(
             secrets: settings.webhookSecrets().filter { secret in app.map(secret.verifies) ?? true })
         switch verifier.verify(WebhookHeaders(head.headers.byName), body: body, at: now(), takesToken: takesToken) {
-        case .verified(let id, let signer): return (id, Caller(actor: signer, source: way))
+        case .verified(let id, let signer):
+            return (id, Caller(actor: Principal(signer, .webhook, via: way, from: head.peer.description)))
         case .refused(let refusal):
             // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
             throw ProblemDetails(

@@ -59,11 +59,11 @@ extension RequirementControl {
         }
     }
 
-    package func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {
         try move(id, .paused, to: .paused, from: [.running, .waiting], verb: "paused", by: actor)
     }
 
-    package func resume(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
+    package func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         var status = try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
         if isUrgent { status = try hurry(status.record, by: actor) }
         // Who says so wants no more waiting, whatever its push services wait for.
@@ -71,20 +71,20 @@ extension RequirementControl {
         return status
     }
 
-    package func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus {
         try move(
             id, .cancelled, to: .cancelled, from: [.waiting, .running, .paused, .suspended], verb: "cancelled",
             by: actor)
     }
 
-    package func release(campaign id: String, isUrgent: Bool, by actor: String) throws -> CampaignStatus {
+    package func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let campaign = try campaign(id)
         let status = try release(campaign, by: actor)
         return isUrgent ? try hurry(campaign, by: actor) : status
     }
 
     /// It is sent whatever the hour from now on. Asked again, or of one that has ended meanwhile, it changes nothing.
-    func hurry(_ campaign: CampaignRecord, by actor: String) throws -> CampaignStatus {
+    func hurry(_ campaign: CampaignRecord, by actor: Principal) throws -> CampaignStatus {
         let now = clock()
         var hasChanged = false
         do {
@@ -96,17 +96,17 @@ extension RequirementControl {
         if hasChanged {
             log(
                 .notice, "a campaign is sent whatever the hour",
-                [("campaign", campaign.id), ("app", campaign.app.app), ("by", actor)])
+                [("campaign", campaign.id), ("app", campaign.app.app), ("by", actor.name)])
         }
         progress.poke()
         return status(try self.campaign(campaign.id))
     }
 
-    private func release(_ campaign: CampaignRecord, by actor: String) throws -> CampaignStatus {
+    private func release(_ campaign: CampaignRecord, by actor: Principal) throws -> CampaignStatus {
         let id = campaign.id
         // Of a running campaign it is the next wave that waits.
-        if try store.releaseWave(campaign.key, at: clock()) {
-            log(.notice, "the next wave was released by hand", [("campaign", id), ("by", actor)])
+        if try store.releaseWave(campaign.key, by: Signature(by: actor, via: "campaign", at: clock())) {
+            log(.notice, "the next wave was released by hand", [("campaign", id), ("by", actor.name)])
             progress.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
@@ -116,7 +116,7 @@ extension RequirementControl {
         return status(try self.campaign(id))
     }
 
-    package func release(app: AppKey, isUrgent: Bool, by actor: String) throws -> VersionRecord {
+    package func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord {
         _ = try configured(app)
         guard let row = try release(nil, of: app, by: actor), let record = try store.version(of: app) else {
             throw ControlError(
@@ -132,7 +132,7 @@ extension RequirementControl {
     /// What waits for its store is in force, whatever that says; what is in force for named users alone is so for everybody.
     ///
     /// - Returns: nil where nothing waits.
-    private func release(_ target: UpgradeTarget?, of app: AppKey, by actor: String) throws -> Requirement? {
+    private func release(_ target: UpgradeTarget?, of app: AppKey, by actor: Principal) throws -> Requirement? {
         let now = clock()
         let decision: Decision
         do {
@@ -170,7 +170,7 @@ extension RequirementControl {
 
     private func move(
         _ id: String, _ event: CampaignChange, to state: CampaignState, from: Set<CampaignState>, verb: String,
-        by actor: String
+        by actor: Principal
     ) throws -> CampaignStatus {
         let campaign = try campaign(id)
         let now = clock()
@@ -192,7 +192,7 @@ extension RequirementControl {
                 .notice, "a campaign was moved by hand",
                 [
                     ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
-                    ("to", after.state.rawValue), ("by", actor),
+                    ("to", after.state.rawValue), ("by", actor.name),
                 ] + (after.state.isFinal ? after.endFields.dropFirst(2) : []))
         }
         progress.poke()

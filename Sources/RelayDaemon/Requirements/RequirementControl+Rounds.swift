@@ -2,24 +2,24 @@
 import FanOut
 package import RelayAPI
 package import RelayEngine
-import RelayStore
+package import RelayStore
 import Telemetry
 import VersionSources
 
 /// Campaigns that are sent again to some of their devices.
 extension RequirementControl {
     package func retry(
-        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: String
+        campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: Principal
     ) throws -> CampaignStatus {
         let campaign = try campaign(id)
         let draft = RoundDraft(.retry(states), timeToLive: try route(of: campaign.app).timeToLive)
-        let answer = try store.reopen(campaign.key, for: draft, at: clock())
+        let answer = try store.reopen(campaign.key, for: draft, by: Signature(by: actor, via: "campaign", at: clock()))
         guard answer == .opened else { throw Self.refusal(answer, of: campaign, states) }
         log(
             .notice, "a campaign is sent again by hand",
             [
                 ("campaign", id), ("app", campaign.app.app),
-                ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor),
+                ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor.name),
             ])
         if isUrgent { _ = try hurry(campaign, by: actor) }
         progress.poke()

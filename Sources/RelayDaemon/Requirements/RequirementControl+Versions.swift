@@ -13,17 +13,17 @@ import WireFormat
 /// Versions: bumps, dry runs, and what is said of them.
 extension RequirementControl {
     package func bump(
-        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
         if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
         let (now, known, route) = (clock(), try known(of: bump), routes()[bump.app])
         let applied = try store.apply(
-            bump, by: Signature(by: actor, via: source, at: now), in: surroundings(of: bump.app, known, at: now),
+            bump, by: Signature(by: actor, at: now), in: surroundings(of: bump.app, known, at: now),
             receipt: receipt,
             derive: { bump, stored in
-                let (bump, planned) = try self.asked(bump, app, stored, known, via: source, at: now)
+                let (bump, planned) = try self.asked(bump, app, stored, known, by: actor, at: now)
                 if let route {
                     let asked = bump.required == nil ? nil : planned.required
                     let blocks = bump.blocked.compactMap { planned.live($0, kind: .blocked) }
@@ -35,7 +35,7 @@ extension RequirementControl {
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
         // What came from a store was asked just now.
-        if StoreKind(rawValue: source) == nil { sources.askNow(bump.app) }
+        if StoreKind(rawValue: actor.name) == nil { sources.askNow(bump.app) }
         return applied
     }
 
@@ -55,7 +55,7 @@ extension RequirementControl {
         guard bump.required != nil || bump.latest != nil || bump.minimumOS != .keep else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         bump.isListed = StoreKind(rawValue: source) != nil
-        let applied = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
+        let applied = try self.bump(bump, by: .source(source), receipt: nil) { _ in
             StoredAnswer(status: 200, body: [])
         }
         guard case .applied(let outcome, _) = applied, outcome.requiredRose else { return nil }
@@ -80,10 +80,10 @@ extension RequirementControl {
     /// - Parameter requirements: what is stored. Nothing may come between this and what is decided by it.
     private func asked(
         _ bump: VersionBump, _ app: AppConfiguration, _ requirements: Requirements, _ known: KnownVersions,
-        via source: String, at now: Timestamp
+        by actor: Principal, at now: Timestamp
     ) throws -> (bump: VersionBump, planned: Requirements) {
         // Nobody is there to be asked.
-        let isMachine = source != "api" && source != "cli"
+        let isMachine = !actor.kind.isPerson
         let takenUp = requirements.takenUp
         var bump = bump
         func rises(_ new: Version?) -> Bool {
@@ -113,7 +113,7 @@ extension RequirementControl {
                 .max { $0.version < $1.version }
             if let newest, newest.reach == 0 {
                 bump.telephones = newest.canary
-            } else if ReleaseRules.tools.contains(source) {
+            } else if ReleaseRules.tools.contains(actor.via) {
                 bump.telephones = app.webhooks.canary
             }
         }
@@ -146,7 +146,7 @@ extension RequirementControl {
     }
 
     package func withdraw(
-        _ required: Version, of app: AppKey, by actor: String, reason: String?
+        _ required: Version, of app: AppKey, by actor: Principal, reason: String?
     ) throws -> Withdrawal {
         _ = try configured(app)
         let withdrawal = try store.withdraw(required, of: app, by: actor, reason: reason, at: clock())
@@ -183,7 +183,7 @@ extension RequirementControl {
     }
 
     package func unblock(
-        _ versions: [Version], of app: AppKey, by actor: String, reason: String?
+        _ versions: [Version], of app: AppKey, by actor: Principal, reason: String?
     ) throws -> VersionRecord {
         _ = try configured(app)
         let now = clock()
@@ -251,7 +251,8 @@ extension RequirementControl {
         var confirmed = bump
         confirmed.isConfirmed = true
         let stored = try store.version(of: bump.app)?.requirements ?? Requirements()
-        let (bump, planned) = try asked(confirmed, app, stored, known, via: "api", at: clock())
+        let (bump, planned) = try asked(
+            confirmed, app, stored, known, by: Principal("plan", .token, via: "api"), at: clock())
         let blocks = bump.blocked.compactMap { planned.live($0, kind: .blocked) }
         let isAboutBlocks = bump.required == nil && bump.latest == nil && !blocks.isEmpty
         guard let row = isAboutBlocks ? blocks.first : planned.required else {

@@ -50,8 +50,10 @@ package final class RequirementControl: RequirementOperations {
         self.clock = clock
     }
 
-    package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
-        let erasure = try store.eraseUser(telephone, where: isMeant)
+    package func eraseUser(
+        _ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool
+    ) throws -> UserErasure {
+        let erasure = try store.eraseUser(telephone, by: Signature(by: actor, at: clock()), where: isMeant)
         versionCache.refresh()
         progress.poke()
         return erasure

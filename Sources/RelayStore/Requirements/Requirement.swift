@@ -157,12 +157,25 @@ package struct Signature: Hashable, Sendable {
     /// A person's "api", "cli"; a machine's "webhook", a source's name, "database"; the relay's own "gate", "configuration", "migration".
     package var via: String
     package var at: Timestamp
+    /// Who that is, for the audit trail. A row that is changed keeps the name alone; nil: it was read from there, or it is the relay.
+    package var principal: Principal?
 
     package init(by: String, via: String, at: Timestamp) {
         self.by = by
         self.via = via
         self.at = at
     }
+
+    /// - Parameter via: what the history calls the way; nil: as the principal does.
+    package init(by principal: Principal, via: String? = nil, at: Timestamp) {
+        self.init(by: principal.name, via: via ?? principal.via, at: at)
+        self.principal = principal
+    }
+
+    package var author: Principal { principal ?? Principal(by, .relay, via: via) }
+
+    /// As a row that is changed keeps it.
+    package var plain: Signature { Signature(by: by, via: via, at: at) }
 
     /// What the relay itself decides of a campaign.
     package static func relay(at now: Timestamp) -> Signature { Signature(by: "relay", via: "relay", at: now) }

@@ -95,10 +95,14 @@ extension PostgresStore {
         }
     }
 
-    package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
+    package func removeDevice(_ app: AppKey, token: String, by actor: Signature) throws -> Bool {
         try write(.requests, "removing a device") { session in
-            guard let id = try AppTable.id(of: app, session) else { return false }
-            return try RegistryTable.remove(PackedToken.packed(app.platform.stored(token).utf8), of: id, session)
+            guard let id = try AppTable.id(of: app, session),
+                let device = try RegistryTable.device(app, token: token, session),
+                try RegistryTable.remove(PackedToken.packed(app.platform.stored(token).utf8), of: id, session)
+            else { return false }
+            try AuditTable.insert(.removal(of: device, by: actor), session)
+            return true
         }
     }
 }

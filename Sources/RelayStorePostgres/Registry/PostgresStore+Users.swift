@@ -31,11 +31,14 @@ extension PostgresStore {
         }.sorted { $0.id < $1.id }
     }
 
-    package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
+    package func eraseUser(
+        _ telephone: String, by actor: Signature, where isMeant: (AppKey) -> Bool
+    ) throws -> UserErasure {
         try write(.requests, "erasing a user") { session in
             var erasure = UserErasure()
             var tally = RegistryTally()
-            let meant = Set(try AppTable.all(session).filter { isMeant($0.key) }.map(\.id))
+            let apps = try AppTable.all(session).filter { isMeant($0.key) }
+            let meant = Set(apps.map(\.id))
             // Whoever registers one of them meanwhile comes before or after.
             _ = try session.all(
                 "SELECT id FROM device WHERE telephone = ? ORDER BY digest FOR UPDATE", telephone
@@ -72,6 +75,12 @@ extension PostgresStore {
                     """, telephone, app)
             }
             try tally.store(session)
+            if erasure != UserErasure() {
+                let known = Set(devices.map(\.app))
+                try AuditTable.insert(
+                    .erasure(of: telephone, erasure, in: apps.filter { known.contains($0.id) }.map(\.key), by: actor),
+                    session)
+            }
             return erasure
         }
     }

@@ -17,6 +17,7 @@ struct PostgresMigration: Sendable {
             "who wants a campaign at any hour",
             "messages in several languages",
             "countries of devices",
+            "who did what, sessions of browsers",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

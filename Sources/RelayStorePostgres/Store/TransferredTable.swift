@@ -37,7 +37,7 @@ struct TransferredTable: Sendable {
         TransferredTable("campaign_round"), TransferredTable("shard"), TransferredTable("delivery"),
         TransferredTable("delivery_batch"), TransferredTable("delivery_upgrade"),
         TransferredTable("receiver"), TransferredTable("campaign_event"), TransferredTable("notification"),
-        TransferredTable("notification_attempt"),
+        TransferredTable("notification_attempt"), TransferredTable("audit"), TransferredTable("session"),
     ]
 
     struct Column {

@@ -95,11 +95,15 @@ extension SQLiteStore {
         }
     }
 
-    package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
+    package func removeDevice(_ app: AppKey, token: String, by actor: Signature) throws -> Bool {
         let token = app.platform.stored(token)
         return try write("removing a device") { connection in
-            guard let appID = try AppTable.id(of: app, connection) else { return false }
-            return try DeviceTable.remove(token, of: appID, connection)
+            guard let appID = try AppTable.id(of: app, connection),
+                let device = try DeviceTable.device(app, token: token, connection),
+                try DeviceTable.remove(token, of: appID, connection)
+            else { return false }
+            try AuditTable.insert(.removal(of: device, by: actor), connection)
+            return true
         }
     }
 

@@ -26,11 +26,14 @@ extension SQLiteStore {
         }
     }
 
-    package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
+    package func eraseUser(
+        _ telephone: String, by actor: Signature, where isMeant: (AppKey) -> Bool
+    ) throws -> UserErasure {
         try write("erasing a user") { connection in
             var erasure = UserErasure()
             var seen = SeenTally()
-            let meant = Set(try AppTable.all(connection).filter { isMeant($0.key) }.map(\.id))
+            let apps = try AppTable.all(connection).filter { isMeant($0.key) }
+            let meant = Set(apps.map(\.id))
             let devices = try ListedDevice.all(ofUser: telephone, connection).filter { meant.contains($0.app) }
             let now = options.ticks()
             erased.withLock { erased in
@@ -61,6 +64,12 @@ extension SQLiteStore {
                     WHERE a.id IN (SELECT value FROM json_each(?2)))
                 """, telephone, "[" + meant.sorted().map(String.init).joined(separator: ",") + "]")
             try seen.store(connection)
+            if erasure != UserErasure() {
+                let known = Set(devices.map(\.app))
+                try AuditTable.insert(
+                    .erasure(of: telephone, erasure, in: apps.filter { known.contains($0.id) }.map(\.key), by: actor),
+                    connection)
+            }
             return erasure
         }
     }

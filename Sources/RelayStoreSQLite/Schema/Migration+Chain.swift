@@ -35,6 +35,7 @@ extension Migration {
             "who wants a campaign at any hour",
             "messages in several languages",
             "countries of devices",
+            "who did what, sessions of browsers",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLStore {
     package func campaignInForce(of app: AppKey) throws -> CampaignRecord? {
@@ -12,8 +13,9 @@ extension SQLStore {
         }
     }
 
-    package func reopen(_ campaign: CampaignKey, for draft: RoundDraft, at now: Timestamp) throws -> Reopening {
-        try write("opening a campaign again", lock: .campaign(campaign)) { connection in
+    package func reopen(_ campaign: CampaignKey, for draft: RoundDraft, by actor: Signature) throws -> Reopening {
+        let now = actor.at
+        return try write("opening a campaign again", lock: .campaign(campaign)) { connection in
             guard let record = try CampaignTable.record(campaign, connection) else {
                 throw StoreError(.conflict, context: "there is no campaign \(campaign.row)")
             }
@@ -32,7 +34,26 @@ extension SQLStore {
             }
             try RoundTable.insert(draft, for: campaign, devices: leftOut, at: now, connection)
             _ = try decide(record, .reopened(timeToLive: draft.timeToLive), at: now, connection)
+            let state = try CampaignTable.state(of: campaign, connection)
+            try AuditTable.insert(
+                AuditEntry(
+                    draft.action, by: actor, of: record.app, campaign: record.id,
+                    from: [.state: .string(record.state.rawValue)],
+                    to: [.state: state.map { .string($0.rawValue) }] + draft.values), connection)
             return .opened
+        }
+    }
+}
+
+extension RoundDraft {
+    fileprivate var action: AuditAction {
+        if case .retry = cause { .campaignRetry } else { .campaignRemind }
+    }
+
+    fileprivate var values: AuditValues {
+        switch cause {
+        case .retry(let states): [.states: .array(CampaignRound.names(of: states).map { .string($0) })]
+        case .reminder(let dueAt): [.dueAt: .string(dueAt.internetTime)]
         }
     }
 }

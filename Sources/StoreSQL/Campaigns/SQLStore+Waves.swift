@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLStore {
     package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
@@ -43,10 +44,16 @@ extension SQLStore {
         }
     }
 
-    package func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
+    package func releaseWave(_ campaign: CampaignKey, by actor: Signature) throws -> Bool {
         try write("releasing a wave", lock: .campaign(campaign)) { connection in
-            guard try CampaignTable.state(of: campaign, connection) == .running else { return false }
-            return try WaveTable.release(campaign, onlyHeld: false, at: now, connection)
+            guard let record = try CampaignTable.record(campaign, connection), record.state == .running,
+                try WaveTable.release(campaign, onlyHeld: false, at: actor.at, connection)
+            else { return false }
+            try AuditTable.insert(
+                AuditEntry(
+                    .campaignRelease, by: actor, of: record.app, campaign: record.id,
+                    to: [.wave: record.waves.next.map { .integer($0.number + 1) }]), connection)
+            return true
         }
     }
 }

@@ -52,7 +52,7 @@ extension SQLStore {
             let idle = try read("looking for what is due") { connection -> Requirements? in
                 let (old, campaigns) = try Self.facts(of: app, connection)
                 var machine = RequirementMachine(old, campaigns: campaigns)
-                try machine.reduce(event, by: actor, in: surroundings)
+                try machine.reduce(event, by: actor.plain, in: surroundings)
                 return machine.requirements == old && machine.campaigns == campaigns ? old : nil
             }
             if let idle { return (Decision(before: idle, after: idle), nil) }
@@ -99,7 +99,7 @@ extension SQLStore {
         var event = event
         if let derive, case .asked(let bump) = event { event = .asked(try derive(bump, before)) }
         var machine = RequirementMachine(before, campaigns: campaigns)
-        try machine.reduce(event, by: actor, in: surroundings)
+        try machine.reduce(event, by: actor.plain, in: surroundings)
         let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)
         let old = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.key, $0) })
         var made: [Int64: CampaignKey] = [:]
@@ -139,6 +139,10 @@ extension SQLStore {
                     connection)
             }
             return change
+        }
+        let trail = AuditEntry.all(of: event, by: actor, in: app, from: before, campaigns: campaigns, to: machine)
+        for (entry, requirement) in trail {
+            try AuditTable.insert(entry, campaignOf: requirement.map { ids[$0] ?? $0 }, connection)
         }
         return decision
     }

@@ -127,5 +127,11 @@ package enum Promise {
         ("store.pruned", "pruning takes nothing from a campaign that is open", "README"),
         ("store.refuses", "the store takes everything while its disk works", "DESIGN 12"),
         ("store.lost", "what was acknowledged survives a kill", "DESIGN 5"),
+        (
+            "audit.kept",
+            "what a person or a webhook did, and the relay said was done, is in the audit trail once, with who it was",
+            "README"
+        ),
+        ("audit.states", "the audit trail has each state that a campaign came into, in their order", "README"),
     ]
 }

@@ -103,7 +103,7 @@ final class Relay: @unchecked Sendable {
         (self.store, self.active, self.cache, self.control) = (store, active, cache, control)
         (self.tokenSources, self.runner, self.mailbox) = (tokenSources, runner, mailbox)
         wakes = (world.tick, world.clock.now.wall, world.tick)
-        maintenance.reload(keep: nil)
+        maintenance.reload(keep: .init())
         world.undisturbed { cache.refresh() }
     }
 
@@ -194,9 +194,9 @@ final class Relay: @unchecked Sendable {
     }
 
     func prune(keep: Duration) {
-        maintenance.reload(keep: keep)
+        maintenance.reload(keep: .init(deliveries: keep))
         _ = maintenance.turn(isMinuteOver: false)
-        maintenance.reload(keep: nil)
+        maintenance.reload(keep: .init())
     }
 
     /// They have their next turn as soon as a file that was edited may be due.

@@ -17,8 +17,8 @@ extension World {
         bump.blocked = [try Version(Self.text(version: version))]
         bump.isConfirmed = true
         model.doubtAgain()
-        let applied = try relay.control.bump(bump, actor: "somebody", source: "api", receipt: nil) { _ in
-            StoredAnswer(status: 200, body: [])
+        let applied = try acting(.versionBlock, by: .token) {
+            try relay.control.bump(bump, by: $0, receipt: nil) { _ in StoredAnswer(status: 200, body: []) }
         }
         relay.cache.refresh()
         model.looked(app)
@@ -43,7 +43,9 @@ extension World {
         else { return nil }
         let version = try Version(Self.text(version: number))
         model.doubtAgain()
-        _ = try relay.control.unblock([version], of: settings.key(app), by: "somebody", reason: nil)
+        _ = try acting(.versionUnblock) {
+            try relay.control.unblock([version], of: settings.key(app), by: $0, reason: nil)
+        }
         relay.cache.refresh()
         model.looked(app)
         model.blocks[place].endedAt = milliseconds

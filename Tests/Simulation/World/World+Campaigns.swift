@@ -58,7 +58,9 @@ extension World {
     }
 
     func pause(_ campaign: CampaignRecord) throws -> String? {
-        _ = try relay?.control.pause(campaign: campaign.id, by: "somebody")
+        _ = try acting(.campaignPause, changes: { _ in campaign.state != .paused }) {
+            try relay?.control.pause(campaign: campaign.id, by: $0)
+        }
         change(campaign) { ($0.pausedAt, $0.urgentAt) = (milliseconds, nil) }
         return "campaign \(campaign.id) is paused"
     }
@@ -69,7 +71,11 @@ extension World {
     func resume(_ campaign: CampaignRecord, isUrgent: Bool = false) throws -> String? {
         change(campaign) { $0.isWanted = true }
         do {
-            _ = try relay?.control.resume(campaign: campaign.id, isUrgent: isUrgent, by: "somebody")
+            _ = try acting(
+                .campaignResume, .campaignHurry, changes: { _ in [.paused, .suspended].contains(campaign.state) }
+            ) {
+                try relay?.control.resume(campaign: campaign.id, isUrgent: isUrgent, by: $0)
+            }
         } catch {
             // To go on, and whatever the hour, are two decisions: who dies between them has made the first.
             let isHalfDone = isUrgent && isDying
@@ -113,7 +119,9 @@ extension World {
         let isWaiting = isWaiting(campaign.app, campaign.required)
         change(campaign) { $0.isWanted = true }
         do {
-            _ = try relay?.control.release(campaign: campaign.id, isUrgent: false, by: "somebody")
+            _ = try acting(.campaignRelease) {
+                try relay?.control.release(campaign: campaign.id, isUrgent: false, by: $0)
+            }
         } catch {
             change(campaign) { $0.isWanted = false }
             throw error
@@ -131,7 +139,7 @@ extension World {
         // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {
-            _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
+            _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
             model.blocks[block].isCancelled = true
             return "campaign \(campaign.id) of a block is cancelled"
         }
@@ -145,7 +153,7 @@ extension World {
             model.takeBack(place)
         }
         do {
-            _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
+            _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
         } catch {
             for index in before.indices { model.announcements[index].withdrawnAt = before[index].withdrawnAt }
             throw error
@@ -155,8 +163,10 @@ extension World {
     }
 
     func retry(_ campaign: CampaignRecord) throws -> String? {
-        _ = try relay?.control.retry(
-            campaign: campaign.id, states: Set(CampaignRound.retried), isUrgent: false, by: "somebody")
+        _ = try acting(.campaignRetry) {
+            try relay?.control.retry(
+                campaign: campaign.id, states: Set(CampaignRound.retried), isUrgent: false, by: $0)
+        }
         change(campaign) { ($0.cancelledAt, $0.pausedAt, $0.urgentAt) = (nil, nil, nil) }
         // Who sends it again does not wait for what the service asked for.
         pushes.forgetRetries(of: campaign.id, inFlight: relay?.lane.inFlight(of: campaign.id) ?? [])

@@ -148,8 +148,8 @@ extension World {
         guard let relay else { return false }
         // What another program wrote is looked at before what this says.
         model.doubtAgain()
-        let applied = try relay.control.bump(bump, actor: "somebody", source: source, receipt: receipt) { _ in
-            StoredAnswer(status: 200, body: [])
+        let applied = try acting(.versionBump, by: source == "webhook" ? .webhook : .token, changes: Self.hasRisen) {
+            try relay.control.bump(bump, by: $0, receipt: receipt) { _ in StoredAnswer(status: 200, body: []) }
         }
         relay.cache.refresh()
         guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
@@ -334,7 +334,9 @@ extension World {
         }
         let after: Requirements
         do {
-            after = try relay.control.release(app: key, isUrgent: false, by: "somebody").requirements
+            after = try acting(.versionRelease) {
+                try relay.control.release(app: key, isUrgent: false, by: $0).requirements
+            }
         } catch {
             for id in model.campaigns.keys { model.campaigns[id]?.isWanted = false }
             throw error
@@ -356,7 +358,9 @@ extension World {
         guard let relay else { return nil }
         // As the command does: what it read is what it takes back.
         guard let required = try relay.store.version(of: settings.key(app))?.required else { return nil }
-        let withdrawal = try relay.control.withdraw(required, of: settings.key(app), by: "somebody", reason: nil)
+        let withdrawal = try acting(.versionWithdraw) {
+            try relay.control.withdraw(required, of: settings.key(app), by: $0, reason: nil)
+        }
         relay.cache.refresh()
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
         // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.

@@ -130,7 +130,9 @@ extension World {
             return "\(name) is user \(user)'s now"
         case .erase:
             guard let user = phone.user else { return nil }
-            _ = try relay?.control.eraseUser(Phone.telephone(user)) { _ in true }
+            _ = try acting(.userErase, changes: { $0 != UserErasure() }) {
+                try relay?.control.eraseUser(Phone.telephone(user), by: $0) { _ in true } ?? UserErasure()
+            }
             for other in phones {
                 let state = model.device(other.app, token(other))
                 if state?.isRegistered == true, state?.user == user {
@@ -144,9 +146,11 @@ extension World {
             }
             return "user \(user) is erased"
         case .remove:
-            guard try relay?.store.removeDevice(settings.key(phone.app), token: token(phone)) ?? false else {
-                return nil
+            let isRemoved = try acting(.deviceRemove, changes: { $0 }) {
+                try relay?.store.removeDevice(
+                    settings.key(phone.app), token: token(phone), by: Signature(by: $0, at: clock.now.wall)) ?? false
             }
+            guard isRemoved else { return nil }
             model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
             return "\(name) is removed"
         case .importFile: return try importFile(phone, name, number)

@@ -52,6 +52,8 @@ final class World: @unchecked Sendable {
     var pushes = PushRecord()
     /// The last state that a receiver was told of each campaign.
     var receivers: [String: String] = [:]
+    /// What was done by hand and by webhooks.
+    var acts: [Act] = []
     /// Webhooks that were sent: their ids and what they asked for.
     var webhooks: [(id: String, app: Int, version: Int)] = []
     /// Whether the wall clock was ever set: then nothing is held to a time by it.

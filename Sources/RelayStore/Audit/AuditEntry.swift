@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import WireFormat
+
+/// One row of the audit trail.
+package struct AuditEntry: Hashable, Sendable {
+    /// In the order in which they were written; 0: it is not stored yet.
+    package var id: Int64 = 0
+    package var at: Timestamp
+    package var actor: Principal
+    /// Of `AuditAction`, or what a later release knows.
+    package var action: String
+    /// nil: it is about no app, or about all.
+    package var app: AppKey?
+    /// The campaign's public id.
+    package var campaign: String?
+    /// What was changed, where app and campaign do not say it: a version, a name, a masked token or telephone.
+    package var object: String?
+    /// What is another after it, as it was: a JSON object. nil: there was nothing.
+    package var before: String?
+    /// The same as it is. nil: there is nothing.
+    package var after: String?
+
+    package init(at: Timestamp, actor: Principal, action: String) {
+        self.at = at
+        self.actor = actor
+        self.action = action
+    }
+
+    package init(
+        _ action: AuditAction, by signature: Signature, of app: AppKey? = nil, campaign: String? = nil,
+        object: String? = nil, from before: AuditValues? = nil, to after: AuditValues? = nil
+    ) {
+        self.init(at: signature.at, actor: signature.author, action: action.rawValue)
+        (self.app, self.campaign, self.object) = (app, campaign, object)
+        (self.before, self.after) = AuditValues.difference(before, after)
+    }
+}
+
+/// What something was, or is, by the names that the API gives it; a value that is nil is none.
+package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
+    private var members: [(name: Field, value: JSONValue)]
+
+    package init(dictionaryLiteral elements: (Field, JSONValue?)...) {
+        members = elements.map { ($0.0, $0.1 ?? .null) }
+    }
+
+    package subscript(name: Field) -> JSONValue? { members.first { $0.name == name }?.value }
+
+    package static func + (left: AuditValues, right: AuditValues) -> AuditValues {
+        var all = left
+        all.members += right.members
+        return all
+    }
+
+    /// Whether any value is another.
+    package func differs(from other: AuditValues) -> Bool {
+        (members + other.members).contains { self[$0.name] ?? .null != other[$0.name] ?? .null }
+    }
+
+    /// Both as JSON, without what is the same; nil for what is not there.
+    fileprivate static func difference(
+        _ before: AuditValues?, _ after: AuditValues?
+    ) -> (before: String?, after: String?) {
+        func text(_ values: AuditValues?, besides other: AuditValues?) -> String? {
+            guard let values else { return nil }
+            let left = values.members.filter { $0.value != other?[$0.name] ?? .null }
+            return String(
+                decoding: JSONValue.object(left.map { JSONMember(name: $0.name.rawValue, value: $0.value) }).bytes(),
+                as: UTF8.self)
+        }
+        return (text(before, besides: after), text(after, besides: before))
+    }
+}

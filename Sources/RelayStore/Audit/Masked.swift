@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the log and the audit trail say of a user and of a device.
+package enum Masked {
+    /// Enough for who asked to know it again, too little to call.
+    package static func telephone(_ telephone: String) -> String {
+        telephone.utf8.count < 8 ? "…" : "\(telephone.prefix(3))…\(telephone.suffix(2))"
+    }
+
+    /// Enough to find it again, too little to push to.
+    package static func token(_ token: String) -> String {
+        token.utf8.count < 16 ? "…" : "\(token.prefix(4))…\(token.suffix(4))"
+    }
+}

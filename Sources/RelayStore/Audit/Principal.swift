@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who acts, by which way, and from where: what histories, the log and the audit trail tell of it.
+package struct Principal: Hashable, Sendable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// An API token.
+        case token
+        /// A user of the control socket.
+        case `operator`
+        /// A browser that is signed in.
+        case session
+        case webhook
+        /// A watched file or URL, or a store's lookup.
+        case source
+        /// Another program, which wrote to the database.
+        case database
+        /// The relay itself.
+        case relay
+
+        /// Whether somebody can be asked whether that was meant.
+        package var isPerson: Bool { self == .token || self == .operator || self == .session }
+    }
+
+    /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a source.
+    package var name: String
+    package var kind: Kind
+    /// By which way, as histories name it: "api", "cli", "webhook", a release tool, a source.
+    package var via: String
+    /// Where a request came from: an IP address, or `controlSocket`; nil: it came from within the relay.
+    package var address: String?
+
+    package init(_ name: String, _ kind: Kind, via: String, from address: String? = nil) {
+        self.name = name
+        self.kind = kind
+        self.via = via
+        self.address = address
+    }
+
+    package static let controlSocket = "control socket"
+
+    package static let relay = Principal("relay", .relay, via: "relay")
+
+    /// Another program: which one, nobody knows.
+    package static let database = Principal("unknown", .database, via: "database")
+
+    /// Whoever sent the process a signal: that is not told.
+    package static let signal = Principal("signal", .operator, via: "signal")
+
+    package static func source(_ name: String) -> Principal { Principal(name, .source, via: name) }
+
+    package static func `operator`(_ name: String) -> Principal {
+        Principal(name, .operator, via: "cli", from: controlSocket)
+    }
+}

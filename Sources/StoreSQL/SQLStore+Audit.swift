@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import UpgradeRules
+
+extension SQLStore {
+    package func audit(_ filter: AuditFilter, before: Int64?, limit: Int) throws -> [AuditEntry] {
+        try readOnce("listing who did what") { connection in
+            let (condition, values) = AuditTable.condition(filter, before: before)
+            return try connection.all(
+                "\(AuditTable.selection) WHERE \(condition) ORDER BY id DESC LIMIT ?",
+                values: values + [max(limit, 0)], row: { AuditEntry($0) })
+        }
+    }
+
+    package func note(_ entry: AuditEntry) throws {
+        try write("noting who did what", lock: .rows) { connection in try AuditTable.insert(entry, connection) }
+    }
+
+    @discardableResult
+    package func forgetAudit(before time: Timestamp) throws -> Int64 {
+        var forgotten: Int64 = 0
+        while true {
+            let some = try write("forgetting who did what long ago", lock: .rows) { connection in
+                try AuditTable.forget(before: time, connection)
+            }
+            forgotten += Int64(some)
+            if some < AuditTable.mostForgotten { return forgotten }
+        }
+    }
+}
+
+/// The tables `audit` and `audit_horizon`.
+package enum AuditTable {
+    package static let selection: SQL = """
+        SELECT id, at, actor, actor_kind, via, address, action, app, platform, campaign, object, before, after FROM audit
+        """
+
+    /// What is not asked for does not stand in it, so that each filter has its index.
+    package static func condition(
+        _ filter: AuditFilter, before: Int64?
+    ) -> (condition: SQL, values: [(any SQLValue)?]) {
+        var condition: SQL = "id < ?"
+        var values: [(any SQLValue)?] = [before ?? .max]
+        func add(_ more: SQL, _ value: (any SQLValue)?) {
+            guard let value else { return }
+            condition = condition + " AND " + more
+            values.append(value)
+        }
+        add("campaign = ?", filter.campaign)
+        add("app = ?", filter.app)
+        add("platform = ?", filter.platform)
+        add("actor = ?", filter.actor)
+        add("action = ?", filter.action)
+        add("at >= ?", filter.since)
+        if let apps = filter.apps?.sorted() {
+            var list: SQL = "NULL"
+            for app in apps {
+                list = list + ", ?"
+                values.append(app)
+            }
+            condition = condition + " AND app IN (\(list))"
+        }
+        return (condition, values)
+    }
+
+    /// - Parameter requirement: whose campaign it is about, where that has one.
+    package static func insert(
+        _ entry: AuditEntry, campaignOf requirement: Int64? = nil, _ connection: some SQLConnection
+    ) throws {
+        let campaign = try requirement.flatMap { id in
+            try connection.first("SELECT public_id FROM campaign WHERE requirement_id = ?", id) { $0.text(0) }
+        }
+        try connection.run(
+            """
+            INSERT INTO audit (at, actor, actor_kind, via, address, action, app, platform, campaign, object, before, after)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, entry.at, entry.actor.name, entry.actor.kind.rawValue, entry.actor.via, entry.actor.address,
+            entry.action, entry.app?.app, entry.app?.platform, entry.campaign ?? campaign, entry.object, entry.before,
+            entry.after)
+    }
+
+    /// In one transaction, so that nobody who writes waits for long.
+    static let mostForgotten = 1000
+
+    static func forget(before time: Timestamp, _ connection: some SQLConnection) throws -> Int {
+        let isThere = try connection.exists("SELECT 1 FROM audit WHERE at < ?", time)
+        guard isThere else { return 0 }
+        // The table lets go of what is older than this, and of nothing else.
+        try connection.run(
+            "INSERT INTO audit_horizon (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at", time)
+        return try connection.run(
+            "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)", time,
+            mostForgotten)
+    }
+}
+
+extension AuditEntry {
+    fileprivate init(_ row: some SQLRow) {
+        let actor = Principal(
+            row.text(2), Principal.Kind(rawValue: row.text(3)) ?? .relay, via: row.text(4), from: row.optionalText(5))
+        self.init(at: row.time(1), actor: actor, action: row.text(6))
+        id = row.integer(0)
+        app = row.optionalText(7).map { AppKey(app: $0, platform: row.platform(8)) }
+        (campaign, object) = (row.optionalText(9), row.optionalText(10))
+        (before, after) = (row.optionalText(11), row.optionalText(12))
+    }
+}
