@@ -146,6 +146,17 @@ import Testing
         #expect(model.violations.map(\.rule) == ["push.user"])
     }
 
+    @Test func theModelNoticesWhatTheAuditTrailLacks() {
+        var act = Act(actor: "somebody 1", actions: ["campaign.resume", "campaign.hurry"])
+        #expect(act.fault(in: [:]) == nil, "nobody has said that it is done")
+        #expect(act.fault(in: ["campaign.resume": 2]) != nil, "twice")
+        #expect(act.fault(in: ["campaign.pause": 1]) != nil, "something else")
+        act.isDone = true
+        #expect(act.fault(in: [:]) != nil, "it is done, and not there")
+        #expect(act.fault(in: ["campaign.hurry": 1]) != nil, "the half of it")
+        #expect(act.fault(in: ["campaign.resume": 1, "campaign.hurry": 1]) == nil)
+    }
+
     /// The guide has each promise, and each script breaks one that there is.
     @Test func theGuideHasEachPromise() throws {
         let guide = try String(contentsOf: Self.folder.appending(path: "README.md"), encoding: .utf8)
