@@ -40,9 +40,17 @@ package struct PreparedContent: Sendable {
     private let plain: Form
     /// The same in gzip (RFC 1952), where that is worth it. Another form of it has another tag (RFC 9110, section 8.8.3.3).
     private let compressed: Form?
+    private let type: String
+    private let isImmutable: Bool
 
-    /// - Parameter compressed: the same bytes in gzip.
-    package init(_ bytes: [UInt8], compressed: [UInt8]? = nil) {
+    /// - Parameters:
+    ///   - compressed: the same bytes in gzip.
+    ///   - type: the media type.
+    ///   - isImmutable: its path names its content, so that whoever has it never asks again (RFC 8246).
+    package init(
+        _ bytes: [UInt8], compressed: [UInt8]? = nil, type: String = "application/json", isImmutable: Bool = false
+    ) {
+        (self.type, self.isImmutable) = (type, isImmutable)
         plain = Form(bytes)
         self.compressed = compressed.map(Form.init)
     }
@@ -61,17 +69,18 @@ package struct PreparedContent: Sendable {
             if Self.takesGzip(head.headers["accept-encoding"]) { form = compressed }
         }
         headers.append(("ETag", form.tag.text))
-        headers.append(("Cache-Control", isShared ? "no-cache" : "private, no-cache"))
+        let reuse = isImmutable ? "max-age=31536000, immutable" : "no-cache"
+        headers.append(("Cache-Control", isShared ? reuse : "private, \(reuse)"))
         if form.tag.isNamed(in: head.headers["if-none-match"]) {
             return Response(status: 304, headers: headers, body: .bytes([]))
         }
-        headers.append(("Content-Type", "application/json"))
+        headers.append(("Content-Type", type))
         if form.tag != plain.tag { headers.append(("Content-Encoding", "gzip")) }
         return Response(status: 200, headers: headers, body: .bytes(form.bytes))
     }
 
     /// Whether `Accept-Encoding` names gzip, and not with the weight 0, "not acceptable" (RFC 9110, section 12.4.2).
-    static func takesGzip(_ header: String?) -> Bool {
+    package static func takesGzip(_ header: String?) -> Bool {
         let members = header?.lowercased().split(separator: ",") ?? []
         return members.contains { member in
             let parts = member.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }

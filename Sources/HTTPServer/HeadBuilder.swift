@@ -72,6 +72,7 @@ struct HeadBuilder {
             // "Host: " without a value is right where the target has no authority (RFC 9110, section 7.2).
             guard value.allSatisfy(Self.isHost) else { throw .badHost }
             hasHost = true
+            if rules.handed.contains("host") { head.headers.append("host", String(decoding: value, as: UTF8.self)) }
         case 6 where Self.equal(name, "expect"):
             // "A server that receives an Expect field value containing a member other than 100-continue MAY respond with
             // a 417" (RFC 9110, section 10.1.1).

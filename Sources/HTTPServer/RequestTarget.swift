@@ -10,6 +10,11 @@ package struct RequestTarget: Hashable, Sendable {
     package struct QueryItem: Hashable, Sendable {
         package var name: String
         package var value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// nil when the path is not absolute or something in it does not decode to UTF-8.

@@ -21,6 +21,13 @@ package struct ServerSettings: Sendable {
     package var limits: ServerLimits
     package var log: Log
 
+    /// How a browser on this machine names the server; nil: no TCP. Whoever listens on all addresses is there on this one, too.
+    package var origin: String? {
+        guard var address = listen else { return nil }
+        if address.host == "0.0.0.0" || address.host == "::" { address.host = "localhost" }
+        return "\(identity == nil ? "http" : "https")://\(address)"
+    }
+
     package init(listen: ListenAddress?, controlSocket: String?, limits: ServerLimits = ServerLimits(), log: Log) {
         self.listen = listen
         self.controlSocket = controlSocket

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
-import RelayEngine
-import RelayStore
+package import HTTPServer
+package import RelayEngine
+package import RelayStore
 import Signing
 import Synchronization
 import Telemetry
@@ -10,15 +10,22 @@ import UpgradeRules
 import WireFormat
 
 /// The API without its sockets: a request in, an answer out. Called on the connections' threads.
-final class API: RequestHandler {
-    let store: any RelayStore
-    let control: any RelayControl
+package final class API: RequestHandler {
+    package let store: any RelayStore
+    package let control: any RelayControl
     let settings: APISettings
+    private let router: Router
+    package let sessions: Sessions
+    let uses: UseNotes
     /// The server is stopping.
     let stop = CancellationFlag()
     /// Event streams of the network, and of the control socket: an operator watches whoever else does.
     let streams: Slots
     let localStreams: Slots
+    /// Streams of all that there is: they share one look at the store, and so may be many.
+    let watchers = Slots(limit: 2048, each: 1024)
+    private let credentials = CredentialCheck()
+    private let liveLook = Mutex<LiveLook?>(nil)
     /// What waits for somebody else's server, or takes long, by app.
     let foreign = Slots(limit: 8, each: 2)
     let long = Slots(limit: 8, each: 1)
@@ -29,7 +36,7 @@ final class API: RequestHandler {
     /// With the time at which it was written.
     let metricsPage = Mutex<(page: [UInt8], at: Int64)?>(nil)
     /// What the open paths answer from.
-    let versionCache: VersionCache
+    package let versionCache: VersionCache
     let sightings: SightingQueue
     let imports = DeviceStorage.Queue()
     /// Logs those who are refused.
@@ -39,16 +46,20 @@ final class API: RequestHandler {
     let enforceFigures = EnforceFigures()
     /// Of a route's faults with one status: a store that is full fails every login of every app.
     private let repeats = Mutex<[String: LogPace]>([:])
-    let headerNames: [String]
+    package let headerNames: [String]
     /// Those that a proxy's question may have: the ones that were named at the start, as others are not handed over.
     let enforceHeaders: EnforceRules.Headers
 
     init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache
+        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache,
+        router: Router
     ) {
         self.store = store
         self.control = control
         self.settings = settings
+        self.router = router
+        uses = UseNotes(store: store)
+        sessions = Sessions(store: store, uses: uses, clock: settings.clock)
         self.versionCache = versionCache
         sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock)
         access = AccessLog(settings.log)
@@ -60,18 +71,19 @@ final class API: RequestHandler {
         headerNames =
             [
                 "authorization", "accept", "if-none-match", "accept-encoding", "accept-language", "x-request-id",
-                "user-agent",
+                "user-agent", "cookie", "host", "origin", "sec-fetch-site", "x-form-token", "x-forwarded-proto",
+                "last-event-id",
             ]
             + WebhookHeaders.all + enforceHeaders.all
     }
 
-    func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
+    package func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
 
-    func refuse(_ refusal: RequestRefusal) -> Response {
+    package func refuse(_ refusal: RequestRefusal) -> Response {
         RequestContext(RequestHead(method: "", target: ""), self).refusal(refusal)
     }
 
-    func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
+    package func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
     ///
@@ -91,7 +103,7 @@ final class API: RequestHandler {
             do {
                 return try admit(head, route, path, query, isKnown)
             } catch {
-                return .answer(problem(error, at: route.pattern).response)
+                return .answer(told(problem(error, at: route.pattern), route, head))
             }
         }
         switch route.waiting {
@@ -115,7 +127,12 @@ final class API: RequestHandler {
     ) throws -> Admission {
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
-            peer: head.peer, authorization: head.headers["authorization"], look: store.token(hash:))
+            peer: head.peer, authorization: head.headers["authorization"], session: { try session(of: head) },
+            look: store.token(hash:))
+        if caller.session == nil, let token = caller.token { uses.note(.token(token), at: now()) }
+        if caller.session != nil, !["GET", "HEAD"].contains(route.method) {
+            try checkOrigin(of: head, isForm: route.answer.isForm, caller)
+        }
         // Of a webhook the body says it.
         if route.right != .signature { isKnown(caller) }
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
@@ -123,7 +140,12 @@ final class API: RequestHandler {
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
-            var response = try answer(self, &call)
+            var response: Response
+            do {
+                response = try answer(self, &call)
+            } catch  where route.isPage {
+                return .answer(told(problem(error, at: route.pattern), route, head, caller))
+            }
             note(call, response)
             if case .stream(let source) = response.body, let watch = watch(caller) {
                 response.body = .stream(TokenBoundSource(source, watch))
@@ -145,6 +167,18 @@ final class API: RequestHandler {
                     return problem.response
                 }
             }
+        case .form(let finish):
+            return .collect(limit: settings.limits.webhookBody) { [self, call] body in
+                do {
+                    let fields = try FormFields(body)
+                    try checkFormToken(fields["formToken"], call.caller)
+                    let response = try finish(self, call, fields)
+                    note(call, response)
+                    return response
+                } catch {
+                    return told(problem(error, at: route.pattern), route, head, call.caller)
+                }
+            }
         case .stream(let consumer):
             return .stream(
                 TokenBoundConsumer(
@@ -154,9 +188,58 @@ final class API: RequestHandler {
         }
     }
 
+    private func session(of head: RequestHead) throws -> (SessionSecret, LiveSession)? {
+        guard let secret = SessionCookie.secret(in: head) else { return nil }
+        return try sessions.find(secret).map { (secret, $0) }
+    }
+
+    /// What a cookie sends along may have been asked for by any site.
+    private func checkOrigin(of head: RequestHead, isForm: Bool, _ caller: Caller) throws {
+        guard SessionCookie.isSameOrigin(head) else {
+            throw ProblemDetails(
+                403,
+                "a change with a session's cookie is taken from this server's own page alone (Sec-Fetch-Site, Origin)")
+        }
+        if !isForm { try checkFormToken(head.headers["x-form-token"], caller) }
+    }
+
+    private func checkFormToken(_ token: String?, _ caller: Caller) throws {
+        guard let session = caller.session else { return }
+        guard let token, constantTimeEqual(Array(token.utf8), Array(session.formToken.utf8)) else {
+            throw ProblemDetails(
+                403, "the form token is missing or not this session's: load the page again and send it from there")
+        }
+    }
+
+    /// What is wrong, as the route's callers read it.
+    private func told(_ problem: ProblemDetails, _ route: Route, _ head: RequestHead, _ caller: Caller? = nil)
+        -> Response
+    {
+        route.isPage ? settings.rendering.problem(problem, head, self, caller) : problem.response
+    }
+
     /// nil for who needs no token.
     private func watch(_ caller: Caller) -> TokenWatch? {
-        caller.token.map { hash in TokenWatch { [store] in try store.token(hash: hash) != nil } }
+        if let secret = caller.session {
+            return TokenWatch { [sessions, credentials] in
+                try credentials.isGood(secret.hash) { try sessions.find(secret) != nil }
+            }
+        }
+        return caller.token.map { hash in
+            TokenWatch { [store, credentials] in
+                try credentials.isGood(hash) { try store.token(hash: hash) != nil }
+            }
+        }
+    }
+
+    /// What everybody who watches sees.
+    package var live: LiveLook {
+        liveLook.withLock { look in
+            if let look { return look }
+            let made = LiveLook { [unowned self] in try self.look(after: $0) }
+            look = made
+            return made
+        }
     }
 
     // MARK: Steps that routes share
@@ -167,7 +250,7 @@ final class API: RequestHandler {
         guard let target = RequestTarget(head.target) else {
             throw ProblemDetails(400, "the request's target is not a path in percent-encoded UTF-8")
         }
-        switch Router.route(method: head.method, segments: target.segments) {
+        switch router.route(method: head.method, segments: target.segments) {
         case .route(let route, _) where head.door == .operations && !Route.operations.contains { $0 === route }:
             let paths = Route.operations.map(\.path).joined(separator: ", ")
             throw ProblemDetails(404, "this address serves \(paths) alone")
@@ -193,7 +276,7 @@ final class API: RequestHandler {
     /// What the client is told of an error. What is not the client's doing is logged too, with its internals.
     ///
     /// - Parameter pattern: the route's.
-    func problem(_ error: any Error, at pattern: String) -> ProblemDetails {
+    package func problem(_ error: any Error, at pattern: String) -> ProblemDetails {
         let problem = ProblemDetails.of(error)
         if problem.status >= 500, !(error is ProblemDetails),
             let suppressed = repeats.withLock({
@@ -211,7 +294,7 @@ final class API: RequestHandler {
 
     /// - Throws: a 404 when the app is not configured.
     @discardableResult
-    func require(_ app: AppKey) throws -> AppProfile {
+    package func require(_ app: AppKey) throws -> AppProfile {
         guard let profile = control.profile(of: app) else {
             throw ProblemDetails(
                 404, "\"\(JSONValue.shortened(app.app))\" is not configured for \(app.platform.rawValue) on this server"
@@ -220,5 +303,5 @@ final class API: RequestHandler {
         return profile
     }
 
-    func now() -> Timestamp { settings.clock() }
+    package func now() -> Timestamp { settings.clock() }
 }

@@ -13,11 +13,15 @@ package final class APIServer: Sendable {
     package let http: HTTPService
     private let isStarted = Mutex(false)
 
-    /// - Parameter versionCache: what the open paths answer from.
+    /// - Parameters:
+    ///   - versionCache: what the open paths answer from.
+    ///   - page: what people's browsers are served beside the API.
     package init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache
+        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache,
+        page: [Route] = []
     ) {
-        api = API(store: store, control: control, settings: settings, versionCache: versionCache)
+        let router = page.isEmpty ? Router.api : Router(Route.all + page)
+        api = API(store: store, control: control, settings: settings, versionCache: versionCache, router: router)
         http = HTTPService(settings.server)
     }
 
@@ -51,6 +55,7 @@ package final class APIServer: Sendable {
             http.stop(within: time)
             // Under the lock too: whoever stops it a second time, meanwhile, may trust in what is stored.
             api.sightings.stop()
+            api.uses.finish()
             api.versionCache.stop()
             api.access.finish()
         }

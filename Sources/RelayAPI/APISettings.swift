@@ -14,6 +14,10 @@ package struct APISettings: Sendable {
     package var limits = APILimits()
     /// Asked anew for each question of a proxy, so that a reload exchanges them; the names of the headers are those of the start.
     package var enforce: @Sendable () -> EnforceRules = { EnforceRules() }
+    /// Whether people's browsers are served the page (`listen.page`).
+    package var servesPage = true
+    /// What is rendered for people, by who knows HTML.
+    package var rendering = PageRendering()
     /// The wall clock.
     package var clock: @Sendable () -> Timestamp
     /// Gets what failed on the relay's own side, by route. Never of bodies, queries, tokens or telephones.
@@ -57,6 +61,20 @@ package struct APILimits: Sendable, Hashable {
     package var eventStreamsOfToken: Int { max(1, eventStreams / 4) }
     /// Devices whose versions, reported at login, wait to be stored; more are dropped until there is room.
     package var sightings = 100_000
+
+    package init() {}
+}
+
+/// What the API has rendered for people.
+package struct PageRendering: Sendable {
+    /// What is wrong with a request of the page's. Default: as the API says it.
+    package var problem: @Sendable (ProblemDetails, RequestHead, API, Caller?) -> Response = { problem, _, _, _ in
+        problem.response
+    }
+    /// A campaign as one file. Default: there is none.
+    package var report: @Sendable (API, Call) throws -> Response = { _, _ in
+        throw ProblemDetails(501, "this server renders no reports")
+    }
 
     package init() {}
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStore
+package import RelayStore
 import WireFormat
 
 /// Where a list goes on, in a form that gives clients nothing to rely on.
-enum Cursor {
-    enum Kind: Character {
+package enum Cursor {
+    package enum Kind: Character {
         case campaigns = "c"
         case deliveries = "d"
         case ledger = "l"
@@ -14,24 +14,24 @@ enum Cursor {
         case audit = "a"
     }
 
-    static func text(_ kind: Kind, _ position: Int64) -> String {
+    package static func text(_ kind: Kind, _ position: Int64) -> String {
         Base64URL.encode(Array("\(kind.rawValue)\(position)".utf8))
     }
 
-    static func text(_ position: DeliveryPosition) -> String {
+    package static func text(_ position: DeliveryPosition) -> String {
         Base64URL.encode(Array("\(Kind.ledger.rawValue)\(position.device).\(position.campaign)".utf8))
     }
 
-    static func text(_ place: DeadPlace) -> String { text(.dead, place.order) }
+    package static func text(_ place: DeadPlace) -> String { text(.dead, place.order) }
 
-    static func deliveryPosition(_ text: String) -> DeliveryPosition? {
+    package static func deliveryPosition(_ text: String) -> DeliveryPosition? {
         guard let plain = plain(text, .ledger) else { return nil }
         let parts = plain.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let device = Int64(parts[0]), device >= 0 else { return nil }
         return DeliveryPosition(campaign: String(parts[1]), device: device)
     }
 
-    static func position(_ text: String, _ kind: Kind) -> Int64? {
+    package static func position(_ text: String, _ kind: Kind) -> Int64? {
         guard let plain = plain(text, kind), let position = Int64(plain), position >= 0 else { return nil }
         return position
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A part of a list: what the caller may see of it, and where it goes on.
-struct Page<Item> {
-    private(set) var items: [Item] = []
+package struct Page<Item> {
+    package private(set) var items: [Item] = []
     /// nil at the list's end.
-    private(set) var next: String?
+    package private(set) var next: String?
 
     /// Of a list of which next to nothing is visible, so many times a page's items are looked at: the rest has a cursor.
     private static var mostReads: Int { 20 }
@@ -14,7 +14,7 @@ struct Page<Item> {
     ///   - position: where an item stands in the list.
     ///   - cursor: how a position is told to clients.
     ///   - read: up to so many items from behind a position.
-    init<Position>(
+    package init<Position>(
         limit: Int, after start: Position?, position: (Item) -> Position, cursor: (Position) -> String,
         isVisible: (Item) throws -> Bool, read: (Position?, Int) throws -> [Item]
     ) throws {

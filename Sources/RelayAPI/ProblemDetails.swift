@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 import RelayStore
 import Telemetry
 import UpgradeRules
-import WireFormat
+package import WireFormat
 
 /// An error as RFC 9457 defines it.
-struct ProblemDetails: Error {
-    var status: Int
+package struct ProblemDetails: Error {
+    package var status: Int
     /// A URI for the kind of problem; "about:blank" means no more than the status says (RFC 9457, section 4.2.1).
-    var type = "about:blank"
-    var detail: String
-    var faults: [FieldFault] = []
+    package var type = "about:blank"
+    package var detail: String
+    package var faults: [FieldFault] = []
     /// Members beyond the standard ones, in order.
     var extras: [(name: String, value: String)] = []
-    var headers: [(String, String)] = []
+    package var headers: [(String, String)] = []
 
-    init(_ status: Int, _ detail: String, headers: [(String, String)] = []) {
+    package init(_ status: Int, _ detail: String, headers: [(String, String)] = []) {
         self.status = status
         self.detail = detail
         self.headers = headers
     }
 
-    init(faults: [FieldFault]) {
+    package init(faults: [FieldFault]) {
         self.init(422, faults.map(\.description).joined(separator: "; "))
         self.faults = faults
     }
 
-    init(field: String, _ reason: String) {
+    package init(field: String, _ reason: String) {
         self.init(faults: [FieldFault(field, reason)])
     }
 
     /// Whatever a handler threw, without its internals where it is our own failure.
-    static func of(_ error: any Error) -> ProblemDetails {
+    package static func of(_ error: any Error) -> ProblemDetails {
         switch error {
         case let problem as ProblemDetails: problem
         case let error as BodyError: of(error)
@@ -106,7 +106,7 @@ struct ProblemDetails: Error {
         ProblemDetails(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
     }
 
-    var response: Response {
+    package var response: Response {
         var writer = JSONWriter()
         writer.object { writer in
             writer.members([.type: type, .title: Response.reason(status), .status: status, .detail: detail])

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 import RelayStore
 import WireFormat
 
 /// Reads a query's parameters one by one and refuses what was never asked for.
-struct Query {
+package struct Query {
     private var items: [RequestTarget.QueryItem]
     private var known: [String] = []
     private var faults: [FieldFault] = []
 
-    init(_ items: [RequestTarget.QueryItem]) {
+    package init(_ items: [RequestTarget.QueryItem]) {
         self.items = items
     }
 
+    /// Without what is empty: a form sends every field that it has.
+    package var filled: Query { Query(items.filter { !$0.value.isEmpty }) }
+
     /// nil when it is not there.
-    mutating func text(_ name: String) -> String? {
+    package mutating func text(_ name: String) -> String? {
         known.append(name)
         let found = items.filter { $0.name == name }
         items.removeAll { $0.name == name }
@@ -22,10 +25,10 @@ struct Query {
         return found.first?.value
     }
 
-    mutating func flag(_ name: String) -> Bool? { choice(name, of: [true, false], \.description) }
+    package mutating func flag(_ name: String) -> Bool? { choice(name, of: [true, false], \.description) }
 
     /// One of several things by its word; nil where it is not there, or refused.
-    mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
+    package mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
         guard let text = text(name) else { return nil }
         if let value = values.first(where: { word($0) == text }) { return value }
         let words = values.map(word).joined(separator: ", ")
@@ -33,7 +36,7 @@ struct Query {
         return nil
     }
 
-    mutating func limit(default fallback: Int, most: Int = 1000) -> Int {
+    package mutating func limit(default fallback: Int, most: Int = 1000) -> Int {
         guard let text = text("limit") else { return fallback }
         guard let limit = Int(text), (1...most).contains(limit) else {
             refuse("limit", "a whole number from 1 to \(most) is needed; got \"\(JSONValue.shortened(text))\"")
@@ -42,11 +45,11 @@ struct Query {
         return limit
     }
 
-    mutating func cursor(_ kind: Cursor.Kind) -> Int64? {
+    package mutating func cursor(_ kind: Cursor.Kind) -> Int64? {
         cursor { Cursor.position($0, kind) }
     }
 
-    mutating func cursor<Position>(_ read: (String) -> Position?) -> Position? {
+    package mutating func cursor<Position>(_ read: (String) -> Position?) -> Position? {
         guard let text = text("cursor") else { return nil }
         guard let position = read(text) else {
             refuse("cursor", "is not one that this list has given; take \"next\" from the answer before")
@@ -55,11 +58,11 @@ struct Query {
         return position
     }
 
-    mutating func refuse(_ name: String, _ reason: String) {
+    package mutating func refuse(_ name: String, _ reason: String) {
         faults.append(FieldFault(name, reason))
     }
 
-    mutating func finish() throws {
+    package mutating func finish() throws {
         for item in items {
             let choice = known.isEmpty ? "there are none" : "they are \(known.joined(separator: ", "))"
             refuse(JSONValue.shortened(item.name), "is not a parameter of this request; \(choice)")

@@ -1,34 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
-import RelayStore
+package import RelayStore
 import Signing
 
 /// What a route asks of its caller (CONTRACT, "right").
-enum Right: Hashable, Sendable {
+package enum Right: Hashable, Sendable {
     case nothing
     /// A webhook's signature, checked with the body.
     case signature
     case scope(Scope)
+    /// Any API token, whatever it allows: what is shown and done goes by that.
+    case signedIn
     /// Only the control socket: an API token must not be able to make more of its kind.
     case operatorOnly
 }
 
 /// Who asks, as the history names them.
-struct Caller: Hashable, Sendable {
-    var actor: Principal
+package struct Caller: Hashable, Sendable {
+    package var actor: Principal
     /// The apps that it may see and change; nil: all.
-    var apps: Set<String>?
+    package var apps: Set<String>?
     /// The SHA-256 of its API token; nil where it needs none.
-    var token: [UInt8]?
+    package var token: [UInt8]?
     /// What that allows; nil: everything.
-    var scopes: Set<Scope>?
+    package var scopes: Set<Scope>?
+    /// What its cookie says; nil: it shows an API token itself, or came by the control socket.
+    package var session: SessionSecret?
 
-    func may(_ scope: Scope) -> Bool { scopes?.contains(scope) ?? true }
+    /// Whether it has the rights of who may open the control socket.
+    package var isOperator: Bool { scopes == nil }
 
-    func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
-    func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
+    package func may(_ scope: Scope) -> Bool { scopes?.contains(scope) ?? true }
 
-    static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"))
+    package func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
+    package func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
+
+    package static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"))
     static let webhook = Caller(actor: Principal("webhook", .webhook, via: "webhook"))
 
     /// - Parameter user: whose process is at the other end; nil where the system does not say.
@@ -44,15 +51,28 @@ enum Rights {
     ///   - app: whose path it is; nil where the path is no app's.
     ///   - user: whose process is at the other end of the control socket.
     ///   - peer: where the request comes from.
+    ///   - session: of the request's cookie, where it has one.
     ///   - look: finds the token with a SHA-256.
     static func caller(
         for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, peer: PeerAddress = .none,
-        authorization: String?, look: ([UInt8]) throws -> AccessToken?
+        authorization: String?, session: () throws -> (SessionSecret, LiveSession)? = { nil },
+        look: ([UInt8]) throws -> AccessToken?
     ) throws -> Caller {
         if right == .signature { return .webhook }
         // Who asks what everybody may ask is not looked up.
         if door == .control { return .operatorOnSocket(user: right == .nothing ? nil : user) }
         if right == .nothing { return .anonymous }
+        if authorization == nil, let (secret, live) = try session() {
+            var caller = Caller(
+                actor: Principal(live.session.actor, .session, via: "page", from: peer.description))
+            caller.session = secret
+            guard let token = live.token else {
+                if right == .operatorOnly { throw controlSocketOnly }
+                return caller
+            }
+            (caller.apps, caller.token, caller.scopes) = (token.apps, live.session.token, token.scopes)
+            return try caller.allowed(right, app, by: token)
+        }
         guard let authorization else {
             throw unauthorized("an API token is needed: send \"Authorization: Bearer urt_…\"", error: nil)
         }
@@ -67,22 +87,9 @@ enum Rights {
                 "this API token is unknown or revoked; an operator makes one with \"upgrade-relay tokens create\"",
                 error: "invalid_token")
         }
-        switch right {
-        case .nothing, .signature: break
-        case .scope(let scope):
-            guard token.scopes.contains(scope) else {
-                throw forbidden(
-                    "this needs the scope \"\(scope.rawValue)\", which the token \"\(token.name)\" lacks", scope)
-            }
-        case .operatorOnly:
-            throw forbidden("API tokens and the store are looked after over the control socket only", nil)
-        }
         let actor = Principal(token.name, .token, via: "api", from: peer.description)
-        let caller = Caller(actor: actor, apps: token.apps, token: hash, scopes: Set(token.scopes))
-        if let app, !caller.maySee(app) {
-            throw forbidden("the token \"\(token.name)\" is bound to other apps", nil)
-        }
-        return caller
+        return try Caller(actor: actor, apps: token.apps, token: hash, scopes: token.scopes)
+            .allowed(right, app, by: token)
     }
 
     /// RFC 9110 section 11.1: the scheme is case-insensitive. RFC 6750 section 2.1: one token68 follows.
@@ -98,12 +105,33 @@ enum Rights {
         return ProblemDetails(401, detail, headers: [("WWW-Authenticate", challenge)])
     }
 
-    private static func forbidden(_ detail: String, _ scope: Scope?) -> ProblemDetails {
+    fileprivate static let controlSocketOnly = forbidden(
+        "API tokens and the store are looked after over the control socket only", nil)
+
+    fileprivate static func forbidden(_ detail: String, _ scope: Scope?) -> ProblemDetails {
         var headers: [(String, String)] = []
         if let scope {
             let challenge = "Bearer realm=\"upgrade-relay\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
             headers.append(("WWW-Authenticate", challenge))
         }
         return ProblemDetails(403, detail, headers: headers)
+    }
+}
+
+extension Caller {
+    /// - Throws: a 403 where its API token does not allow it.
+    fileprivate func allowed(_ right: Right, _ app: String?, by token: AccessToken) throws -> Caller {
+        switch right {
+        case .nothing, .signature, .signedIn: break
+        case .scope(let scope) where !may(scope):
+            throw Rights.forbidden(
+                "this needs the scope \"\(scope.rawValue)\", which the token \"\(token.name)\" lacks", scope)
+        case .scope: break
+        case .operatorOnly: throw Rights.controlSocketOnly
+        }
+        if let app, !maySee(app) {
+            throw Rights.forbidden("the token \"\(token.name)\" is bound to other apps", nil)
+        }
+        return self
     }
 }

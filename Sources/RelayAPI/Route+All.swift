@@ -4,7 +4,7 @@ import RelayStore
 
 extension Route {
     /// Everything that the API can be asked. Each has its operation in `Sources/COpenAPI/openapi.json`.
-    static let all: [Route] = operations + open + webhooks + versions + devices + campaigns + administration
+    static let all: [Route] = operations + open + webhooks + versions + devices + campaigns + sessions + administration
 
     /// What `listen.operations` serves.
     static let operations: [Route] = [
@@ -135,6 +135,15 @@ extension Route {
                 "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads), slots: { $0.streams },
                 .head { api, call in try api.campaignEvents(call.path.name, call) }),
             Route(
+                "GET", "/v1/campaigns/{id}/report", .scope(.status), .work(.reads),
+                .head { api, call in
+                    _ = try api.record(call.path.name, call.caller)
+                    return try api.settings.rendering.report(api, call)
+                }),
+            Route(
+                "GET", "/v1/events", .scope(.status), .work(.reads), slots: { $0.watchers }, query: ["after"],
+                .head { api, call in try api.liveEvents(&call) }),
+            Route(
                 "GET", "/v1/deliveries", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "state", "reason", "telephone", "token", "format"] + AppFilter.parameters,
                 .head { api, call in try api.deliveries(&call) }),
@@ -183,6 +192,18 @@ extension Route {
                 return .json { $0.campaign(status) }
             })
     }
+
+    private static let sessions: [Route] = [
+        Route(
+            "POST", "/v1/session", .signedIn, .work(.writes), isNoteworthy: true,
+            .head { api, call in try api.beginSession(call) }),
+        Route(
+            "DELETE", "/v1/session", .signedIn, .work(.writes), isNoteworthy: true,
+            .head { api, call in try api.endSession(call) }),
+        Route(
+            "POST", "/v1/session/link", .operatorOnly, .nothing, isNoteworthy: true,
+            .head { api, call in try api.makeSessionLink(call) }),
+    ]
 
     private static let administration: [Route] = [
         Route("GET", "/v1/store", .operatorOnly, .work(.reads), .head { api, _ in try api.storeStatus() }),

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
-import RelayStore
-import UpgradeRules
+package import HTTPServer
+package import RelayStore
+package import UpgradeRules
 
 /// One method of one path, and all that is asked of a caller and done for him. They stand in `Route.all` and nowhere else.
-final class Route: Sendable {
+package final class Route: Sendable {
     /// How it is answered.
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         /// By the head alone.
         case head(@Sendable (API, inout Call) throws -> Response)
         /// With the whole body.
         case body(@Sendable (API, Call, [UInt8]) throws -> Response)
+        /// With the fields of a form (WHATWG URL, section 5.1). What a browser's session sends has its form token.
+        case form(@Sendable (API, Call, FormFields) throws -> Response)
         /// With the body as it comes.
         case stream(@Sendable (API, Call) throws -> any BodyConsumer)
+
+        var isForm: Bool { if case .form = self { true } else { false } }
     }
 
     /// What an answer waits for.
-    enum Waiting: Sendable {
+    package enum Waiting: Sendable {
         /// It is there already: neither the store nor the body is asked, and no thread waits.
         case nothing
         /// The same, but for requests of which `asks` is true.
@@ -24,10 +28,10 @@ final class Route: Sendable {
         case work(WorkKind)
     }
 
-    let method: String
+    package let method: String
     /// With names in braces, as CONTRACT writes it.
-    let path: String
-    let right: Right
+    package let path: String
+    package let right: Right
     let waiting: Waiting
     /// What its answer takes one of, so that it goes on so many times at most; nil: as often as there are threads.
     let slots: (@Sendable (API) -> Slots)?
@@ -45,13 +49,15 @@ final class Route: Sendable {
     }
     /// Whether it takes any method and any `Authorization`: a proxy may ask with those of its client.
     let isForProxies: Bool
+    /// Whether it answers people: what is wrong is told as a page.
+    let isPage: Bool
     /// Method and path, with nothing that a client sent: for the log and the metrics.
-    let pattern: String
+    package let pattern: String
 
-    init(
+    package init(
         _ method: String, _ path: String, _ right: Right, _ waiting: Waiting,
         slots: (@Sendable (API) -> Slots)? = nil, query parameters: [String] = [], isNoteworthy: Bool = false,
-        webhook: String? = nil, isForProxies: Bool = false, _ answer: Answer
+        webhook: String? = nil, isForProxies: Bool = false, isPage: Bool = false, _ answer: Answer
     ) {
         self.method = method
         self.path = path
@@ -62,30 +68,31 @@ final class Route: Sendable {
         self.isNoteworthy = isNoteworthy
         self.webhook = webhook
         self.isForProxies = isForProxies
+        self.isPage = isPage
         self.answer = answer
         pattern = "\(method) \(path)"
     }
 }
 
 /// What a path's names in braces stood for.
-struct PathValues: Hashable, Sendable {
+package struct PathValues: Hashable, Sendable {
     /// {app}
-    var app = ""
+    package var app = ""
     /// {platform}
-    var platform = Platform.ios
+    package var platform = Platform.ios
     /// {id}, {name} or {token}: a path has at most one of them.
-    var name = ""
+    package var name = ""
 
-    var key: AppKey { AppKey(app: app, platform: platform) }
+    package var key: AppKey { AppKey(app: app, platform: platform) }
 }
 
 /// A request on its way to its route's answer.
-struct Call {
-    let route: Route
-    let head: RequestHead
-    let path: PathValues
-    var query: Query
-    let caller: Caller
+package struct Call {
+    package let route: Route
+    package let head: RequestHead
+    package let path: PathValues
+    package var query: Query
+    package let caller: Caller
 
-    var app: AppKey { path.key }
+    package var app: AppKey { path.key }
 }

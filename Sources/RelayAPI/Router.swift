@@ -2,7 +2,7 @@
 import UpgradeRules
 
 /// Method and path to route. Pure.
-enum Router {
+struct Router: Sendable {
     enum Result {
         case route(Route, PathValues)
         case notFound
@@ -11,7 +11,10 @@ enum Router {
         case wrongMethod(allowed: [String])
     }
 
-    static func route(method: String, segments: [String]) -> Result {
+    /// Of the API alone.
+    static let api = Router(Route.all)
+
+    func route(method: String, segments: [String]) -> Result {
         guard paths.indices.contains(segments.count) else { return .notFound }
         var unknownPlatform: String?
         for path in paths[segments.count] {
@@ -32,10 +35,14 @@ enum Router {
     }
 
     /// All paths, by the number of their segments: few are left to be compared.
-    private static let paths: [[Path]] = {
+    private let paths: [[Path]]
+
+    init(_ routes: [Route]) {
         var paths: [[Path]] = []
-        for route in Route.all {
-            let segments = route.path.dropFirst().split(separator: "/").map { Segment(String($0)) }
+        for route in routes {
+            let segments = route.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
+                Segment(String($0))
+            }
             while paths.count <= segments.count { paths.append([]) }
             if let place = paths[segments.count].firstIndex(where: { $0.segments == segments }) {
                 paths[segments.count][place].routes.append(route)
@@ -43,8 +50,8 @@ enum Router {
                 paths[segments.count].append(Path(segments: segments, routes: [route]))
             }
         }
-        return paths
-    }()
+        self.paths = paths
+    }
 
     private enum Segment: Hashable, Sendable {
         case literal(String)

@@ -2,7 +2,7 @@
 import Synchronization
 
 /// How many of one thing may go on at a time: in all, and for each who asks, so that nobody takes them all.
-final class Slots: Sendable {
+package final class Slots: Sendable {
     let limit: Int
     let each: Int
     private let taken = Mutex<[String: Int]>([:])
@@ -14,7 +14,7 @@ final class Slots: Sendable {
     }
 
     /// nil when all are taken, or all that `key` may have.
-    func take(for key: String = "") -> Slot? {
+    package func take(for key: String = "") -> Slot? {
         let isFree = taken.withLock { taken in
             guard taken[key, default: 0] < each, taken.values.reduce(0, +) < limit else { return false }
             taken[key, default: 0] += 1
@@ -24,7 +24,7 @@ final class Slots: Sendable {
     }
 
     /// - Throws: a 503 that says `busy`, and when to come again, where `take` answers nil.
-    func take(for key: String, busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
+    package func take(for key: String, busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
         guard let slot = take(for: key) else {
             throw ProblemDetails(503, busy(), headers: [("Retry-After", String(seconds))])
         }
@@ -32,7 +32,7 @@ final class Slots: Sendable {
     }
 
     /// One that was taken; given back by its end of life.
-    final class Slot: Sendable {
+    package final class Slot: Sendable {
         private let slots: Slots
         private let key: String
 

@@ -17,6 +17,8 @@ package struct AccessToken: Hashable, Sendable {
     package var apps: Set<String>?
     package var createdAt: Timestamp
     package var revokedAt: Timestamp?
+    /// When it was used last, to the minute; nil: never, or by an older release alone.
+    package var usedAt: Timestamp?
 
     package init(
         name: String, scopes: Set<Scope>, apps: Set<String>? = nil, createdAt: Timestamp, revokedAt: Timestamp?
@@ -37,6 +39,8 @@ package protocol AccessTokenStore: Sendable {
     func token(hash: [UInt8]) throws -> AccessToken?
 
     func tokens() throws -> [AccessToken]
+
+    func noteUse(ofToken hash: [UInt8], at now: Timestamp) throws
 
     /// False when there is no such token or it is revoked already.
     func revokeToken(name: String, by actor: Signature) throws -> Bool

@@ -28,17 +28,18 @@ extension SQLStore {
         try readOnce("looking for an API token") { connection in
             try connection.first(
                 """
-                SELECT name, scopes, apps, created_at, revoked_at FROM access_token
+                SELECT name, scopes, apps, created_at, revoked_at, used_at FROM access_token
                 WHERE hash = ? AND revoked_at IS NULL
-                """, hash, row: AccessToken.init)
+                """, hash
+            ) { AccessToken($0, from: 0) }
         }
     }
 
     package func tokens() throws -> [AccessToken] {
         try readOnce("listing API tokens") { connection in
             try connection.all(
-                "SELECT name, scopes, apps, created_at, revoked_at FROM access_token ORDER BY name",
-                row: AccessToken.init)
+                "SELECT name, scopes, apps, created_at, revoked_at, used_at FROM access_token ORDER BY name"
+            ) { AccessToken($0, from: 0) }
         }
     }
 
@@ -47,12 +48,19 @@ extension SQLStore {
             let revoked = try connection.all(
                 """
                 UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL
-                RETURNING name, scopes, apps, created_at, revoked_at
-                """, actor.at, name, row: AccessToken.init)
+                RETURNING name, scopes, apps, created_at, revoked_at, used_at
+                """, actor.at, name
+            ) { AccessToken($0, from: 0) }
             guard let token = revoked.first else { return false }
             try AuditTable.insert(
                 AuditEntry(.tokenRevoke, by: actor, object: name, from: token.values), connection)
             return true
+        }
+    }
+
+    package func noteUse(ofToken hash: [UInt8], at now: Timestamp) throws {
+        try write("noting an API token's use", lock: .rows) { connection in
+            _ = try connection.run("UPDATE access_token SET used_at = ? WHERE hash = ?", now, hash)
         }
     }
 
@@ -88,11 +96,13 @@ extension AccessToken {
         ]
     }
 
-    fileprivate init(_ row: some SQLRow) {
+    /// - Parameter column: of the name; scopes, apps, and when it was made, revoked and used follow.
+    init(_ row: some SQLRow, from column: Int32) {
         self.init(
-            name: row.text(0),
-            scopes: Set(row.text(1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
-            apps: row.optionalText(2).map { Set($0.split(separator: "\n").map(String.init)) },
-            createdAt: row.time(3), revokedAt: row.optionalTime(4))
+            name: row.text(column),
+            scopes: Set(row.text(column + 1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
+            apps: row.optionalText(column + 2).map { Set($0.split(separator: "\n").map(String.init)) },
+            createdAt: row.time(column + 3), revokedAt: row.optionalTime(column + 4))
+        usedAt = row.optionalTime(column + 5)
     }
 }

@@ -36,6 +36,7 @@ package enum Field: String, Sendable {
     // Who did what.
     case actorKind, address, action, object, before, after, requiredBuild, latestBuild
     // The store.
+    case formToken, usedAt
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
 }

@@ -26,7 +26,7 @@ struct CostTableTests {
             listen: nil, controlSocket: nil, webhookSecrets: { [] }, clock: { Bench.now }, log: .discarding)
         return API(
             store: store, control: ControlDouble(store: store), settings: settings,
-            versionCache: VersionCache(store: store, clock: settings.clock) { [:] })
+            versionCache: VersionCache(store: store, clock: settings.clock) { [:] }, router: .api)
     }
 
     private static func row(_ route: Route, _ api: API) -> String {
@@ -45,6 +45,7 @@ struct CostTableTests {
             switch route.answer {
             case .head: "none"
             case .body: "\((route.right == .signature ? limits.webhookBody : limits.body) / 1024) KiB"
+            case .form: "\(limits.webhookBody / 1024) KiB"
             case .stream: "any, \(Exchange.piece / 1024) KiB at a time"
             }
         return "| \(route.pattern) | \(kind) | \(bound ?? "its threads") | \(body) |"

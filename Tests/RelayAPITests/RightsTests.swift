@@ -27,7 +27,7 @@ struct RightsTests {
         for entry in RouterTests.table {
             let expected =
                 switch entry.right {
-                case .nothing, .signature: 200
+                case .nothing, .signature, .signedIn: 200
                 case .scope(let needed): needed == scope ? 200 : 403
                 case .operatorOnly: 403
                 }

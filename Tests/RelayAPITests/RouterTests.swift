@@ -32,6 +32,13 @@ struct RouterTests {
             "POST", "/v1/webhooks/app-store-connect/com.example.app", "/v1/webhooks/app-store-connect/{app}",
             PathValues(app: "com.example.app"), .signature
         ),
+        ("POST", "/v1/session", "/v1/session", PathValues(), .signedIn),
+        ("DELETE", "/v1/session", "/v1/session", PathValues(), .signedIn),
+        ("POST", "/v1/session/link", "/v1/session/link", PathValues(), .operatorOnly),
+        ("GET", "/v1/events", "/v1/events", PathValues(), .scope(.status)),
+        (
+            "GET", "/v1/campaigns/c1/report", "/v1/campaigns/{id}/report", PathValues(name: "c1"), .scope(.status)
+        ),
         ("GET", "/v1/apps", "/v1/apps", PathValues(), .scope(.status)),
         (
             "GET", "/v1/apps/com.example.app/ios/version", "/v1/apps/{app}/{platform}/version",
@@ -109,7 +116,7 @@ struct RouterTests {
     static func find(
         _ method: String, _ segments: [String]
     ) -> (route: (Route, PathValues)?, allowed: [String]?, unknownPlatform: String?) {
-        switch Router.route(method: method, segments: segments) {
+        switch Router.api.route(method: method, segments: segments) {
         case .route(let route, let values): ((route, values), nil, nil)
         case .notFound: (nil, nil, nil)
         case .wrongMethod(let allowed): (nil, allowed, nil)
@@ -134,7 +141,7 @@ struct RouterTests {
         ])
     func notFound(path: String) throws {
         let target = try #require(RequestTarget(path))
-        guard case .notFound = Router.route(method: "GET", segments: target.segments) else {
+        guard case .notFound = Router.api.route(method: "GET", segments: target.segments) else {
             Issue.record("found")
             return
         }

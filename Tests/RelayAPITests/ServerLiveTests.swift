@@ -20,6 +20,8 @@ struct ServerLiveTests {
         #expect(token.hasPrefix("urt_"))
         #expect(token.utf8.count == 47)
         for entry in RouterTests.table where entry.right != .signature {
+            // A stream that goes on for as long as its reader stays.
+            if entry.path == "/v1/events", scope == .status { continue }
             // An id that exists nowhere: whoever may ask hears 404 or 422, who may not 401 or 403.
             let body: [UInt8]? = ["PUT", "POST"].contains(entry.method) ? Array("{}".utf8) : nil
             let without = try bench.askNetwork(entry.method, entry.path, body)
@@ -31,7 +33,7 @@ struct ServerLiveTests {
             }
             #expect(without.status == 401, "\(entry.method) \(entry.path)")
             #expect(without[header: "www-authenticate"] == "Bearer realm=\"upgrade-relay\"")
-            if entry.right == .scope(scope) {
+            if entry.right == .scope(scope) || entry.right == .signedIn {
                 #expect(![401, 403, 405, 500].contains(with.status), "\(entry.method) \(entry.path): \(with.body)")
             } else {
                 #expect(with.status == 403, "\(entry.method) \(entry.path)")

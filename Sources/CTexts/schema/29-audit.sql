@@ -43,3 +43,6 @@ CREATE TABLE session (
     expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_expires ON session (expires_at);
+
+-- When an API token was used last, to the minute.
+ALTER TABLE access_token ADD COLUMN used_at INTEGER;

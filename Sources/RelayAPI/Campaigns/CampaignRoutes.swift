@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
-import RelayStore
+package import RelayStore
 import WireFormat
 
 extension API {
@@ -94,7 +94,7 @@ extension API {
     }
 
     /// - Throws: a 404, also of what the caller may not see.
-    func record(_ id: String, _ caller: Caller) throws -> CampaignRecord {
+    package func record(_ id: String, _ caller: Caller) throws -> CampaignRecord {
         guard let record = try store.campaign(id: id), caller.maySee(record.app) else {
             throw ProblemDetails(404, "there is no campaign \"\(JSONValue.shortened(id))\"")
         }

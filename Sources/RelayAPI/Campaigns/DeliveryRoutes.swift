@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
-import RelayStore
+package import RelayStore
 import WireFormat
 
 extension API {
@@ -63,7 +63,7 @@ extension API {
         call.query.form(call.head.headers["accept"], among: [.json, .csv, .ndjson])
     }
 
-    private static func deliveryFilter(_ query: inout Query) -> DeliveryFilter {
+    package static func deliveryFilter(_ query: inout Query) -> DeliveryFilter {
         var filter = DeliveryFilter()
         filter.state = query.choice("state", of: DeliveryState.allCases, \.name)
         filter.reason = query.filledText("reason")

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStore
+package import RelayStore
 import UpgradeRules
 
 /// Which devices of a list are wanted; what is nil does not matter.
-struct DeviceFilter: Sendable {
+package struct DeviceFilter: Sendable {
     /// The parameters that make it up.
     static let parameters = ["telephone", "below", "environment", "dead"]
 
-    let telephone: String?
+    package let telephone: String?
     /// Only those not known to have this version or a newer one.
     private var below: Version?
     private var environment: PushEnvironment?
     private var isDead: Bool?
 
-    init(_ query: inout Query) {
+    package init(_ query: inout Query) {
         telephone = query.filledText("telephone")
         if let text = query.text("below") {
             do {
@@ -27,7 +27,7 @@ struct DeviceFilter: Sendable {
     }
 
     /// The telephone is not looked at: who reads by it finds no others.
-    func takes(_ record: DeviceRecord) -> Bool {
+    package func takes(_ record: DeviceRecord) -> Bool {
         let device = record.registration
         if let below, let version = device.version, version >= below { return false }
         return (environment ?? device.environment) == device.environment

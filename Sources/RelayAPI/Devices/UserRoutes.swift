@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 import RelayStore
 import Telemetry
 import UpgradeRules
@@ -24,17 +24,19 @@ extension API {
         return .json { $0.page(page.items, next: page.next) { $0.device($1) } }
     }
 
+    package var userExplainer: UserExplainer {
+        UserExplainer(store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
+    }
+
     /// A user of whom nothing is known is no error: that is the answer, with how the telephone was looked for.
     func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let (telephone, places) = try user("who is asked about", &query, caller)
-        let explainer = UserExplainer(
-            store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
-        let explanation = try explainer.explain(telephone) { places.takes($0) }
+        let explanation = try userExplainer.explain(telephone) { places.takes($0) }
         return .json { $0.explanation(explanation) { $0.record.flatMap(control.requirements.wait) } }
     }
 
     /// The log says who asked for it, and not of whom.
-    func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
+    package func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let (telephone, places) = try user("who is to be forgotten", &query, caller)
         let erasure = try control.requirements.eraseUser(telephone, by: caller.actor) { places.takes($0) }
         guard erasure != UserErasure() else {

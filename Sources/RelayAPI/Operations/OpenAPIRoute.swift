@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenAPI
-import Glibc
 import HTTPServer
 
 /// The OpenAPI 3.1 document: `Sources/COpenAPI/openapi.json`, which is part of the program. Tests hold it against every
 /// route, every problem and every answer that they get.
 enum OpenAPIDocument {
     static let bytes = [UInt8](UnsafeRawBufferPointer(start: relay_openapi(), count: relay_openapi_size()))
-    static let content = PreparedContent(bytes, compressed: compressed)
-
-    private static var compressed: [UInt8]? {
-        var size = 0
-        guard let pointer = relay_openapi_gzip(&size) else { return nil }
-        defer { free(pointer) }
-        return [UInt8](UnsafeRawBufferPointer(start: pointer, count: size))
-    }
+    static let content = PreparedContent(bytes, compressed: Gzip.compressed(bytes))
 }
 
 extension API {

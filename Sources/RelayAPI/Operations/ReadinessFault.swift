@@ -18,7 +18,7 @@ package struct ReadinessFault: Sendable, Hashable {
     var stopsRequests: Bool { part == Self.store }
 
     /// What an operator can do about it.
-    var remedy: String {
+    package var remedy: String {
         switch part.prefix(while: { $0 != ":" }) {
         case Self.store[...]:
             "look at the free space, at who else has the file open, and at `upgrade-relay store check`; all goes on by itself when the "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 import RelayStore
 import Signing
 import WireFormat
@@ -11,7 +11,9 @@ extension API {
             writer.page(tokens, next: nil) { writer, token in
                 writer.object { writer in
                     Self.write(token, to: &writer)
-                    writer.members([.createdAt: token.createdAt, .revokedAt: token.revokedAt])
+                    writer.members([
+                        .createdAt: token.createdAt, .usedAt: token.usedAt, .revokedAt: token.revokedAt,
+                    ])
                 }
             }
         }
@@ -41,7 +43,7 @@ extension API {
         }
     }
 
-    func revokeToken(_ name: String, by caller: Caller) throws -> Response {
+    package func revokeToken(_ name: String, by caller: Caller) throws -> Response {
         guard try store.revokeToken(name: name, by: Signature(by: caller.actor, at: now())) else {
             throw ProblemDetails(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")
         }

@@ -50,7 +50,7 @@ extension Query {
     }
 
     /// A text that is not empty.
-    mutating func filledText(_ name: String) -> String? {
+    package mutating func filledText(_ name: String) -> String? {
         let text = text(name)
         if text == "" { refuse(name, "must not be empty") }
         return text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 import RelayEngine
-import RelayStore
+package import RelayStore
 import UpgradeRules
 import VersionSources
 import WireFormat
@@ -38,7 +38,7 @@ extension API {
         }
     }
 
-    func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+    package func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         return try apply(read(body, app), by: caller, receipt: nil)
     }
@@ -48,6 +48,13 @@ extension API {
     }
 
     func plan(_ app: AppKey, body: [UInt8]) throws -> Response {
+        let (report, warnings) = try planned(app, body: body)
+        let record = try store.version(of: app)
+        return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
+    }
+
+    /// The dry run of a bump, with what a person should know before it.
+    package func planned(_ app: AppKey, body: [UInt8]) throws -> (report: PlanReport, warnings: [String]) {
         try require(app)
         let bump = try read(body, app)
         let slot = try long.take(
@@ -61,11 +68,10 @@ extension API {
             try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
             + report.blockWarnings + (report.planned.map(control.requirements.warnings) ?? []) + advice
             + [report.hours?.text].compactMap(\.self)
-        let record = try store.version(of: app)
-        return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
+        return (report, warnings)
     }
 
-    func release(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+    package func release(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         let isUrgent = try Self.isUrgent(body)
         let record = try control.requirements.release(app: app, isUrgent: isUrgent, by: caller.actor)
@@ -73,7 +79,7 @@ extension API {
         return .json { $0.version(control.requirements.status(record)) }
     }
 
-    func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+    package func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         var fields = try BodyFields(body.isEmpty ? Array("{}".utf8) : body)
         if fields.names("blocked") { return try unblock(app, &fields, by: caller) }

@@ -84,7 +84,7 @@ extension FuzzTarget {
             for text in target.segments + target.query.flatMap({ [$0.name, $0.value] }) {
                 try hold(!text.utf8.contains(0), "a NUL came through")
             }
-            if case .route(let route, _) = Router.route(method: method, segments: target.segments) {
+            if case .route(let route, _) = Router.api.route(method: method, segments: target.segments) {
                 try hold(route.pattern.first?.isLetter == true, "a route without a pattern")
                 let caller = try? Rights.caller(
                     for: route.right, door: .network, authorization: authorization, look: { _ in nil })

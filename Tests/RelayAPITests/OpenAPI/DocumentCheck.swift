@@ -42,7 +42,7 @@ enum DocumentCheck {
         if API.isBelowEnforce(target) { return faults("GET", API.enforcePath, sent: nil, response) }
         let bare = method == "HEAD"
         guard let target = RequestTarget(target) else { return problem(response, 400) }
-        switch Router.route(method: method, segments: target.segments) {
+        switch Router.api.route(method: method, segments: target.segments) {
         case .notFound, .unknownPlatform: return problem(response, 404)
         case .wrongMethod: return bare ? [] : problem(response, 405)
         case .route(let route, _):

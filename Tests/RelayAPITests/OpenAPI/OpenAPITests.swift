@@ -23,7 +23,7 @@ struct OpenAPITests {
             let name = segment.dropFirst().dropLast()
             return DocumentCheck.example(name, of: entry) ?? ""
         }
-        guard case .route(let route, _) = Router.route(method: entry.method, segments: segments) else { return nil }
+        guard case .route(let route, _) = Router.api.route(method: entry.method, segments: segments) else { return nil }
         return route
     }
 
@@ -84,7 +84,7 @@ struct OpenAPITests {
             switch route.right {
             case .nothing: break
             case .signature: statuses.insert(401)
-            case .scope, .operatorOnly: statuses.formUnion([401, 403])
+            case .scope, .signedIn, .operatorOnly: statuses.formUnion([401, 403])
             }
             let answers = try #require(entry.operation["responses"]).members
             for status in statuses {
@@ -156,6 +156,7 @@ struct OpenAPITests {
         let names = security.elements.flatMap { $0.members.map(\.name) }
         if names.isEmpty { return .nothing }
         if names == ["controlSocket"] { return .operatorOnly }
+        if security.elements.first?["apiToken"]?.elements.isEmpty == true || names == ["session"] { return .signedIn }
         if names.starts(with: ["standardWebhook", "gitHubSignature", "appleSignature"]) { return .signature }
         let scopes = security.elements.first?["apiToken"]?.elements.compactMap(\.text) ?? []
         guard names == ["apiToken", "controlSocket"], scopes.count == 1, let scope = Scope(rawValue: scopes[0]) else {

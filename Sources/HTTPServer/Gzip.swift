@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import CGzip
+import Glibc
+
+package enum Gzip {
+    /// RFC 1952, as small as it gets: for what is compressed once and sent often. nil where there is no memory for it.
+    package static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+        var size = 0
+        guard let pointer = unsafe relay_gzip(bytes, bytes.count, &size) else { return nil }
+        defer { unsafe free(pointer) }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: pointer, count: size))
+    }
+}

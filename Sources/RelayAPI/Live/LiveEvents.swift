@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayStore
+import Threading
+import WireFormat
+
+/// Server-sent events (WHATWG HTML, section 9.2) of all that a caller may see, until the reader goes or the server stops.
+final class LiveEvents: ByteSource {
+    private let api: API
+    private let caller: Caller
+    /// Given back when the connection ends, however it ends.
+    private let slot: Slots.Slot
+    /// What the reader has.
+    private var revision: Int64
+    private var sentAt: Int64 = 0
+
+    /// - Parameter last: the id of the last event that the reader has; nil, or another process's: it is told of everything.
+    init(api: API, caller: Caller, last: String?, slot: Slots.Slot) {
+        self.api = api
+        self.caller = caller
+        self.slot = slot
+        revision = last.flatMap { api.live.revision(of: $0) } ?? 0
+    }
+
+    func next() throws -> BodyPiece {
+        guard !api.stop.isSet else { return .end }
+        let overview = try api.live.overview()
+        let now = MonotonicClock.milliseconds()
+        var bytes: [UInt8] = sentAt == 0 ? Array("retry: 2000\n\n".utf8) : []
+        if overview.revision > revision {
+            let news = overview.items.values.filter { item in
+                item.revision > revision && item.app.map(caller.maySee) ?? true
+            }
+            for item in news { bytes += item.event.lines + Array("id: \(api.live.id(of: overview.revision))\n\n".utf8) }
+            revision = overview.revision
+        }
+        // So that a reader that has gone is noticed, and a reader knows that there is life: a browser's script sees no comment.
+        if bytes.isEmpty, now - sentAt >= EventPacing.silence { bytes = Array("event: alive\ndata: {}\n\n".utf8) }
+        if bytes.isEmpty { return .later(LiveLook.interval) }
+        sentAt = now
+        return .bytes(bytes)
+    }
+}
+
+extension LiveLook {
+    package func id(of revision: Int64) -> String { "\(epoch).\(revision)" }
+
+    /// nil where the id is another process's.
+    func revision(of id: String) -> Int64? {
+        let parts = id.split(separator: ".")
+        return parts.count == 2 && parts[0] == epoch ? Int64(parts[1]) : nil
+    }
+}
+
+extension API {
+    func liveEvents(_ call: inout Call) throws -> Response {
+        let after = call.query.filledText("after")
+        try call.query.finish()
+        let slot = try watchers.take(
+            for: call.caller.actor.name,
+            busy: "too many watch: \(watchers.limit) are served, and \(watchers.each) to one API token or session",
+            retryAfter: 5)
+        // What the browser has seen last wins over what its page was made of.
+        let last = call.head.headers["last-event-id"] ?? after
+        return Response(
+            status: 200,
+            headers: [
+                ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+            ],
+            body: .stream(LiveEvents(api: self, caller: call.caller, last: last, slot: slot)))
+    }
+}

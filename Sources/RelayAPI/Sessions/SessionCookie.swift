@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPServer
+
+/// The cookie of a session (RFC 6265bis), and where a request that came with it was made.
+package enum SessionCookie {
+    private static let name = "upgrade_relay_session"
+    /// The prefix makes a browser refuse it from any other host or without TLS (RFC 6265bis, section 4.1.3.2).
+    private static let secureName = "__Host-upgrade_relay_session"
+
+    package static func secret(in head: RequestHead) -> SessionSecret? {
+        (value(of: secureName, in: head) ?? value(of: name, in: head)).map(SessionSecret.init(text:))
+    }
+
+    package static func value(of name: String, in head: RequestHead) -> String? {
+        for pair in head.headers["cookie"]?.split(separator: ";") ?? [] {
+            let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, parts[0] == name { return String(parts[1]) }
+        }
+        return nil
+    }
+
+    /// - Parameter secret: nil takes the cookie away.
+    package static func header(_ secret: SessionSecret?, isSecure: Bool) -> (name: String, value: String) {
+        let life = secret == nil ? 0 : Sessions.life.components.seconds
+        return (
+            "Set-Cookie",
+            "\(isSecure ? secureName : name)=\(secret?.text ?? ""); Path=/; Max-Age=\(life); HttpOnly; SameSite=Strict"
+                + (isSecure ? "; Secure" : "")
+        )
+    }
+
+    /// Whether a browser says that a page of this server made the request (W3C Fetch Metadata, section 2.2); one that does not say so
+    /// names the page's origin at least.
+    package static func isSameOrigin(_ head: RequestHead) -> Bool {
+        if let site = head.headers["sec-fetch-site"] { return site == "same-origin" }
+        guard let origin = head.headers["origin"], let host = head.headers["host"] else { return false }
+        return origin == "http://\(host)" || origin == "https://\(host)"
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTPServer
+import RelayEngine
+import RelayStore
+import WireFormat
+
+extension API {
+    /// Whether a cookie of this answer may be `Secure`: TLS is spoken here, or a proxy says that it speaks it.
+    package func isSecure(_ head: RequestHead) -> Bool {
+        settings.server.identity != nil || head.headers["x-forwarded-proto"]?.lowercased() == "https"
+    }
+
+    /// A browser's session for who shows an API token.
+    func beginSession(_ call: Call) throws -> Response {
+        guard let token = call.caller.token, call.caller.session == nil else {
+            throw ProblemDetails(
+                409, "a session is begun with an API token; at the control socket `upgrade-relay page` prints a link")
+        }
+        let secret = try sessions.begin(for: call.caller.actor.name, token: token)
+        var response = Response.json(201) { writer in
+            writer.object { writer in
+                writer.member(.name, call.caller.actor.name)
+                writer.member(.scopes, Scope.allCases.filter(call.caller.may).map(\.rawValue))
+                writer.member(.apps, call.caller.apps?.sorted())
+                writer.member(.expiresAt, self.now() + Sessions.life)
+                writer.member(.formToken, secret.formToken)
+            }
+        }
+        response.headers.append(SessionCookie.header(secret, isSecure: isSecure(call.head)))
+        response.headers.append(("Cache-Control", "no-store"))
+        return response
+    }
+
+    func endSession(_ call: Call) throws -> Response {
+        guard let secret = call.caller.session else {
+            throw ProblemDetails(409, "this request came with no session's cookie: there is nothing to end")
+        }
+        try sessions.end(secret)
+        var response = Response.noContent
+        response.headers.append(SessionCookie.header(nil, isSecure: isSecure(call.head)))
+        return response
+    }
+
+    /// A link that signs a browser in, once.
+    func makeSessionLink(_ call: Call) throws -> Response {
+        guard settings.servesPage else {
+            throw ProblemDetails(409, "the page is switched off: listen.page is false")
+        }
+        let (secret, until) = try sessions.makeLink(for: call.caller.actor.name)
+        let path = "/page/enter/\(secret)"
+        return .json(201) { writer in
+            writer.object([.url: settings.server.origin.map { $0 + path }, .path: path, .expiresAt: until])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Signing
+import Synchronization
+import WireFormat
+
+/// The sessions of people's browsers: a cookie stands for an API token, or for whoever may open the control socket.
+package final class Sessions: Sendable {
+    /// However much it is used.
+    package static let life = Duration.seconds(12 * 3600)
+    /// Without a request; a page that is looked at asks by itself.
+    package static let idle = Duration.seconds(3600)
+    /// What a link of `upgrade-relay page` lives.
+    package static let linkLife = Duration.seconds(5 * 60)
+
+    private let store: any RelayStore
+    private let clock: @Sendable () -> Timestamp
+    private let uses: UseNotes
+    /// Links that nobody has followed yet, by the SHA-256 of their secrets. Of this process alone: a link is for its address.
+    private let links = Mutex<[[UInt8]: Link]>([:])
+
+    private struct Link {
+        var actor: String
+        var until: Timestamp
+    }
+
+    init(store: any RelayStore, uses: UseNotes, clock: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        self.uses = uses
+        self.clock = clock
+    }
+
+    /// - Parameter token: the SHA-256 of the API token; nil: an operator's session.
+    /// - Returns: what the cookie says.
+    func begin(for actor: String, token: [UInt8]?) throws -> SessionSecret {
+        let (secret, now) = (try SessionSecret.make(), clock())
+        try store.addSession(
+            BrowserSession(actor: actor, token: token, createdAt: now, usedAt: now, expiresAt: now + Self.life),
+            hash: secret.hash)
+        return secret
+    }
+
+    /// The session of a cookie; nil: it is over. It is used by that.
+    func find(_ secret: SessionSecret) throws -> LiveSession? {
+        let now = clock()
+        let hash = secret.hash
+        guard let live = try store.session(hash: hash), now < live.session.expiresAt else { return nil }
+        let usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
+        guard now < usedAt + Self.idle else { return nil }
+        uses.note(.session(hash), at: now)
+        return live
+    }
+
+    package func end(_ secret: SessionSecret) throws { try store.endSession(hash: secret.hash) }
+
+    /// A secret that signs in once.
+    func makeLink(for actor: String) throws -> (secret: String, until: Timestamp) {
+        let (secret, now) = (Base64URL.encode(try RandomBytes.make(24)), clock())
+        let until = now + Self.linkLife
+        links.withLock { links in
+            links = links.filter { now < $0.value.until }
+            links[SHA256.digest(Array(secret.utf8))] = Link(actor: actor, until: until)
+        }
+        return (secret, until)
+    }
+
+    /// - Returns: what the cookie says; nil: the link was followed before, or is too old.
+    package func follow(link secret: String) throws -> SessionSecret? {
+        let now = clock()
+        let link = links.withLock { $0.removeValue(forKey: SHA256.digest(Array(secret.utf8))) }
+        guard let link, now < link.until else { return nil }
+        return try begin(for: link.actor, token: nil)
+    }
+
+    /// Signs in with an API token; nil: there is no such token.
+    package func begin(with apiToken: String) throws -> SessionSecret? {
+        let hash = SHA256.digest(Array(apiToken.utf8))
+        return try store.token(hash: hash).map { try begin(for: $0.name, token: hash) }
+    }
+}
+
+/// What a session's cookie says.
+package struct SessionSecret: Hashable, Sendable {
+    package let text: String
+
+    static func make() throws -> SessionSecret { SessionSecret(text: Base64URL.encode(try RandomBytes.make(32))) }
+
+    /// What the store knows it by.
+    var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
+
+    /// What each change by this session has to say: another site can have the cookie sent, and cannot read this (OWASP, Cross-Site Request
+    /// Forgery Prevention).
+    package var formToken: String {
+        Base64URL.encode(HMACSHA256.code(Array("form".utf8), key: Array(text.utf8)))
+    }
+}

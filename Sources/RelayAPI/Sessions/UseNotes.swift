@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import RelayEngine
+import RelayStore
+import Synchronization
+
+/// When API tokens and sessions were used last, to the minute. Written beside the requests: whoever only reads does not wait for the
+/// store's writer, and a store that takes no writes just now lets people look on.
+final class UseNotes: Sendable {
+    enum Credential: Hashable, Sendable {
+        case token([UInt8])
+        case session([UInt8])
+    }
+
+    private static let interval = Duration.seconds(60)
+    /// Credentials of which a use is remembered; beyond, all are forgotten, and so written once more.
+    private static let most = 4096
+
+    private let store: any RelayStore
+    private let queue = DispatchQueue(label: "uses")
+    private let noted = Mutex<[Credential: Timestamp]>([:])
+
+    init(store: any RelayStore) {
+        self.store = store
+    }
+
+    func note(_ credential: Credential, at now: Timestamp) {
+        let isNews = noted.withLock { noted in
+            if let last = noted[credential], last <= now, now < last + Self.interval { return false }
+            if noted.count >= Self.most { noted = [:] }
+            noted[credential] = now
+            return true
+        }
+        guard isNews else { return }
+        queue.async { [store] in
+            switch credential {
+            case .token(let hash): try? store.noteUse(ofToken: hash, at: now)
+            case .session(let hash): try? store.noteUse(ofSession: hash, at: now)
+            }
+        }
+    }
+
+    /// When it was used last, as far as this process knows and the store may not know yet.
+    func lastUse(of credential: Credential) -> Timestamp? { noted.withLock { $0[credential] } }
+
+    /// Returns when all is written that was noted before.
+    func finish() { queue.sync {} }
+}

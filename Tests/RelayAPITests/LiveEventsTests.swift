@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+@testable import RelayAPI
+
+@Suite("Events of all that there is", .ownThread)
+struct LiveEventsTests {
+    /// What a stream says until it has nothing more to say.
+    private func told(_ events: LiveEvents) throws -> String {
+        var text = ""
+        while case .bytes(let bytes) = try events.next() { text += String(decoding: bytes, as: UTF8.self) }
+        return text
+    }
+
+    private func events(_ bench: Bench, _ caller: Caller = Caller(actor: Principal("a", .token, via: "api")), after: String? = nil)
+        throws -> LiveEvents
+    {
+        let api = bench.server.api
+        return LiveEvents(api: api, caller: caller, last: after, slot: try #require(api.watchers.take()))
+    }
+
+    private func lastID(_ text: String) -> String? {
+        text.split(separator: "\n").last { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
+    }
+
+    @Test("all is told at first, and then what has changed; who comes back is told what was missed")
+    func resumes() throws {
+        let bench = try Bench()
+        let campaign = try bench.campaign(required: "2.0.0")
+        let stream = try events(bench)
+        let first = try told(stream)
+        #expect(first.contains("event: campaign\ndata: {\"id\":\"\(campaign)\""))
+        #expect(first.contains("event: version\n") && first.contains("event: readiness\n"))
+        #expect(try told(stream).isEmpty)
+        let id = try #require(lastID(first))
+        #expect(try told(try events(bench, after: id)).contains("event:") == false)
+
+        _ = try bench.ask("POST", "/v1/campaigns/\(campaign)/pause")
+        try bench.until { try bench.server.api.live.overview().campaigns.first?.record.state == .paused }
+        let news = try told(stream)
+        #expect(news.contains("\"state\":\"paused\"") && !news.contains("event: readiness"))
+        #expect(try told(try events(bench, after: id)).contains("\"state\":\"paused\""))
+        #expect(try told(try events(bench, after: "other.9")).contains("event: readiness"), "another process's id")
+    }
+
+    @Test("who is bound to apps is told of these alone")
+    func apps() throws {
+        let bench = try Bench()
+        bench.control.hasOther.withLock { $0 = true }
+        _ = try bench.campaign(required: "2.0.0")
+        var caller = Caller(actor: Principal("a", .token, via: "api"))
+        caller.apps = [Bench.other.app]
+        let text = try told(try events(bench, caller))
+        #expect(text.contains(Bench.other.app) && !text.contains("\"\(Bench.app.app)\""))
+    }
+
+    @Test("a thousand watchers cost one look a second")
+    func oneLook() throws {
+        let looks = Atomic<Int>(0)
+        let look = LiveLook { last in
+            looks.add(1, ordering: .relaxed)
+            return Overview(at: Bench.now, revision: (last?.revision ?? 0) + 1)
+        }
+        let start = ContinuousClock.now
+        for _ in 0..<1000 { _ = try look.overview() }
+        let most = 1 + Int((ContinuousClock.now - start).components.seconds)
+        #expect(looks.load(ordering: .relaxed) <= most)
+    }
+
+    @Test("over HTTP, with a session's cookie too, and ends with its token")
+    func live() throws {
+        let bench = try Bench()
+        #expect(try bench.askNetwork("GET", "/v1/events").status == 401)
+        let token = try bench.newToken(.versions)
+        #expect(
+            try bench.askNetwork("GET", "/v1/events", headers: [("Authorization", "Bearer \(token)")]).status == 403)
+        #expect(bench.server.api.watchers.limit == 2048)
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import Testing
+import WireFormat
+
+@testable import HTTPServer
+@testable import RelayAPI
+
+@Suite("Sessions of browsers", .ownThread)
+struct SessionLiveTests {
+    private struct Browser {
+        let bench: Bench
+        let cookie: String
+        let formToken: String
+
+        init(_ bench: Bench, token: String) throws {
+            self.bench = bench
+            let answer = try bench.askNetwork("POST", "/v1/session", headers: [("Authorization", "Bearer \(token)")])
+            #expect(answer.status == 201)
+            let header = try #require(answer[header: "set-cookie"])
+            cookie = String(header.prefix { $0 != ";" })
+            formToken = try #require(answer.text("formToken"))
+        }
+
+        func ask(_ method: String, _ path: String, _ headers: [(String, String)] = []) throws -> Answer {
+            try bench.askNetwork(method, path, headers: [("Cookie", cookie)] + headers)
+        }
+    }
+
+    private static let own = ("Sec-Fetch-Site", "same-origin")
+
+    @Test("the cookie is for this server's own pages alone, and stands for its API token")
+    func cookie() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status, .campaigns)
+        let answer = try bench.askNetwork("POST", "/v1/session", headers: [("Authorization", "Bearer \(token)")])
+        let header = try #require(answer[header: "set-cookie"])
+        for attribute in ["Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=43200"] {
+            #expect(header.contains("; \(attribute)"), "\(attribute)")
+        }
+        #expect(!header.contains("Secure"), "plain HTTP: a browser would not send it back")
+        #expect(!header.contains(token))
+        let secure = try bench.askNetwork(
+            "POST", "/v1/session", headers: [("Authorization", "Bearer \(token)"), ("X-Forwarded-Proto", "https")])
+        let name = "__Host-upgrade_relay_session="
+        #expect(secure[header: "set-cookie"].map { $0.hasPrefix(name) && $0.hasSuffix("; Secure") } == true)
+        let browser = try Browser(bench, token: token)
+        #expect(try browser.ask("GET", "/v1/campaigns").status == 200)
+        #expect(try browser.ask("GET", "/v1/users?telephone=138").status == 403, "the scope devices")
+        #expect(try browser.ask("GET", "/v1/tokens").status == 403)
+        #expect(
+            try bench.askNetwork("GET", "/v1/campaigns", headers: [("Cookie", "upgrade_relay_session=x")]).status == 401
+        )
+    }
+
+    @Test("a change by cookie wants this server's own page and the form token")
+    func changes() throws {
+        let bench = try Bench()
+        let campaign = try bench.campaign(required: "2.0.0")
+        let browser = try Browser(bench, token: try bench.newToken(.status, .campaigns))
+        let path = "/v1/campaigns/\(campaign)/pause"
+        let form = ("X-Form-Token", browser.formToken)
+        for headers in [
+            [], [form], [Self.own], [("Sec-Fetch-Site", "cross-site"), form], [("Sec-Fetch-Site", "same-site"), form],
+            [("Sec-Fetch-Site", "none"), form], [("Origin", "https://evil.example"), form],
+            [Self.own, ("X-Form-Token", "x")],
+        ] {
+            #expect(try browser.ask("POST", path, headers).status == 403, "\(headers)")
+        }
+        #expect(try bench.ask("GET", "/v1/campaigns/\(campaign)").text("state") == "running")
+        let origin = ("Origin", "http://127.0.0.1:\(bench.server.port ?? 0)")
+        #expect(try browser.ask("POST", path, [origin, form]).status == 200, "an older browser names its origin")
+        #expect(try bench.ask("GET", "/v1/campaigns/\(campaign)").text("state") == "paused")
+        let other = try Browser(bench, token: try bench.newToken(.status, .campaigns))
+        #expect(try other.ask("POST", path, [Self.own, form]).status == 403, "another session's form token")
+    }
+
+    @Test("it ends with its API token, on sign-out, after an hour without use and after twelve hours")
+    func ends() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        func good(_ browser: Browser) throws -> Bool { try browser.ask("GET", "/v1/campaigns").status == 200 }
+
+        let first = try Browser(bench, token: token)
+        #expect(try first.ask("DELETE", "/v1/session", [Self.own, ("X-Form-Token", first.formToken)]).status == 204)
+        #expect(try !good(first))
+
+        let idle = try Browser(bench, token: token)
+        bench.clock.advance(by: .seconds(3599))
+        #expect(try good(idle))
+        bench.clock.advance(by: .seconds(3599))
+        #expect(try good(idle), "it was used")
+        bench.clock.advance(by: .seconds(3601))
+        #expect(try !good(idle))
+
+        let long = try Browser(bench, token: token)
+        for _ in 0..<23 {
+            bench.clock.advance(by: .seconds(1800))
+            #expect(try good(long))
+        }
+        bench.clock.advance(by: .seconds(1800))
+        #expect(try !good(long), "twelve hours")
+
+        let last = try Browser(bench, token: token)
+        let name = try #require(bench.store.tokens().first?.name)
+        #expect(try bench.ask("DELETE", "/v1/tokens/\(name)").status == 204)
+        #expect(try !good(last))
+    }
+
+    @Test("a link of the control socket signs in once, within five minutes, with an operator's rights")
+    func link() throws {
+        let bench = try Bench()
+        let sessions = bench.server.api.sessions
+        let answer = try bench.ask("POST", "/v1/session/link")
+        #expect(answer.status == 201)
+        let secret = try #require(answer.text("path")?.split(separator: "/").last.map(String.init))
+        let session = try #require(try sessions.follow(link: secret))
+        #expect(try sessions.follow(link: secret) == nil, "once")
+        let late = try #require(try bench.ask("POST", "/v1/session/link").text("path")?.split(separator: "/").last)
+        bench.clock.advance(by: .seconds(301))
+        #expect(try sessions.follow(link: String(late)) == nil, "too old")
+        #expect(try bench.askNetwork("POST", "/v1/session/link").status == 401)
+        let cookie = ("Cookie", "upgrade_relay_session=\(session.text)")
+        #expect(try bench.askNetwork("GET", "/v1/users?telephone=138", headers: [cookie]).status == 200)
+        #expect(try bench.askNetwork("GET", "/v1/tokens", headers: [cookie]).status == 403, "the control socket alone")
+    }
+
+    @Test("the store has no secret of a session")
+    func stored() throws {
+        let bench = try Bench()
+        let browser = try Browser(bench, token: try bench.newToken(.status))
+        let secret = SessionSecret(text: String(browser.cookie.split(separator: "=")[1]))
+        #expect(try bench.store.session(hash: Array(secret.text.utf8)) == nil)
+        let live = try #require(try bench.store.session(hash: secret.hash))
+        #expect(live.token?.scopes == [.status])
+        #expect(secret.formToken != secret.text)
+    }
+}
