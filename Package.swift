@@ -69,7 +69,7 @@ let package = Package(
         room(
             "RelayDaemon",
             [
-                "Configuration", "Terminal", "RelayAPI", "HTTPServer", "Notifications", "VersionSources",
+                "Configuration", "Terminal", "StatusPage", "RelayAPI", "HTTPServer", "Notifications", "VersionSources",
                 "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "StoreDrivers",
                 "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
@@ -96,6 +96,12 @@ let package = Package(
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("Terminal", ["CTexts", "Threading", "WireFormat", "RelayEngine"], touchesC: true),
+        room(
+            "StatusPage",
+            [
+                "RelayAPI", "CPage", "HTTPServer", "RelayStore", "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules",
+            ]),
         room(
             "RelayAPI",
             [
@@ -163,6 +169,7 @@ let package = Package(
         room("PrivatePostgres"),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(name: "COpenAPI", exclude: ["openapi.json"]),
+        .target(name: "CPage", exclude: ["page.css", "page.js", "icon.svg"]),
         .target(
             name: "CGzip",
             // Debian builds C so (wiki.debian.org/Hardening); it needs optimisation, and the C library says so without.
@@ -292,6 +299,8 @@ let package = Package(
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
                 "TestPeers", "StoreConformance",
             ]),
+        tests(
+            "StatusPageTests", ["StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
         tests(
             "PushSimulatorTests",

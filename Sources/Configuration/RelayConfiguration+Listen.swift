@@ -26,6 +26,7 @@ extension RelayConfiguration {
         if let tls = reader.optionalObject("tls") { listen.tls = readTLS(tls) }
         if let limits = reader.object("limits") { readLimits(limits, into: &listen.limits) }
         listen.checkTrust = reader.choice("checkTrust", default: listen.checkTrust, "whose word is taken")
+        listen.page = reader.flag("page", default: listen.page)
         reader.finish()
         return listen
     }

@@ -80,12 +80,14 @@ package struct ListenConfiguration: Sendable, Equatable {
     package var tls: TLSConfiguration?
     package var limits = APILimits()
     package var checkTrust = CheckTrust.device
+    /// Whether people's browsers are served the page. Default true.
+    package var page = true
 
     /// What a running daemon cannot take anew; the certificate it can.
     package func needsRestart(from running: ListenConfiguration) -> Bool {
         address != running.address || operations != running.operations || controlSocket != running.controlSocket
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
-            || checkTrust != running.checkTrust || (tls == nil) != (running.tls == nil)
+            || checkTrust != running.checkTrust || page != running.page || (tls == nil) != (running.tls == nil)
     }
 
     package static let defaultControlSocket = "/run/upgrade-relay/control.sock"

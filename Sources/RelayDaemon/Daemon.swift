@@ -8,6 +8,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Signing
+import StatusPage
 import StoreDrivers
 import Systemd
 import Telemetry
@@ -91,7 +92,13 @@ struct Daemon {
             retirement: { active.current.apps.mapValues(\.retirement) })
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
-        let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
+        // For whoever works on the style sheet and the script: read from there at each request.
+        if let folder = environment["UPGRADE_RELAY_PAGE_FILES"] { PageAssets.serve(from: folder) }
+        settings.servesPage = configuration.listen.page
+        settings.rendering = StatusPage.rendering
+        let api = APIServer(
+            store: store, control: control, settings: settings, versionCache: versionCache,
+            page: configuration.listen.page ? StatusPage.routes : [])
         do {
             try api.start()
             try sources.start(

@@ -50,6 +50,8 @@ import Testing
         "tokens create": ["--name ci --scope versions"],
         "tokens list": [""],
         "tokens revoke": ["ci --yes"],
+        "page": [""],
+        "campaigns report": ["0123456789ab --output NEW"],
         "notifications": [""],
         "audit": ["", "--campaign 0123456789ab"],
         "store status": [""],

@@ -27,12 +27,13 @@ extension CommandEntry {
 
     /// - Parameter name: of the one that is shown; nil: all.
     private static func table(_ answer: JSONValue, of name: String? = nil) -> String {
-        var table = TextTable([.whole("NAME"), "SCOPES", "APPS", .time("CREATED"), .time("REVOKED")])
+        var table = TextTable([.whole("NAME"), "SCOPES", "APPS", .time("CREATED"), .time("LAST USE"), .time("REVOKED")])
         for token in answer.list(.items) where name == nil || token[.name]?.string == name {
             let scopes = token.list(.scopes).compactMap(\.string).joined(separator: " ")
             let apps = token[.apps]?.array?.compactMap(\.string).joined(separator: " ") ?? "all"
             table.add([
-                token.shown(.name), scopes, apps, token.shown(.createdAt, or: "-"), token.shown(.revokedAt, or: "-"),
+                token.shown(.name), scopes, apps, token.shown(.createdAt, or: "-"), token.shown(.usedAt, or: "-"),
+                token.shown(.revokedAt, or: "-"),
             ])
         }
         return table.rows.isEmpty ? name.map { "there is no token \($0)\n" } ?? "no tokens\n" : table.text

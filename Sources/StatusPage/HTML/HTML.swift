@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A document that is written element by element. Whatever comes from elsewhere can only become text or an attribute's value, and is
+/// escaped there (WHATWG HTML, section 13.1.2); there is no way to add markup as a string.
+package struct HTML: Sendable {
+    package private(set) var bytes: [UInt8] = []
+    /// Where each live part stands, by its id.
+    private var parts: [String: Range<Int>] = [:]
+
+    package init() {}
+
+    /// Text that the page says itself.
+    package mutating func text(_ text: String) { Self.escape(text, to: &bytes) }
+
+    /// Text from elsewhere: a name, a reason, a message. Its direction stays its own (WHATWG HTML, section 4.5.24, `bdi`).
+    package mutating func foreign(_ text: String) { tag("bdi", text: text) }
+
+    package mutating func tag(
+        _ name: StaticString, _ attributes: [Attribute] = [], _ content: (inout HTML) throws -> Void
+    ) rethrows {
+        open(name, attributes)
+        try content(&self)
+        close(name)
+    }
+
+    package mutating func tag(_ name: StaticString, _ attributes: [Attribute] = [], text: String) {
+        open(name, attributes)
+        self.text(text)
+        close(name)
+    }
+
+    /// An element without content (WHATWG HTML, section 13.1.2, "void elements").
+    package mutating func void(_ name: StaticString, _ attributes: [Attribute] = []) { open(name, attributes) }
+
+    /// An element that the script fetches anew, alone, whenever one of `topics` has changed.
+    package mutating func part(
+        _ id: String, _ element: StaticString = "div", on topics: [String], _ attributes: [Attribute] = [],
+        _ content: (inout HTML) throws -> Void
+    ) rethrows {
+        let start = bytes.count
+        try tag(
+            element, [.id(id), .named("data-live", topics.joined(separator: " "))] + attributes, content)
+        parts[id] = start..<bytes.count
+    }
+
+    /// A part by itself; nil: there is none of that id.
+    package func part(_ id: String) -> [UInt8]? { parts[id].map { Array(bytes[$0]) } }
+
+    /// A style sheet of the page's own in the document itself. What comes from elsewhere has no such way in.
+    mutating func sheet(_ file: PageAssets.File) {
+        open("style", [])
+        bytes += file.bytes
+        close("style")
+    }
+
+    package mutating func doctype() { bytes += "<!doctype html>\n".utf8 }
+
+    private mutating func open(_ name: StaticString, _ attributes: [Attribute]) {
+        bytes.append(UInt8(ascii: "<"))
+        append(name)
+        for attribute in attributes where attribute.isPresent {
+            bytes.append(0x20)
+            append(attribute.name)
+            guard let value = attribute.value else { continue }
+            bytes += "=\"".utf8
+            Self.escape(value, to: &bytes)
+            bytes.append(UInt8(ascii: "\""))
+        }
+        bytes.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func close(_ name: StaticString) {
+        bytes += "</".utf8
+        append(name)
+        bytes.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func append(_ name: StaticString) { bytes += name.description.utf8 }
+
+    private static func escape(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): bytes += "&amp;".utf8
+            case UInt8(ascii: "<"): bytes += "&lt;".utf8
+            case UInt8(ascii: ">"): bytes += "&gt;".utf8
+            case UInt8(ascii: "\""): bytes += "&quot;".utf8
+            case UInt8(ascii: "'"): bytes += "&#39;".utf8
+            // No document may have them (WHATWG HTML, section 13.1.4); a line break in a text is a space.
+            case 0..<0x20 where byte != 0x09 && byte != 0x0A, 0x7F: bytes += "\u{FFFD}".utf8
+            default: bytes.append(byte)
+            }
+        }
+    }
+}
+
+/// One attribute. Its name is the page's own; where it leads somewhere, that is a path of this server.
+package struct Attribute: Sendable {
+    let name: StaticString
+    /// nil: it has none, and stands for itself.
+    let value: String?
+    let isPresent: Bool
+
+    private init(_ name: StaticString, value: String?, isPresent: Bool = true) {
+        self.name = name
+        self.value = value
+        self.isPresent = isPresent
+    }
+
+    /// What would run, or lead elsewhere, has no way in: `on…`, `style`, `srcdoc`, and the paths below.
+    package static func named(_ name: StaticString, _ value: String) -> Attribute {
+        let text = name.description
+        precondition(
+            !text.hasPrefix("on") && !["style", "srcdoc", "href", "src", "action", "formaction"].contains(text))
+        return Attribute(name, value: value)
+    }
+
+    package static func named(_ name: StaticString, _ value: Int64) -> Attribute { .named(name, String(value)) }
+
+    /// "checked", "required" and the like: there, or not.
+    package static func flag(_ name: StaticString, _ isPresent: Bool = true) -> Attribute {
+        Attribute(name, value: nil, isPresent: isPresent)
+    }
+
+    package static func id(_ value: String) -> Attribute { Attribute("id", value: value) }
+    package static func `class`(_ value: String) -> Attribute {
+        Attribute("class", value: value, isPresent: !value.isEmpty)
+    }
+    package static func href(_ path: PagePath) -> Attribute { Attribute("href", value: path.text) }
+    package static func src(_ path: PagePath) -> Attribute { Attribute("src", value: path.text) }
+    package static func action(_ path: PagePath) -> Attribute { Attribute("action", value: path.text) }
+    /// A place in the same document.
+    package static func anchor(_ id: String) -> Attribute { Attribute("href", value: "#" + id) }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A path of this server, with a query. It begins with one slash and a segment of the page's own, so that it never names another host.
+package struct PagePath: Hashable, Sendable {
+    package private(set) var text: String
+    private var hasQuery = false
+
+    /// The first screen.
+    package static let home = PagePath()
+
+    private init() { text = "/" }
+
+    package init(_ root: StaticString, _ segments: String...) {
+        text = "/" + root.description + segments.map { "/" + Self.encode($0) }.joined()
+    }
+
+    /// With a parameter more; nil leaves it as it is.
+    package func with(_ name: StaticString, _ value: String?) -> PagePath {
+        guard let value, !value.isEmpty else { return self }
+        var path = self
+        path.text += (hasQuery ? "&" : "?") + name.description + "=" + Self.encode(value)
+        path.hasQuery = true
+        return path
+    }
+
+    /// RFC 3986, section 2.3: what need not be encoded.
+    private static func encode(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                encoded += "%" + (digits.count == 1 ? "0" + digits : digits)
+            }
+        }
+        // Dots alone would be taken for the folder above (RFC 3986, section 5.2.4).
+        return encoded == "." || encoded == ".." ? encoded.replacing(".", with: "%2E") : encoded
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+
+/// What gives a browser its cookies, and takes them.
+enum PageSessions {
+    static func signIn(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
+        let view = View(api, call.head, nil)
+        // Another site must not sign somebody in as itself (OWASP, "Login CSRF").
+        guard SessionCookie.isSameOrigin(call.head) else {
+            throw ProblemDetails(403, view.say("Sign in on this server's own page."))
+        }
+        guard let token = fields["token"], let secret = try api.sessions.begin(with: token) else {
+            return view.signIn(status: 401, fault: view.say("This API token is unknown or revoked."))
+        }
+        return PageHeaders.redirect(to: .home, more: [SessionCookie.header(secret, isSecure: api.isSecure(call.head))])
+    }
+
+    static func signOut(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
+        if let secret = call.caller.session { try api.sessions.end(secret) }
+        return PageHeaders.redirect(to: .home, more: [SessionCookie.header(nil, isSecure: api.isSecure(call.head))])
+    }
+
+    /// Follows a link of `upgrade-relay page`.
+    static func enter(_ api: API, _ call: Call) throws -> Response {
+        let view = View(api, call.head, nil)
+        guard let secret = try api.sessions.follow(link: call.path.name) else {
+            return view.signIn(
+                status: 401,
+                fault: view.say("This link was used before, or is too old. “upgrade-relay page” prints another."))
+        }
+        // Not a redirection: where a link on another site was followed, a browser would send no Strict cookie along with it (RFC 6265bis,
+        // section 5.2). What this page asks for is this site's own request.
+        return view.entered([
+            SessionCookie.header(secret, isSecure: api.isSecure(call.head)),
+            ("Refresh", "0; url=\(PagePath.home.text)"),
+        ])
+    }
+
+    static func choose(_ call: Call) throws -> Response {
+        guard let language = PageLanguage(rawValue: call.path.name) else {
+            throw ProblemDetails(404, "the page's languages are en and zh")
+        }
+        return PageHeaders.redirect(
+            to: .home,
+            more: [
+                (
+                    "Set-Cookie",
+                    "\(PageLanguage.cookie)=\(language.rawValue); Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly"
+                )
+            ])
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// One app on one platform: what is in force and asked for, how that came about, and what can be done about it.
+extension View {
+    func path(_ key: AppKey, _ step: String? = nil) -> PagePath {
+        step.map { PagePath("page", "apps", key.app, key.platform.rawValue, $0) }
+            ?? PagePath("page", "apps", key.app, key.platform.rawValue)
+    }
+
+    func app(_ key: AppKey) throws -> Response {
+        try need(.status)
+        try api.require(key)
+        let version = try api.store.version(of: key).map(api.control.requirements.status)
+        let warnings = version.map { api.control.requirements.warnings(of: $0.record) } ?? []
+        let history = try api.store.history(of: key, limit: 50)
+        let inForce = try api.store.inForceHistory(of: key, limit: 50)
+        let shares = try api.store.versionShares(of: key)
+        return page(name(key), at: .overview, isLive: true) { html in
+            html.part("versions", "section", on: ["version"], [.named("aria-labelledby", "versions-title")]) { html in
+                html.tag("h2", [.id("versions-title")], text: say("Versions"))
+                html.tag("dl", [.class("facts")]) { html in
+                    versions(&html, version)
+                    if let minimum = version?.record.minimumOS {
+                        html.fact(say("Oldest system")) { $0.text(minimum.text) }
+                    }
+                    if let from = version?.record.requiredFrom { html.fact(say("Required from")) { $0.time(from) } }
+                    if let url = version?.record.downloadURL { html.fact(say("Download address")) { $0.foreign(url) } }
+                    if let message = version?.record.message { html.fact(say("Message")) { $0.foreign(message.text) } }
+                }
+                if let version { gate(&html, version) }
+                for warning in warnings {
+                    html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
+                }
+                steps(&html, key, version)
+            }
+            html.tag("section", [.named("aria-labelledby", "changes-title")]) { html in
+                html.tag("h2", [.id("changes-title")], text: say("What was asked for"))
+                changes(&html, history)
+            }
+            html.tag("section", [.named("aria-labelledby", "force-title")]) { html in
+                html.tag("h2", [.id("force-title")], text: say("What was in force for everybody"))
+                changes(&html, inForce)
+            }
+            if let shares {
+                html.tag("section", [.named("aria-labelledby", "shares-title")]) { html in
+                    html.tag("h2", [.id("shares-title")], text: say("Versions in use"))
+                    self.shares(&html, shares)
+                }
+            }
+            html.tag("p") { html in
+                html.link(PagePath("page", "campaigns").with("app", key.app), say("Campaigns"))
+                guard may(.devices) else { return }
+                html.text(" · ")
+                html.link(
+                    PagePath("page", "devices").with("app", key.app).with("platform", key.platform.rawValue),
+                    say("Devices"))
+            }
+        }
+    }
+
+    private func steps(_ html: inout HTML, _ key: AppKey, _ version: VersionStatus?) {
+        guard may(.versions) else { return }
+        html.tag("ul", [.class("actions"), .named("aria-label", say("Actions"))]) { html in
+            html.tag("li") { $0.link(path(key, "raise"), say("Raise or block a version"), [.class("button")]) }
+            if version?.wait != nil {
+                html.tag("li") { $0.link(path(key, "release"), say("Release"), [.class("button")]) }
+            }
+            if version?.record.required != nil {
+                html.tag("li") { $0.link(path(key, "withdraw"), say("Withdraw"), [.class("button danger")]) }
+            }
+            for block in version?.blocks ?? [] {
+                let text = block.requirement.version.text
+                html.tag("li") {
+                    $0.link(path(key, "unblock").with("version", text), say("Unblock %", text), [.class("button")])
+                }
+            }
+        }
+    }
+
+    private func changes(_ html: inout HTML, _ history: [VersionChange]) {
+        guard !history.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
+        html.table(
+            say("What was asked for"),
+            [say("When"), say("Required"), say("Latest"), say("Blocked"), say("Who"), say("By which way")]
+        ) { html in
+            for change in history {
+                let record = change.record
+                html.row(
+                    { $0.time(record.updatedAt) },
+                    [
+                        { $0.text(record.required?.text ?? "–") }, { $0.text(record.latest?.text ?? "–") },
+                        { $0.text(record.blocked.isEmpty ? "–" : record.blocked.map(\.text).joined(separator: ", ")) },
+                        { $0.foreign(change.actor) }, { $0.foreign(change.source) },
+                    ])
+            }
+        }
+    }
+
+    private func changes(_ html: inout HTML, _ history: [InForceChange]) {
+        guard !history.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
+        html.table(
+            say("What was in force for everybody"),
+            [say("When"), say("Required"), say("Latest"), say("Who"), say("By which way"), say("Why")]
+        ) { html in
+            for change in history {
+                html.row(
+                    { $0.time(change.at) },
+                    [
+                        { $0.text(change.inForce.required?.text ?? "–") },
+                        { $0.text(change.inForce.latest?.text ?? "–") },
+                        { $0.foreign(change.actor) }, { $0.foreign(change.source) },
+                        { $0.foreign(change.inForce.reason ?? "") },
+                    ])
+            }
+        }
+    }
+
+    private func shares(_ html: inout HTML, _ shares: VersionShares) {
+        html.tag("p") { html in
+            html.text(say("Counted at") + " ")
+            html.time(shares.countedAt)
+            html.text(": \(devices(shares.devices))")
+        }
+        html.table(say("Versions in use"), [say("Version"), say("Devices"), say("Share"), say("This or older")]) {
+            html in
+            for row in shares.rows.reversed().prefix(30) {
+                html.row(
+                    { $0.text(row.version.text) },
+                    [
+                        { $0.text(number(row.devices)) }, { $0.text(percent(row.devices, of: shares.devices)) },
+                        { $0.text(percent(row.orOlder, of: shares.devices)) },
+                    ])
+            }
+        }
+    }
+}

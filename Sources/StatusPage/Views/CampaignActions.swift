@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What a person may do to a campaign. Each is a form on a page of its own, which says what it does, to which app and to how many devices.
+enum CampaignAction: String, CaseIterable {
+    case pause, resume, release, retry, cancel
+
+    /// Whether the campaign's state allows it, and it would change something.
+    func fits(_ status: CampaignStatus) -> Bool {
+        let record = status.record
+        return switch self {
+        case .pause: record.state == .running
+        case .resume:
+            record.state == .paused || record.state == .suspended
+                || record.state == .running && !record.isUrgent && !record.waves.areBetween
+                    && (status.waitingUntil != nil || record.reason != nil)
+        case .release:
+            record.state == .waiting || record.isCanary && !record.state.isFinal
+                || record.waves.next != nil && !record.state.isFinal
+        case .retry: record.state.isFinal && record.state != .superseded
+        case .cancel: !record.state.isFinal
+        }
+    }
+
+    /// Whether it may be done whatever the hour.
+    var mayBeUrgent: Bool { self == .resume || self == .release || self == .retry }
+
+    func title(_ view: View) -> String {
+        switch self {
+        case .pause: view.say("Pause")
+        case .resume: view.say("Resume")
+        case .release: view.say("Release")
+        case .retry: view.say("Retry")
+        case .cancel: view.say("Cancel the campaign")
+        }
+    }
+
+    func explanation(_ view: View) -> String {
+        switch self {
+        case .pause: view.say("Nothing more is sent until somebody resumes it. What is in flight arrives.")
+        case .resume: view.say("What is left is sent.")
+        case .release:
+            view.say("What it waits for is waited for no longer: the requirement is in force, or the next wave begins.")
+        case .retry: view.say("What was rejected, cancelled or expired is sent again.")
+        case .cancel: view.say("What is pending is never sent. This cannot be undone; Retry sends it in a new round.")
+        }
+    }
+
+    /// Those that it is about.
+    func devices(_ status: CampaignStatus) -> Int64 {
+        let counts = status.counts
+        return self == .retry
+            ? counts.rejected + counts.cancelled + counts.expired : counts.pending + counts.retrying + counts.inFlight
+    }
+}
+
+extension View {
+    func actions(_ html: inout HTML, _ status: CampaignStatus) {
+        let fitting = CampaignAction.allCases.filter { $0.fits(status) }
+        guard may(.campaigns), !fitting.isEmpty else { return }
+        html.tag("ul", [.class("actions"), .named("aria-label", say("Actions"))]) { html in
+            for action in fitting {
+                html.tag("li") { html in
+                    html.link(
+                        PagePath("page", "campaigns", status.record.id, action.rawValue), action.title(self),
+                        [.class(action == .cancel ? "button danger" : "button")])
+                }
+            }
+        }
+    }
+
+    /// The question before it is done.
+    ///
+    /// - Parameter fault: why it was not done just now.
+    func confirm(_ action: CampaignAction, _ id: String, fault: String? = nil) throws -> Response {
+        try need(.campaigns)
+        let record = try api.record(id, caller ?? .anonymous)
+        let status = api.control.requirements.status(record)
+        let title = "\(action.title(self)): \(name(record.app)), \(record.required.text)"
+        return page(title, at: .campaigns, status: fault == nil ? 200 : 422) { html in
+            html.tag("p", text: action.explanation(self))
+            html.tag("p") { html in
+                html.tag("strong") { $0.foreign(name(record.app)) }
+                html.text(": \(name(record.target)); \(devices(action.devices(status)))")
+            }
+            guard action.fits(status) else {
+                html.tag("p", [.class("notice")], text: say("It is %: this cannot be done now.", word(record.state)))
+                return html.link(path(record), say("Back"))
+            }
+            html.form(self, PagePath("page", "campaigns", record.id, action.rawValue)) { html in
+                if action.mayBeUrgent { html.checkbox(say("Whatever the hour"), name: "now") }
+                if action == .cancel {
+                    html.field(
+                        say("Type the app's name, %, to cancel", record.app.app), name: "app", fault: fault,
+                        [.flag("required")])
+                }
+                html.tag("p", [.class("buttons")]) { html in
+                    html.button(action.title(self), isDangerous: action == .cancel)
+                    html.text(" ")
+                    html.link(path(record), say("Leave it as it is"), [.class("button")])
+                }
+            }
+        }
+    }
+
+    func perform(_ action: CampaignAction, _ id: String, _ fields: FormFields) throws -> Response {
+        try need(.campaigns)
+        let caller = caller ?? .anonymous
+        let record = try api.record(id, caller)
+        if action == .cancel, fields["app"] != record.app.app {
+            return try confirm(action, id, fault: say("This is not the name of the app: %", record.app.app))
+        }
+        let (requirements, isUrgent) = (api.control.requirements, fields["now"] != nil)
+        switch action {
+        case .pause: _ = try requirements.pause(campaign: record.id, by: caller.actor)
+        case .resume: _ = try requirements.resume(campaign: record.id, isUrgent: isUrgent, by: caller.actor)
+        case .release: _ = try requirements.release(campaign: record.id, isUrgent: isUrgent, by: caller.actor)
+        case .retry:
+            _ = try requirements.retry(
+                campaign: record.id, states: Set(CampaignRound.retried), isUrgent: isUrgent, by: caller.actor)
+        case .cancel: _ = try requirements.cancel(campaign: record.id, by: caller.actor)
+        }
+        return PageHeaders.redirect(to: path(record))
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What the pages of the overview, of one campaign and of the report show alike.
+extension View {
+    func badge(_ html: inout HTML, _ state: CampaignState) {
+        html.tag("span", [.class("badge \(state.rawValue)")], text: word(state))
+    }
+
+    func path(_ record: CampaignRecord) -> PagePath { PagePath("page", "campaigns", record.id) }
+
+    /// Why it does not move, and what ends that.
+    func standing(_ html: inout HTML, _ status: CampaignStatus) {
+        let record = status.record
+        if let reason = record.reason, !record.state.isFinal || record.state != .completed {
+            html.tag("p", [.class("reason"), .named("lang", "en")]) { html in html.foreign(reason) }
+        }
+        if let until = status.waitingUntil {
+            html.tag("p") { html in
+                html.text(say("Goes on at") + " ")
+                html.time(until)
+            }
+        }
+        if let remedy = remedy(status) { html.tag("p", [.class("remedy")], text: remedy) }
+    }
+
+    private static let drawn: [DeliveryState] = [
+        .accepted, .inFlight, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled, .pending,
+    ]
+
+    /// All states as one bar, and as numbers.
+    func counts(_ html: inout HTML, _ counts: CampaignCounts, linked record: CampaignRecord? = nil) {
+        // What is done is at the left, and grows.
+        let shown = Self.drawn.filter { counts[$0] > 0 }
+        let label = shown.map { "\(word($0)) \(number(counts[$0]))" }.joined(separator: ", ")
+        let total = max(counts.audience, 1)
+        html.tag(
+            "svg",
+            [
+                .class("bar"), .named("viewBox", "0 0 1000 10"), .named("preserveAspectRatio", "none"),
+                .named("role", "img"), .named("aria-label", label.isEmpty ? say("No device") : label),
+            ]
+        ) { html in
+            var x: Int64 = 0
+            for state in shown {
+                // Whatever there is can be seen, be it one of a million.
+                let width = max(counts[state] * 1000 / total, 2)
+                html.tag(
+                    "rect",
+                    [
+                        .class("s-\(state.name)"), .named("x", x), .named("y", "0"), .named("width", width),
+                        .named("height", "10"),
+                    ]
+                ) { _ in }
+                x += width
+            }
+        }
+        html.tag("dl", [.class("counts")]) { html in
+            html.fact(say("Audience")) { $0.text(number(counts.audience)) }
+            for state in shown {
+                html.tag("div", [.class("s-\(state.name)")]) { html in
+                    html.tag("dt", text: word(state))
+                    html.tag("dd") { html in
+                        if let record {
+                            html.link(
+                                PagePath("page", "deliveries").with("campaign", record.id).with("state", state.name),
+                                number(counts[state]),
+                                [.named("aria-label", "\(word(state)): \(number(counts[state]))")])
+                        } else {
+                            html.text(number(counts[state]))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The most frequent reasons for which devices got no push, with a link to them where they are rejected.
+    func reasons(_ html: inout HTML, _ record: CampaignRecord, most: Int, isLinked: Bool = true) {
+        let filtered = record.filteredBy.filter { $0.value > 0 }.map {
+            (word($0.key), $0.value, "filtered", $0.key.rawValue)
+        }
+        let rejected = record.rejectedBy.filter { $0.value > 0 }.map { ($0.key, $0.value, "rejected", $0.key) }
+        let all = (filtered + rejected).sorted { ($0.1, $1.0) > ($1.1, $0.0) }.prefix(most)
+        guard !all.isEmpty else { return }
+        html.table(say("Why devices got no push"), [say("Reason"), say("State"), say("Devices")]) { html in
+            for (text, count, state, reason) in all {
+                html.row(
+                    { $0.foreign(text) },
+                    [
+                        { $0.text(state == "filtered" ? word(DeliveryState.filtered) : word(DeliveryState.rejected)) },
+                        { html in
+                            guard isLinked else { return html.text(number(count)) }
+                            let path = PagePath("page", "deliveries").with("campaign", record.id)
+                            html.link(
+                                path.with("state", state).with("reason", reason), number(count),
+                                [.named("aria-label", "\(text): \(number(count))")])
+                        },
+                    ])
+            }
+        }
+    }
+
+    func progressFacts(_ html: inout HTML, _ status: CampaignStatus) {
+        let (record, counts) = (status.record, status.counts)
+        html.fact(say("Done")) {
+            $0.text(
+                "\(percent(counts.settled, of: counts.audience)) (\(number(counts.settled)) / \(number(counts.audience)))"
+            )
+        }
+        if record.state == .running {
+            html.fact(say("Rate")) { html in
+                let rate = number(Int64(status.ratePerSecond.rounded()))
+                html.text(say("% a second", rate))
+                if let limit = status.rateLimit {
+                    html.text(", " + say("at most %", number(Int64(limit.rounded()))))
+                }
+            }
+            html.fact(say("Time left")) { $0.text(status.secondsLeft.map { duration(seconds: $0) } ?? "–") }
+        }
+        if let wave = record.waves.current {
+            html.fact(say("Wave")) { html in
+                html.text(say("% of %", String(wave.number + 1), String(record.waves.list.count)))
+                html.text(" (\(WavePlan.percentText(wave.end)) %)")
+                guard let next = status.nextWaveAt else { return }
+                html.text(", " + say("next at") + " ")
+                html.time(next)
+            }
+        }
+        if record.isCanary { html.fact(say("Canary")) { $0.text(say("named users alone")) } }
+        html.fact(say("Upgraded")) {
+            $0.text("\(number(record.upgraded)) (\(percent(record.upgraded, of: record.toUpgrade)))")
+        }
+    }
+
+    /// How the campaign is obeyed, as a line with the moments of its waves.
+    func adoption(_ html: inout HTML, _ adoption: CampaignAdoption, id: String) {
+        let record = adoption.record
+        guard record.upgraded > 0 else {
+            return html.tag("p", [.class("quiet")], text: say("Nobody has upgraded yet."))
+        }
+        let waves = record.waves.list.compactMap { wave in
+            wave.begunAt.map { Chart.Mark(at: $0, label: say("Wave %", String(wave.number + 1))) }
+        }
+        // Moments are kept by the minute and more; how many there are is of now.
+        var points = adoption.points
+        if points.last?.upgraded != record.upgraded { points.append(AdoptionPoint(at: now, upgraded: record.upgraded)) }
+        let end = record.state.isFinal ? points.last?.at ?? now : now
+        let chart = Chart(
+            title: say("Devices that have upgraded"), points: points, from: record.begunAt,
+            to: max(end, record.begunAt + .seconds(60)), top: record.toUpgrade, marks: waves)
+        chart.draw(&html, id: id, self)
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The lists of devices and of deliveries.
+extension View {
+    func devices(_ query: inout Query) throws -> Response {
+        try need(.devices)
+        let app = query.filledText("app")
+        let platform = query.filledText("platform").flatMap { Platform(rawValue: $0) }
+        let cursor = query.cursor(.devices)
+        let state = query.filledText("dead")
+        let below = query.filledText("below")
+        try query.finish()
+        var items: [RequestTarget.QueryItem] = []
+        if let state { items.append(.init(name: "dead", value: state)) }
+        if let below { items.append(.init(name: "below", value: below)) }
+        var filterQuery = Query(items)
+        let filter = DeviceFilter(&filterQuery)
+        try filterQuery.finish()
+        let apps = api.control.apps().filter { maySee($0) }
+        let chosen = apps.first { $0.app == app && $0.platform == platform } ?? apps.first
+        let list = PagePath("page", "devices").with("app", chosen?.app).with("platform", chosen?.platform.rawValue)
+            .with("dead", state).with("below", below)
+        let found: Page<DeviceRecord>? = try chosen.map { key in
+            try Page(
+                limit: 50, after: cursor, position: \.id, cursor: { Cursor.text(.devices, $0) }, isVisible: filter.takes
+            ) { try api.store.devices(of: key, after: $0 ?? 0, limit: $1) }
+        }
+        return page(say("Devices"), at: .devices) { html in
+            filters(&html, PagePath("page", "devices")) { html in
+                html.choice(
+                    say("App"), name: "app", chosen: chosen?.app ?? "",
+                    of: Set(apps.map(\.app)).sorted().map { ($0, $0) })
+                html.choice(
+                    say("Platform"), name: "platform", chosen: chosen?.platform.rawValue ?? "",
+                    of: Platform.allCases.map { ($0.rawValue, $0.rawValue) })
+                html.field(say("Older than version"), name: "below", value: below ?? "")
+                html.choice(
+                    say("Token"), name: "dead", chosen: state ?? "",
+                    of: [("", say("Any")), ("false", say("alive")), ("true", say("dead"))])
+            }
+            html.table(
+                say("Devices"),
+                [say("Token"), say("User"), say("Version"), say("System"), say("Registered"), say("Dead since")]
+            ) { html in
+                for record in found?.items ?? [] { device(&html, record) }
+            }
+            if found?.items.isEmpty ?? true { html.tag("p", [.class("quiet")], text: say("There is none.")) }
+            more(&html, list, found?.next)
+            if let chosen {
+                html.tag("p") { html in
+                    html.link(
+                        PagePath("v1", "apps", chosen.app, chosen.platform.rawValue, "devices").with("format", "csv"),
+                        say("All devices as CSV"))
+                }
+            }
+        }
+    }
+
+    private func device(_ html: inout HTML, _ record: DeviceRecord) {
+        let registration = record.registration
+        html.row(
+            { html in
+                html.link(
+                    PagePath("page", "users").with("token", registration.token), "\(registration.token.prefix(16))…")
+            },
+            [
+                { html in
+                    guard let telephone = registration.telephone else { return html.text("–") }
+                    html.link(PagePath("page", "users").with("telephone", telephone), telephone)
+                },
+                { $0.text(registration.version?.text ?? "–") }, { $0.text(registration.osVersion?.text ?? "–") },
+                { $0.time(record.registeredAt) }, { $0.time(record.retiredAt) },
+            ])
+    }
+
+    // MARK: Deliveries
+
+    func deliveries(_ query: inout Query) throws -> Response {
+        try need(.status)
+        let id = query.filledText("campaign")
+        let state = query.filledText("state")
+        let reason = query.filledText("reason")
+        let cursor = query.cursor(.deliveries)
+        try query.finish()
+        var filter = DeliveryFilter()
+        filter.state = DeliveryState.allCases.first { $0.name == state }
+        filter.reason = reason
+        // Without a campaign, those of the newest that the reader may see.
+        let record =
+            try id.map { try api.record($0, caller ?? .anonymous) }
+            ?? api.store.campaigns(before: nil, limit: 100).first { maySee($0.app) }
+        let found = try record.map { try api.store.deliveryPage(of: $0.key, filter, after: cursor ?? 0, limit: 50) }
+        let list = PagePath("page", "deliveries").with("campaign", record?.id).with("state", state).with(
+            "reason", reason)
+        return page(say("Deliveries"), at: .deliveries) { html in
+            filters(&html, PagePath("page", "deliveries")) { html in
+                html.field(say("Campaign"), name: "campaign", value: record?.id ?? "")
+                html.choice(
+                    say("State"), name: "state", chosen: state ?? "",
+                    of: [("", say("Any"))] + DeliveryState.allCases.map { ($0.name, word($0)) })
+                html.field(say("Reason"), name: "reason", value: reason ?? "")
+            }
+            if let record {
+                html.tag("p") { html in html.link(path(record), "\(name(record.app)): \(name(record.target))") }
+            }
+            html.table(
+                say("Deliveries"),
+                [say("Token"), say("User"), say("State"), say("Reason"), say("Attempts"), say("When")]
+            ) { html in
+                for delivery in found?.items ?? [] { self.delivery(&html, delivery) }
+            }
+            if found?.items.isEmpty ?? true {
+                html.tag("p", [.class("quiet")], text: say("There is none on this page."))
+            }
+            more(&html, list, found?.next.map { Cursor.text(.deliveries, $0) })
+            if let record {
+                html.tag("p") { html in
+                    html.link(
+                        PagePath("v1", "campaigns", record.id, "deliveries").with("state", state).with("reason", reason)
+                            .with("format", "csv"), say("These as CSV"))
+                }
+            }
+        }
+    }
+
+    private func delivery(_ html: inout HTML, _ delivery: Delivery) {
+        html.row(
+            { html in
+                guard may(.devices) else { return html.tag("code", text: token(delivery.token)) }
+                html.link(PagePath("page", "users").with("token", delivery.token), "\(delivery.token.prefix(16))…")
+            },
+            [
+                { html in
+                    guard may(.devices), let telephone = delivery.telephone else {
+                        return html.text(telephone(delivery.telephone))
+                    }
+                    html.link(PagePath("page", "users").with("telephone", telephone), telephone)
+                },
+                { $0.text(word(delivery.state)) }, { $0.foreign(delivery.reason ?? "–") },
+                { $0.text(String(delivery.attempts)) }, { $0.time(delivery.updatedAt) },
+            ])
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What lists have in common: filters, and where they go on.
+extension View {
+    func filters(_ html: inout HTML, _ action: PagePath, _ fields: (inout HTML) -> Void) {
+        html.tag("form", [.named("method", "get"), .action(action), .class("filters"), .named("role", "search")]) {
+            html in
+            fields(&html)
+            html.button(say("Show"))
+        }
+    }
+
+    /// - Parameter next: the cursor of the next page; nil: this is the last.
+    func more(_ html: inout HTML, _ list: PagePath, _ next: String?) {
+        guard let next else { return }
+        html.tag("p", [.class("more")]) { html in
+            html.link(list.with("cursor", next), say("Next page"), [.named("rel", "next")])
+        }
+    }
+}
+
+extension HTML {
+    mutating func choice(
+        _ label: String, name: StaticString, chosen: String, of choices: [(value: String, word: String)]
+    ) {
+        let id = "field-\(name.description)"
+        tag("div", [.class("field")]) { html in
+            html.tag("label", [.named("for", id)], text: label)
+            html.tag("select", [.id(id), .named("name", name.description)]) { html in
+                for choice in choices {
+                    html.tag(
+                        "option", [.named("value", choice.value), .flag("selected", choice.value == chosen)],
+                        text: choice.word)
+                }
+            }
+        }
+    }
+
+    mutating func checkbox(_ label: String, name: StaticString, isChecked: Bool = false) {
+        let id = "field-\(name.description)"
+        tag("div", [.class("check")]) { html in
+            html.void(
+                "input",
+                [
+                    .named("type", "checkbox"), .id(id), .named("name", name.description), .named("value", "yes"),
+                    .flag("checked", isChecked),
+                ])
+            html.tag("label", [.named("for", id)], text: label)
+        }
+    }
+}

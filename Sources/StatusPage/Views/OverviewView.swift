@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The first screen: whether it goes well, and why not if not.
+extension View {
+    func overview() throws -> Response {
+        try need(.status)
+        let overview = try api.live.overview()
+        return page(say("Overview"), at: .overview, isLive: true) { html in
+            // Read out where it changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
+            html.part(
+                "trouble", "section", on: ["readiness", "campaign"],
+                [.named("aria-labelledby", "trouble-title"), .named("aria-live", "polite")]
+            ) { trouble(&$0, overview) }
+            html.part("apps", "section", on: ["campaign", "version"], [.named("aria-labelledby", "apps-title")]) {
+                html in
+                html.tag("h2", [.id("apps-title")], text: say("Apps"))
+                let rows = overview.apps.filter { maySee($0.key) }
+                if rows.isEmpty { html.tag("p", text: say("No app is configured that you may see.")) }
+                for app in sorted(rows, overview) { self.app(&html, app, overview) }
+            }
+        }
+    }
+
+    /// What is wrong stands first.
+    private func sorted(_ apps: [Overview.App], _ overview: Overview) -> [Overview.App] {
+        func rank(_ app: Overview.App) -> Int {
+            let campaigns = campaigns(of: app.key, overview)
+            if campaigns.contains(where: isInTrouble) { return 0 }
+            return campaigns.contains { !$0.record.state.isFinal } ? 1 : 2
+        }
+        return apps.sorted { (rank($0), $0.key) < (rank($1), $1.key) }
+    }
+
+    private func campaigns(of app: AppKey, _ overview: Overview) -> [CampaignStatus] {
+        overview.campaigns.filter { $0.record.app == app }
+    }
+
+    /// Campaigns that a person must see to, and what `readyz` says.
+    private func trouble(_ html: inout HTML, _ overview: Overview) {
+        let stuck = overview.campaigns.filter { maySee($0.record.app) && isInTrouble($0) }
+        let faults = seen(overview.faults)
+        let warnings = seen(overview.warnings)
+        html.tag("h2", [.id("trouble-title")], text: say("What is wrong"))
+        if stuck.isEmpty, faults.isEmpty {
+            html.tag("p", [.class("fine")], text: say("Nothing is wrong: the relay can do its work."))
+        }
+        for status in stuck {
+            html.tag("div", [.class("notice bad")]) { html in
+                html.tag("p") { html in
+                    badge(&html, status.record.state)
+                    html.text(" ")
+                    html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.target))")
+                }
+                standing(&html, status)
+            }
+        }
+        for fault in faults { self.fault(&html, fault, isBad: true) }
+        for warning in warnings { self.fault(&html, warning, isBad: false) }
+    }
+
+    private func fault(_ html: inout HTML, _ fault: ReadinessFault, isBad: Bool) {
+        html.tag("div", [.class(isBad ? "notice bad" : "notice")]) { html in
+            html.tag("p") { html in
+                html.tag("strong") { $0.foreign(fault.part) }
+                html.text(": ")
+                html.tag("span", [.named("lang", "en")]) { $0.foreign(fault.reason) }
+            }
+            html.tag("p", [.class("remedy"), .named("lang", "en")], text: fault.remedy)
+        }
+    }
+
+    private func app(_ html: inout HTML, _ app: Overview.App, _ overview: Overview) {
+        let id = "app-\(app.key.app)-\(app.key.platform.rawValue)"
+        html.tag("article", [.class("card"), .named("aria-labelledby", id)]) { html in
+            html.tag("h3", [.id(id)]) { html in
+                html.tag("a", [.href(PagePath("page", "apps", app.key.app, app.key.platform.rawValue))]) {
+                    $0.foreign(name(app.key))
+                }
+            }
+            html.tag("dl", [.class("facts")]) { versions(&$0, app.version) }
+            if let version = app.version { gate(&html, version) }
+            let open = campaigns(of: app.key, overview).filter { !$0.record.state.isFinal }
+            let latest = campaigns(of: app.key, overview).first
+            for status in open.isEmpty ? [latest].compactMap(\.self) : open { campaign(&html, status) }
+            if open.isEmpty, latest == nil {
+                html.tag("p", [.class("quiet")], text: say("No campaign yet."))
+            }
+            if let adoption = app.adoption, adoption.record.upgraded > 0 {
+                self.adoption(&html, adoption, id: "chart-\(adoption.record.id)")
+            }
+        }
+    }
+
+    /// What is in force, and what is asked for.
+    func versions(_ html: inout HTML, _ version: VersionStatus?) {
+        let record = version?.record
+        html.fact(say("In force")) { $0.text(record?.inForce.required?.text ?? "–") }
+        html.fact(say("Required")) { $0.text(record?.required?.text ?? "–") }
+        html.fact(say("Latest")) { $0.text(record?.latest?.text ?? "–") }
+        let blocks = version?.blocks ?? []
+        guard !blocks.isEmpty else { return }
+        html.fact(say("Blocked")) { html in
+            html.text(blocks.map { "\($0.requirement.version.text) (\(word($0)))" }.joined(separator: ", "))
+        }
+    }
+
+    private func word(_ block: BlockStatus) -> String {
+        switch block.state {
+        case "inForce": say("in force")
+        case "superseded": say("superseded")
+        default: say("waiting")
+        }
+    }
+
+    /// What holds what is asked for, and when it opens.
+    func gate(_ html: inout HTML, _ version: VersionStatus) {
+        guard let wait = version.wait else { return }
+        html.tag("div", [.class(wait.state == .halted ? "notice bad" : "notice")]) { html in
+            html.tag("p") { html in
+                html.tag("strong", text: say("Held by the gate") + ": ")
+                html.tag("span", [.named("lang", "en")]) { $0.foreign(wait.reason) }
+            }
+            if let at = wait.opensAt {
+                html.tag("p") { html in
+                    html.text(say("Opens at") + " ")
+                    html.time(at)
+                }
+            }
+            html.tag("p", [.class("remedy")], text: say("Release puts it in force whatever the store offers."))
+        }
+    }
+
+    private func campaign(_ html: inout HTML, _ status: CampaignStatus) {
+        html.tag("section", [.class("campaign")]) { html in
+            html.tag("h4") { html in
+                html.link(path(status.record), name(status.record.target))
+                html.text(" ")
+                badge(&html, status.record.state)
+            }
+            standing(&html, status)
+            html.tag("dl", [.class("facts")]) { progressFacts(&$0, status) }
+            counts(&html, status.counts, linked: status.record)
+            reasons(&html, status.record, most: 3)
+        }
+    }
+}

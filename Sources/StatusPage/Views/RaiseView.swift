@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// Raising what is required, or blocking versions: the dry run first, then the button.
+extension View {
+    /// - Parameters:
+    ///   - form: what was filled in; nil: nothing yet.
+    ///   - problem: what is wrong with it.
+    func raise(_ key: AppKey, _ form: RaiseForm? = nil, _ problem: ProblemDetails? = nil) throws -> Response {
+        try need(.versions)
+        try api.require(key)
+        let version = try api.store.version(of: key).map(api.control.requirements.status)
+        return page("\(say("Raise or block a version")): \(name(key))", at: .overview, status: problem?.status ?? 200) {
+            html in
+            if let problem, problem.faults.isEmpty {
+                html.tag("div", [.class("notice bad"), .named("role", "alert")]) { html in
+                    html.tag("p", [.named("lang", "en")]) { $0.foreign(problem.detail) }
+                }
+            }
+            html.tag("dl", [.class("facts")]) { versions(&$0, version) }
+            html.tag("p", text: say("First you see whom it would reach. Nothing changes before you confirm that."))
+            html.form(self, path(key, "raise"), [.class("narrow")]) { html in
+                raiseFields(&html, form, problem?.faults ?? [])
+                html.tag("p", [.class("buttons")]) {
+                    $0.button(say("Show whom it would reach"), [.named("name", "step"), .named("value", "plan")])
+                }
+            }
+        }
+    }
+
+    private func raiseFields(_ html: inout HTML, _ form: RaiseForm?, _ faults: [FieldFault]) {
+        func field(_ html: inout HTML, _ label: String, _ name: StaticString, _ hint: String? = nil) {
+            let fault = faults.first { $0.field.hasPrefix(name.description) }?.reason
+            html.field(label, name: name, value: form?.fields[name.description] ?? "", hint: hint, fault: fault)
+        }
+        field(&html, say("Required version"), "required", say("Whoever has an older one must upgrade."))
+        field(&html, say("Latest version"), "latest", say("Told of, and pushed to nobody."))
+        field(&html, say("Blocked versions"), "blocked", say("Exactly these must be left; several with commas."))
+        field(&html, say("Oldest system"), "minimumOs", say("On which the required version runs."))
+        field(
+            &html, say("Required from"), "requiredFrom",
+            say("A moment with its offset, such as 2026-12-01T09:00:00+08:00."))
+        field(&html, say("Download address"), "downloadUrl", say("Empty: that of the configuration."))
+        field(&html, say("Message"), "message", say("Empty: that of the configuration."))
+        field(&html, say("Canary"), "telephones", say("Phone numbers of the users who get it first; empty: everybody."))
+        html.checkbox(say("Whatever the hour"), name: "now", isChecked: form?.fields["now"] != nil)
+    }
+
+    /// The dry run, or what it was confirmed for.
+    func raise(_ key: AppKey, sent fields: FormFields) throws -> Response {
+        try need(.versions)
+        let form = RaiseForm(fields: fields)
+        if fields["step"] == "edit" { return try raise(key, form) }
+        do {
+            guard fields["step"] == "raise" else {
+                return try plan(key, form, try api.planned(key, body: form.body(isConfirmed: false)))
+            }
+            _ = try api.bump(key, body: form.body(isConfirmed: fields["confirm"] != nil), by: caller ?? .anonymous)
+            return PageHeaders.redirect(to: path(key))
+        } catch {
+            let problem = api.problem(error, at: "POST /page/apps/{app}/{platform}/raise")
+            return try raise(key, form, problem)
+        }
+    }
+
+    private func plan(_ key: AppKey, _ form: RaiseForm, _ planned: (report: PlanReport, warnings: [String])) throws
+        -> Response
+    {
+        let report = planned.report
+        return page("\(say("Whom it would reach")): \(name(key))", at: .overview) { html in
+            html.tag("p", [.class("result"), .named("role", "status")]) { html in
+                html.tag("strong", text: devices(report.toPush))
+                html.text(" " + say("would be pushed to, of %.", number(report.survey.audience)))
+            }
+            for warning in planned.warnings {
+                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
+            }
+            if let gate = report.gate, !gate.isOpen {
+                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(gate.reason) }
+            }
+            planFacts(&html, report)
+            html.tag("h2", text: say("Who would get no push"))
+            filtered(&html, report)
+            html.tag("h2", text: say("What a phone would get"))
+            html.tag("p", text: say("% bytes", number(Int64(report.samplePayloadSize))))
+            html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
+            html.form(self, path(key, "raise")) { html in
+                for name in RaiseForm.names + ["now"] {
+                    guard let value = form.fields[name.description] else { continue }
+                    html.void(
+                        "input",
+                        [.named("type", "hidden"), .named("name", name.description), .named("value", value)])
+                }
+                if report.needsConfirmation {
+                    html.checkbox(
+                        say(
+                            "This version is not known: no store offers it, and no device was seen with it. I mean it."),
+                        name: "confirm")
+                }
+                html.tag("p", [.class("buttons")]) { html in
+                    html.button(
+                        say("Raise it for %", devices(report.toPush)), isDangerous: true,
+                        [.named("name", "step"), .named("value", "raise")])
+                    html.text(" ")
+                    html.button(say("Change it"), [.named("name", "step"), .named("value", "edit"), .class("plain")])
+                }
+            }
+        }
+    }
+
+    private func planFacts(_ html: inout HTML, _ report: PlanReport) {
+        html.tag("dl", [.class("facts")]) { html in
+            if let required = report.required { html.fact(say("Required")) { $0.text(required.text) } }
+            for block in report.blocks {
+                html.fact(say("Blocked")) { $0.text("\(block.version.text): \(devices(block.toPush))") }
+            }
+            if let canary = report.canary { html.fact(say("Canary")) { $0.text(devices(canary)) } }
+            if let waves = report.waves {
+                html.fact(say("Waves")) { html in
+                    html.text(waves.ends.map { "\(WavePlan.percentText($0)) %" }.joined(separator: ", "))
+                }
+            }
+            if let hours = report.hours { html.fact(say("Begins at")) { $0.time(hours.until) } }
+            if let known = report.largestKnown { html.fact(say("Highest version known")) { $0.text(known.text) } }
+        }
+    }
+
+    private func filtered(_ html: inout HTML, _ report: PlanReport) {
+        let rows = FilterReason.allCases.map { ($0, report.survey.filteredBy[$0] ?? 0) }.filter { $0.1 > 0 }
+        guard !rows.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nobody.")) }
+        html.table(say("Who would get no push"), [say("Reason"), say("Devices")]) { html in
+            for (reason, count) in rows { html.row({ $0.text(word(reason)) }, [{ $0.text(number(count)) }]) }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+
+/// Signing in and out, and what is wrong, as pages.
+extension View {
+    /// - Parameter fault: why it did not work just now.
+    func signIn(status: Int, fault: String? = nil) -> Response {
+        page(say("Sign in"), status: status, headers: [("WWW-Authenticate", "Bearer realm=\"upgrade-relay\"")]) {
+            html in
+            html.tag("p", text: say("This page shows what you may see with an API token."))
+            html.tag("form", [.named("method", "post"), .action(PagePath("page", "session")), .class("narrow")]) {
+                html in
+                html.field(
+                    say("API token"), name: "token",
+                    hint: say("It begins with “urt_”. An operator makes one with “upgrade-relay tokens create”."),
+                    fault: fault,
+                    [.named("type", "password"), .flag("required"), .named("spellcheck", "false")])
+                html.tag("p", [.class("buttons")]) { $0.button(say("Sign in")) }
+            }
+            html.tag("p") { html in
+                html.text(say("On the relay's own machine this prints a link that signs in once:") + " ")
+                html.tag("code", text: "upgrade-relay page")
+            }
+        }
+    }
+
+    /// On the way in.
+    func entered(_ headers: [(name: String, value: String)]) -> Response {
+        page(say("Signed in"), headers: headers) { html in
+            html.tag("p") { $0.link(.home, say("Go on to the overview")) }
+        }
+    }
+
+    /// What the API would say as a problem (RFC 9457).
+    func problem(_ problem: ProblemDetails) -> Response {
+        // Who has not signed in is asked to, and learns nothing else.
+        if problem.status == 401 { return signIn(status: 401) }
+        return page(
+            say("This did not work"), status: problem.status, headers: problem.headers.map { (name: $0.0, value: $0.1) }
+        ) { html in
+            html.tag("div", [.class("notice bad"), .named("role", "alert")]) { html in
+                html.tag("p", [.named("lang", "en")]) { $0.foreign(problem.detail) }
+            }
+            html.tag("p") { $0.link(.home, say("Back to the overview")) }
+        }
+    }
+}

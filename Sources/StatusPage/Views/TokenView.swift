@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayStore
+
+/// API tokens: for who may open the control socket.
+extension View {
+    func needOperator() throws {
+        guard caller?.isOperator ?? false else {
+            throw ProblemDetails(
+                403, say("API tokens are shown to operators alone: sign in with the link of “upgrade-relay page”."))
+        }
+    }
+
+    func tokens() throws -> Response {
+        try needOperator()
+        let tokens = try api.store.tokens()
+        return page(say("API tokens"), at: .tokens) { html in
+            html.table(
+                say("API tokens"),
+                [say("Name"), say("Allows"), say("Apps"), say("Made"), say("Last use"), say("Revoked"), say("Actions")]
+            ) { html in
+                for token in tokens { row(&html, token) }
+            }
+            if tokens.isEmpty { html.tag("p", [.class("quiet")], text: say("There is none.")) }
+            html.tag("p") { html in
+                html.text(say("This makes one:") + " ")
+                html.tag("code", text: "upgrade-relay tokens create --name ci --scope versions")
+            }
+        }
+    }
+
+    private func row(_ html: inout HTML, _ token: AccessToken) {
+        html.row(
+            { $0.foreign(token.name) },
+            [
+                { $0.text(Scope.allCases.filter(token.scopes.contains).map(\.rawValue).joined(separator: ", ")) },
+                { $0.foreign(token.apps?.sorted().joined(separator: ", ") ?? say("all")) },
+                { $0.time(token.createdAt) }, { $0.time(token.usedAt) }, { $0.time(token.revokedAt) },
+                { html in
+                    guard token.revokedAt == nil else { return html.text("–") }
+                    html.link(
+                        PagePath("page", "tokens", token.name, "revoke"), say("Revoke"), [.class("button danger")])
+                },
+            ])
+    }
+
+    func confirmRevoking(_ name: String) throws -> Response {
+        try needOperator()
+        return page(say("Revoke %", name), at: .tokens) { html in
+            html.tag(
+                "p", text: say("Who uses this token is refused from now on, and every session that began with it ends.")
+            )
+            html.form(self, PagePath("page", "tokens", name, "revoke")) { html in
+                html.tag("p", [.class("buttons")]) { html in
+                    html.button(say("Revoke %", name), isDangerous: true)
+                    html.text(" ")
+                    html.link(PagePath("page", "tokens"), say("Leave it as it is"), [.class("button")])
+                }
+            }
+        }
+    }
+
+    func revoke(_ name: String) throws -> Response {
+        try needOperator()
+        _ = try api.revokeToken(name, by: caller ?? .anonymous)
+        return PageHeaders.redirect(to: PagePath("page", "tokens"))
+    }
+}

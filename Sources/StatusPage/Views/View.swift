@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// One request for a page: who asks, in which language, and for which part of it.
+struct View {
+    let api: API
+    let head: RequestHead
+    /// nil: nobody has signed in.
+    let caller: Caller?
+    let language: PageLanguage
+    let now: Timestamp
+    /// The part that is wanted alone, by its id; nil: the whole page.
+    var part: String?
+
+    init(_ api: API, _ call: inout Call) {
+        self.init(api, call.head, call.caller)
+        part = call.query.text("part")
+    }
+
+    init(_ api: API, _ call: Call) { self.init(api, call.head, call.caller) }
+
+    init(_ api: API, _ head: RequestHead, _ caller: Caller?) {
+        (self.api, self.head, self.caller) = (api, head, caller)
+        language = PageLanguage(of: head)
+        now = api.now()
+    }
+
+    func say(_ english: StaticString, _ values: String...) -> String { language.say(english, values) }
+
+    func may(_ scope: Scope) -> Bool { caller?.may(scope) ?? false }
+    func maySee(_ app: AppKey) -> Bool { caller?.maySee(app) ?? false }
+
+    /// - Throws: a 403 that names the scope.
+    func need(_ scope: Scope) throws {
+        guard may(scope) else {
+            throw ProblemDetails(403, say("This needs the scope “%”, which your API token lacks.", scope.rawValue))
+        }
+    }
+
+    /// The number where the reader may know it, else enough of it to know it again.
+    func telephone(_ number: String?) -> String {
+        guard let number else { return "–" }
+        return may(.devices) ? number : Masked.telephone(number)
+    }
+
+    func token(_ token: String) -> String { may(.devices) ? token : "\(token.prefix(6))…" }
+}
+
+extension HTML {
+    /// A moment: in UTC here, and in the reader's zone once the script has run.
+    mutating func time(_ moment: Timestamp) {
+        let text = moment.internetTime
+        let shown = "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
+        tag("time", [.named("datetime", text)], text: shown)
+    }
+
+    /// "–" where there is none.
+    mutating func time(_ moment: Timestamp?) {
+        if let moment { time(moment) as Void } else { text("–") }
+    }
+
+    /// A term and what it is, of a description list.
+    mutating func fact(_ term: String, _ value: (inout HTML) -> Void) {
+        tag("div") { html in
+            html.tag("dt", text: term)
+            html.tag("dd", [], value)
+        }
+    }
+
+    mutating func link(_ path: PagePath, _ text: String, _ attributes: [Attribute] = []) {
+        tag("a", [.href(path)] + attributes, text: text)
+    }
+
+    /// A table with its headings; it scrolls by itself where the screen is narrow, by the keyboard, too.
+    mutating func table(
+        _ caption: String, _ columns: [String], isCaptionShown: Bool = false, _ rows: (inout HTML) throws -> Void
+    ) rethrows {
+        try tag(
+            "div",
+            [.class("scroll"), .named("tabindex", "0"), .named("role", "group"), .named("aria-label", caption)]
+        ) { html in
+            try html.tag("table") { html in
+                html.tag("caption", [.class(isCaptionShown ? "" : "unseen")], text: caption)
+                html.tag("thead") { html in
+                    html.tag("tr") { html in
+                        for column in columns { html.tag("th", [.named("scope", "col")], text: column) }
+                    }
+                }
+                try html.tag("tbody", [], rows)
+            }
+        }
+    }
+
+    mutating func row(_ head: (inout HTML) -> Void, _ cells: [(inout HTML) -> Void]) {
+        tag("tr") { html in
+            html.tag("th", [.named("scope", "row")], head)
+            for cell in cells { html.tag("td", [], cell) }
+        }
+    }
+
+    /// A form that changes something.
+    mutating func form(
+        _ view: View, _ action: PagePath, _ attributes: [Attribute] = [], _ content: (inout HTML) -> Void
+    ) {
+        tag("form", [.named("method", "post"), .action(action)] + attributes) { html in
+            if let session = view.caller?.session {
+                html.void(
+                    "input",
+                    [.named("type", "hidden"), .named("name", "formToken"), .named("value", session.formToken)])
+            }
+            content(&html)
+        }
+    }
+
+    mutating func button(_ text: String, isDangerous: Bool = false, _ attributes: [Attribute] = []) {
+        tag("button", [.named("type", "submit"), .class(isDangerous ? "danger" : "")] + attributes, text: text)
+    }
+
+    /// A field with its label, and what is wrong with it.
+    mutating func field(
+        _ label: String, name: StaticString, value: String = "", hint: String? = nil, fault: String? = nil,
+        _ attributes: [Attribute] = []
+    ) {
+        let id = "field-\(name.description)"
+        tag("div", [.class("field")]) { html in
+            html.tag("label", [.named("for", id)], text: label)
+            var described: [String] = []
+            if hint != nil { described.append("\(id)-hint") }
+            if fault != nil { described.append("\(id)-fault") }
+            var all: [Attribute] = [
+                .id(id), .named("name", name.description), .named("value", value), .named("autocomplete", "off"),
+            ]
+            if !described.isEmpty { all.append(.named("aria-describedby", described.joined(separator: " "))) }
+            if fault != nil { all.append(.named("aria-invalid", "true")) }
+            html.void("input", all + attributes)
+            if let hint { html.tag("p", [.id("\(id)-hint"), .class("hint")], text: hint) }
+            if let fault { html.tag("p", [.id("\(id)-fault"), .class("fault")], text: fault) }
+        }
+    }
+}

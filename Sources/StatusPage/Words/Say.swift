@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PageLanguage {
+    /// A text of the page in this language. Its English is its key, as with gettext(3); each "%" stands for a value, in order.
+    ///
+    /// What the relay itself writes (reasons, remedies, errors) is English everywhere: it is what the log and the documents say.
+    func say(_ english: StaticString, _ values: [String] = []) -> String {
+        let key = english.description
+        let pattern = self == .chinese ? Self.chineseTexts[key] ?? key : key
+        var (text, rest) = ("", values[...])
+        for part in pattern.split(separator: "%", omittingEmptySubsequences: false).enumerated() {
+            if part.offset > 0 { text += rest.popFirst() ?? "%" }
+            text += part.element
+        }
+        return text
+    }
+
+    /// A count with its word: "1 device", "2 devices". Chinese has one form.
+    func count(_ number: Int64, _ one: StaticString, _ many: StaticString) -> String {
+        let word = say(number == 1 ? one : many)
+        return "\(Self.number(number)) \(word)"
+    }
+
+    /// With thin groups of three digits: 12,345.
+    static func number(_ number: Int64) -> String {
+        let digits = Array(String(number.magnitude))
+        var text = number < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What states, reasons and figures are called.
+extension View {
+    func word(_ state: CampaignState) -> String {
+        switch state {
+        case .waiting: say("Waiting")
+        case .running: say("Running")
+        case .paused: say("Paused")
+        case .suspended: say("Suspended")
+        case .completed: say("Completed")
+        case .cancelled: say("Cancelled")
+        case .superseded: say("Superseded")
+        }
+    }
+
+    func word(_ state: DeliveryState) -> String {
+        switch state {
+        case .pending: say("Pending")
+        case .inFlight: say("In flight")
+        case .accepted: say("Accepted")
+        case .retrying: say("Retrying")
+        case .rejected: say("Rejected")
+        case .unregistered: say("Unregistered")
+        case .expired: say("Expired")
+        case .filtered: say("Filtered")
+        case .cancelled: say("Cancelled")
+        }
+    }
+
+    func word(_ reason: FilterReason) -> String {
+        switch reason {
+        case .noTelephone: say("No phone number is known")
+        case .alreadyCurrent: say("Has the version already")
+        case .notInAudience: say("Not among the users it is for")
+        case .knownDead: say("The token is known to be dead")
+        case .osTooOld: say("The phone's system is too old")
+        }
+    }
+
+    func devices(_ number: Int64) -> String { language.count(number, "device", "devices") }
+
+    func number(_ number: Int64) -> String { PageLanguage.number(number) }
+
+    /// Of a whole, to a tenth of a percent; "100 %" only where all is done, "0 %" only where nothing is.
+    func percent(_ part: Int64, of whole: Int64) -> String {
+        guard whole > 0 else { return "–" }
+        var tenths = part * 1000 / whole
+        if part > 0, tenths == 0 { tenths = 1 }
+        return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// "3 min 20 s": two units at most.
+    func duration(seconds: Int64) -> String {
+        func text(_ count: Int64, _ unit: StaticString) -> String { "\(count) \(say(unit))" }
+        switch seconds {
+        case ..<60: return text(max(seconds, 0), "s")
+        case ..<3600: return "\(text(seconds / 60, "min")) \(text(seconds % 60, "s"))"
+        case ..<86_400: return "\(text(seconds / 3600, "h")) \(text(seconds / 60 % 60, "min"))"
+        default: return "\(text(seconds / 86_400, "d")) \(text(seconds / 3600 % 24, "h"))"
+        }
+    }
+
+    func name(_ key: AppKey) -> String { "\(key.app) \(key.platform == .ios ? "iOS" : "Android")" }
+
+    /// What a campaign wants of a device.
+    func name(_ target: UpgradeTarget) -> String {
+        target.isBlock ? say("% is blocked", target.version.text) : say("% is required", target.version.text)
+    }
+
+    /// What a person can do about a campaign that does not move; nil where it moves, or is over.
+    func remedy(_ status: CampaignStatus) -> String? {
+        switch status.record.state {
+        case .waiting:
+            say("It begins by itself as soon as the store offers the version. Release puts it in force now.")
+        case .paused: say("Resume sends what is left.")
+        case .suspended: say("Mend what the reason names, then Resume. Nothing is sent before.")
+        case .running where status.waitingUntil != nil && !status.record.isUrgent:
+            say("It goes on by itself. Resume with “whatever the hour” sends at once.")
+        case .running where status.record.isCanary:
+            say("It goes to the named users alone. Release sends it to everybody.")
+        case .running where status.record.waves.areBetween:
+            say("The next wave begins when its time has come. Release begins it now.")
+        case .running, .completed, .cancelled, .superseded: nil
+        }
+    }
+
+    /// Whether somebody should look at it.
+    func isInTrouble(_ status: CampaignStatus) -> Bool { status.record.state == .suspended }
+
+    /// The faults that concern no app which the reader may not see.
+    func seen(_ faults: [ReadinessFault]) -> [ReadinessFault] {
+        guard let caller, caller.apps != nil else { return faults }
+        let hidden = api.control.apps().map(\.app).filter { !caller.maySee($0) }
+        return faults.filter { fault in !hidden.contains { fault.part.contains($0) || fault.reason.contains($0) } }
+    }
+}
