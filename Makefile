@@ -30,7 +30,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics test-api lint bench measure-maintenance bench-api test-idle clean install \
+.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics test-api test-page lint bench measure-maintenance bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -155,6 +155,16 @@ test-api: packages ## schemathesis over the API of a real daemon: API_CASES=1000
 	[ -x .build/schemathesis/bin/schemathesis ] || { python3 -m venv .build/schemathesis \
 	    && .build/schemathesis/bin/pip install --quiet schemathesis==4.32.5; }
 	Tests/API/run .build/debug/upgrade-relay .build/schemathesis $(API_CASES)
+
+# From PyPI as well; the second one carries axe-core, and Playwright, which it asks for, is not needed.
+test-page: PACKAGES += python3-venv chromium chromium-driver fonts-noto-cjk
+test-page: packages ## the page in a real browser: every action, access, live parts, axe; PAGE="test_live" for some; pictures in .build/page-screenshots
+	$(SWIFT) build --product upgrade-relay
+	[ -e .build/page-tests/ready ] || { python3 -m venv .build/page-tests \
+	    && .build/page-tests/bin/pip install --quiet selenium==4.51.0 \
+	    && .build/page-tests/bin/pip install --quiet --no-deps axe-playwright-python==0.1.8 && touch .build/page-tests/ready; }
+	rm -rf .build/page-screenshots
+	PAGE_SCREENSHOTS=.build/page-screenshots Tests/Page/run .build/debug/upgrade-relay .build/page-tests $(PAGE)
 
 test-service: ## the package in a Debian that systemd boots: start, reload, restart under load, watchdog, upgrade, purge
 	SWIFT=$(SWIFT) Tests/Service/run

@@ -25,7 +25,8 @@ extension SQLStore {
             ) { row in
                 LiveSession(
                     session: BrowserSession(
-                        actor: row.text(0), token: row.isNull(1) ? nil : row.blob(1), createdAt: row.time(2), usedAt: row.time(3),
+                        actor: row.text(0), token: row.isNull(1) ? nil : row.blob(1), createdAt: row.time(2),
+                        usedAt: row.time(3),
                         expiresAt: row.time(4)),
                     token: row.optionalText(5).map { _ in AccessToken(row, from: 5) })
             }

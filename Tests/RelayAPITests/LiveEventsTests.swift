@@ -17,7 +17,9 @@ struct LiveEventsTests {
         return text
     }
 
-    private func events(_ bench: Bench, _ caller: Caller = Caller(actor: Principal("a", .token, via: "api")), after: String? = nil)
+    private func events(
+        _ bench: Bench, _ caller: Caller = Caller(actor: Principal("a", .token, via: "api")), after: String? = nil
+    )
         throws -> LiveEvents
     {
         let api = bench.server.api

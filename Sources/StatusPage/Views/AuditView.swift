@@ -64,7 +64,8 @@ extension View {
                     { $0.time(entry.at) },
                     [
                         { $0.foreign(entry.actor.name) }, { $0.tag("code", text: entry.action) },
-                        { about(&$0, entry, isLinked) }, { $0.foreign(words(entry.before)) }, { $0.foreign(words(entry.after)) },
+                        { about(&$0, entry, isLinked) }, { $0.foreign(words(entry.before)) },
+                        { $0.foreign(words(entry.after)) },
                         {
                             $0.foreign(
                                 [entry.actor.via, entry.actor.address].compactMap(\.self).joined(separator: ", "))
