@@ -15,7 +15,7 @@ import time
 from stage import Relay, Simulator
 
 WATCHERS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-DEVICES = 150_000
+DEVICES = int(os.environ.get("WATCHED_DEVICES", 150_000))
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
 
 
@@ -28,29 +28,36 @@ def usage(process):
 
 async def watch(relay, token, count, job):
     """`job` in a thread, while so many read."""
-    seen = {"events": 0, "bytes": 0}
+    seen = {"events": 0, "bytes": 0, "open": 0, "refused": 0}
 
     async def reader():
-        stream, writer = await asyncio.open_connection("127.0.0.1", relay.port)
-        writer.write(f"GET /v1/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
-        status = await stream.readline()
-        assert b" 200 " in status, status
-        seen["open"] = seen.get("open", 0) + 1
-        while piece := await stream.read(65536):
-            seen["bytes"] += len(piece)
-            seen["events"] += piece.count(b"event: ")
+        # One that is refused comes again, as a browser does.
+        while True:
+            stream, writer = await asyncio.open_connection("127.0.0.1", relay.port)
+            try:
+                writer.write(f"GET /v1/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+                if b" 200 " in await stream.readline():
+                    seen["open"] += 1
+                    while piece := await stream.read(65536):
+                        seen["bytes"] += len(piece)
+                        seen["events"] += piece.count(b"event: ")
+                    seen["open"] -= 1
+                seen["refused"] += 1
+            except OSError:
+                seen["refused"] += 1
+            finally:
+                writer.close()
+            await asyncio.sleep(2)
 
     tasks = [asyncio.create_task(reader()) for _ in range(count)]
-    while seen.get("open", 0) < count:
+    end = time.monotonic() + 60
+    while seen["open"] < count and time.monotonic() < end:
         await asyncio.sleep(0.05)
-        for task in tasks:
-            if task.done():
-                task.result()
-    result = await asyncio.to_thread(job)
+    results = await asyncio.to_thread(job)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return result, seen
+    return results, seen
 
 
 def measure(count):
@@ -58,8 +65,8 @@ def measure(count):
     relay = Relay(simulator, {"com.example.app": "$apns"})
     try:
         token = relay.token("watcher", ["status"])
-        for n in range(0, DEVICES, 50_000):
-            lines = "\n".join(f'{{"token":"{n + k:064x}","telephone":"1{n + k:010}","version":"1.0.0"}}' for k in range(50_000))
+        for n in range(0, DEVICES, 10_000):
+            lines = "\n".join(f'{{"token":"{n + k:064x}","telephone":"1{n + k:010}","version":"1.0.0"}}' for k in range(10_000))
             relay.control("POST", "/v1/apps/com.example.app/ios/devices", lines + "\n")
 
         def idle():
@@ -79,10 +86,10 @@ def measure(count):
             after, memory = usage(relay.process)
             return took, after - cpu, memory
 
-        (idle_cpu, memory), _ = asyncio.run(watch(relay, token, count, idle))
-        (took, cpu, busy), seen = asyncio.run(watch(relay, token, count, campaign))
+        ((idle_cpu, memory), (took, cpu, busy)), seen = asyncio.run(watch(relay, token, count, lambda: (idle(), campaign())))
         print(f"{count} watchers: idle {idle_cpu * 100:.1f} % of a core, {memory / 1024:.0f} MiB; {DEVICES / took:.0f} pushes/s, "
-              f"{cpu:.1f} s of CPU, {busy / 1024:.0f} MiB; {seen['events']} events, {seen['bytes'] / 1e6:.1f} MB were read", flush=True)
+              f"{cpu:.1f} s of CPU, {busy / 1024:.0f} MiB; {seen['events']} events, {seen['bytes'] / 1e6:.1f} MB were read; "
+              f"{seen['refused']} came again", flush=True)
     finally:
         relay.clear()
         simulator.stop()
