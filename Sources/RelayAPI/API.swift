@@ -97,7 +97,10 @@ package final class API: RequestHandler {
             if let refusal = head.refusal { throw refusal.problem }
             (route, path, query) = try find(head)
         } catch {
-            return (nil, .answer(ProblemDetails.of(error).response))
+            let problem = ProblemDetails.of(error)
+            // Somebody with a browser reads it.
+            let isPage = settings.servesPage && head.door == .network && head.target.hasPrefix("/page/")
+            return (nil, .answer(isPage ? settings.rendering.problem(problem, head, self, nil) : problem.response))
         }
         let decide: @Sendable () -> Admission = { [self] in
             do {

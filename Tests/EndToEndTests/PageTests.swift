@@ -148,6 +148,9 @@ import WireFormat
         #expect(try browser.ask("GET", String(path)).status == 401, "once")
         try browser.take(entered)
         #expect(try browser.ask("GET", "/page/tokens").status == 200)
+        let unknown = try browser.ask("GET", "/page/nothing")
+        #expect(
+            unknown.status == 404 && unknown.text.hasPrefix("<!doctype html>"), "a page for who reads it in a browser")
         let raise = "/page/apps/\(Workbench.app)/ios/raise"
         let form = "formToken=\(try browser.formToken())&required="
         let fault = try browser.send(raise, form + "two&step=plan")

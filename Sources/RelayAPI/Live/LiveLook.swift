@@ -13,6 +13,8 @@ package struct Overview: Sendable {
         package var version: VersionStatus?
         /// The newest one that began, with its curve.
         package var adoption: CampaignAdoption?
+        /// When that was read.
+        var adoptionAt: Timestamp?
     }
 
     /// One thing that people follow, and when it last changed.
@@ -100,10 +102,9 @@ extension API {
         for record in try store.versions() { records[record.app] = record }
         let newest = try store.newestCampaigns()
         for (key, record) in records.sorted(by: { $0.key < $1.key }) {
-            next.apps.append(
-                Overview.App(
-                    key: key, version: record.map(control.requirements.status),
-                    adoption: try adoption(newest.first { $0.app == key }, known: last)))
+            var app = Overview.App(key: key, version: record.map(control.requirements.status))
+            try readAdoption(of: newest.first { $0.app == key }, into: &app, known: last, at: next.at)
+            next.apps.append(app)
         }
         let open = try store.openCampaigns()
         let recent = try store.campaigns(before: nil, limit: LiveLook.closed).filter { record in
@@ -116,13 +117,17 @@ extension API {
         return next
     }
 
-    /// Read again only where somebody has upgraded since.
-    private func adoption(_ record: CampaignRecord?, known last: Overview?) throws -> CampaignAdoption? {
-        guard let record else { return nil }
-        let known = last?.apps.compactMap(\.adoption).first { $0.record.key == record.key }
-        if let known, known.record.upgraded == record.upgraded, record.state.isFinal || known.record == record {
-            return known
+    /// The curve is read again where its campaign has changed, and now and then: a point of it is kept later than the number.
+    private func readAdoption(
+        of record: CampaignRecord?, into app: inout Overview.App, known last: Overview?, at now: Timestamp
+    ) throws {
+        guard let record else { return }
+        if let known = last?.apps.first(where: { $0.adoption?.record == record }), let readAt = known.adoptionAt,
+            readAt <= now, now < readAt + .seconds(10)
+        {
+            (app.adoption, app.adoptionAt) = (known.adoption, readAt)
+        } else {
+            (app.adoption, app.adoptionAt) = (try store.adoption(of: record.key), now)
         }
-        return try store.adoption(of: record.key)
     }
 }
