@@ -193,7 +193,7 @@ package final class API: RequestHandler {
 
     private func session(of head: RequestHead) throws -> (SessionSecret, LiveSession)? {
         guard let secret = SessionCookie.secret(in: head) else { return nil }
-        return try sessions.find(secret).map { (secret, $0) }
+        return try sessions.use(secret).map { (secret, $0) }
     }
 
     /// What a cookie sends along may have been asked for by any site.
@@ -225,7 +225,7 @@ package final class API: RequestHandler {
     private func watch(_ caller: Caller) -> TokenWatch? {
         if let secret = caller.session {
             return TokenWatch { [sessions, credentials] in
-                try credentials.isGood(secret.hash) { try sessions.find(secret) != nil }
+                try credentials.isGood(secret.hash) { try sessions.isGood(secret) }
             }
         }
         return caller.token.map { hash in

@@ -127,6 +127,19 @@ struct SessionLiveTests {
         #expect(try bench.askNetwork("GET", "/v1/tokens", headers: [cookie]).status == 403, "the control socket alone")
     }
 
+    @Test("that a stream looks whether its session is good is no use of it")
+    func streamsAreNoUse() throws {
+        let bench = try Bench()
+        let browser = try Browser(bench, token: try bench.newToken(.status))
+        let secret = SessionSecret(text: String(browser.cookie.split(separator: "=")[1]))
+        let sessions = bench.server.api.sessions
+        bench.clock.advance(by: .seconds(1800))
+        #expect(try sessions.isGood(secret))
+        bench.clock.advance(by: .seconds(1801))
+        #expect(try !sessions.isGood(secret))
+        #expect(try browser.ask("GET", "/v1/campaigns").status == 401)
+    }
+
     @Test("the store has no secret of a session")
     func stored() throws {
         let bench = try Bench()

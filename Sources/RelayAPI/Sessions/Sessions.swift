@@ -9,7 +9,7 @@ import WireFormat
 package final class Sessions: Sendable {
     /// However much it is used.
     package static let life = Duration.seconds(12 * 3600)
-    /// Without a request; a page that is looked at asks by itself.
+    /// Without a request. A page that is looked at asks for what has changed; that its stream is open is not enough.
     package static let idle = Duration.seconds(3600)
     /// What a link of `upgrade-relay page` lives.
     package static let linkLife = Duration.seconds(5 * 60)
@@ -42,14 +42,20 @@ package final class Sessions: Sendable {
     }
 
     /// The session of a cookie; nil: it is over. It is used by that.
-    func find(_ secret: SessionSecret) throws -> LiveSession? {
-        let now = clock()
-        let hash = secret.hash
-        guard let live = try store.session(hash: hash), now < live.session.expiresAt else { return nil }
-        let usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
-        guard now < usedAt + Self.idle else { return nil }
+    func use(_ secret: SessionSecret) throws -> LiveSession? {
+        let (hash, now) = (secret.hash, clock())
+        guard let live = try find(hash, at: now) else { return nil }
         uses.note(.session(hash), at: now)
         return live
+    }
+
+    /// Whether a stream may go on. That is no use: a page that is open and not looked at idles.
+    func isGood(_ secret: SessionSecret) throws -> Bool { try find(secret.hash, at: clock()) != nil }
+
+    private func find(_ hash: [UInt8], at now: Timestamp) throws -> LiveSession? {
+        guard let live = try store.session(hash: hash), now < live.session.expiresAt else { return nil }
+        let usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
+        return now < usedAt + Self.idle ? live : nil
     }
 
     package func end(_ secret: SessionSecret) throws { try store.endSession(hash: secret.hash) }
