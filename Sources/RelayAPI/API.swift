@@ -100,13 +100,19 @@ package final class API: RequestHandler {
             let problem = ProblemDetails.of(error)
             // Somebody with a browser reads it.
             let isPage = settings.servesPage && head.door == .network && head.target.hasPrefix("/page/")
-            return (nil, .answer(isPage ? settings.rendering.problem(problem, head, self, nil) : problem.response))
+            return (
+                nil, .answer(isPage ? settings.rendering.problem(problem, head, self, .anonymous) : problem.response)
+            )
         }
         let decide: @Sendable () -> Admission = { [self] in
+            var known = Caller.anonymous
             do {
-                return try admit(head, route, path, query, isKnown)
+                return try admit(head, route, path, query) { caller in
+                    known = caller
+                    isKnown(caller)
+                }
             } catch {
-                return .answer(told(problem(error, at: route.pattern), route, head))
+                return .answer(told(problem(error, at: route.pattern), route, head, known))
             }
         }
         switch route.waiting {
@@ -143,12 +149,7 @@ package final class API: RequestHandler {
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
-            var response: Response
-            do {
-                response = try answer(self, &call)
-            } catch  where route.isPage {
-                return .answer(told(problem(error, at: route.pattern), route, head, caller))
-            }
+            var response = try answer(self, &call)
             note(call, response)
             if case .stream(let source) = response.body, let watch = watch(caller) {
                 response.body = .stream(TokenBoundSource(source, watch))
@@ -215,9 +216,7 @@ package final class API: RequestHandler {
     }
 
     /// What is wrong, as the route's callers read it.
-    private func told(_ problem: ProblemDetails, _ route: Route, _ head: RequestHead, _ caller: Caller? = nil)
-        -> Response
-    {
+    private func told(_ problem: ProblemDetails, _ route: Route, _ head: RequestHead, _ caller: Caller) -> Response {
         route.isPage ? settings.rendering.problem(problem, head, self, caller) : problem.response
     }
 

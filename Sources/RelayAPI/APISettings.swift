@@ -68,7 +68,7 @@ package struct APILimits: Sendable, Hashable {
 /// What the API has rendered for people.
 package struct PageRendering: Sendable {
     /// What is wrong with a request of the page's. Default: as the API says it.
-    package var problem: @Sendable (ProblemDetails, RequestHead, API, Caller?) -> Response = { problem, _, _, _ in
+    package var problem: @Sendable (ProblemDetails, RequestHead, API, Caller) -> Response = { problem, _, _, _ in
         problem.response
     }
     /// A campaign as one file. Default: there is none.

@@ -35,7 +35,8 @@ package struct Caller: Hashable, Sendable {
     package func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
     package func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
 
-    package static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"))
+    /// Nobody that is known: what is open to everybody asks for no right, and there is none to have by it.
+    package static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"), apps: [], scopes: [])
     static let webhook = Caller(actor: Principal("webhook", .webhook, via: "webhook"))
 
     /// - Parameter user: whose process is at the other end; nil where the system does not say.

@@ -5,7 +5,7 @@ import RelayAPI
 /// What gives a browser its cookies, and takes them.
 enum PageSessions {
     static func signIn(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
-        let view = View(api, call.head, nil)
+        let view = View(api, call.head)
         // Another site must not sign somebody in as itself (OWASP, "Login CSRF").
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
@@ -23,7 +23,7 @@ enum PageSessions {
 
     /// Follows a link of `upgrade-relay page`.
     static func enter(_ api: API, _ call: Call) throws -> Response {
-        let view = View(api, call.head, nil)
+        let view = View(api, call.head)
         guard let secret = try api.sessions.follow(link: call.path.name) else {
             return view.signIn(
                 status: 401,

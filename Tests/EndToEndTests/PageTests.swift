@@ -93,6 +93,10 @@ import WireFormat
         }
         let style = try #require(try stranger.ask("GET", "/").text.firstMatch(of: /href="([^"]+\.css)"/))
         #expect(try stranger.ask("GET", String(style.1))["cache-control"]?.contains("immutable") == true)
+        for path in ["/page/assets/old", "/page/language/xx", "/page/nothing"] {
+            let page = try stranger.ask("GET", path)
+            #expect(page.status == 404 && !page.text.contains("<nav"), "there is nowhere to go for a stranger: \(path)")
+        }
         let part = try browser.ask("GET", "/?part=apps").text
         #expect(part.hasPrefix("<section id=\"apps\"") && part.hasSuffix("</section>"))
     }

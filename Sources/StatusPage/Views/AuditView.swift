@@ -17,7 +17,7 @@ extension View {
         var filter = AuditFilter()
         (filter.app, filter.actor, filter.campaign) = (chosen[0], chosen[1], chosen[3])
         filter.action = chosen[2].flatMap { AuditAction(rawValue: $0) }
-        filter.apps = caller?.apps
+        filter.apps = caller.apps
         let found = try Page(
             limit: 50, after: cursor, position: \.id, cursor: { Cursor.text(.audit, $0) }, isVisible: { _ in true }
         ) { try api.store.audit(filter, before: $0, limit: $1) }

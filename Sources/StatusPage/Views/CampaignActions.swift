@@ -78,7 +78,7 @@ extension View {
     /// - Parameter fault: why it was not done just now.
     func confirm(_ action: CampaignAction, _ id: String, fault: String? = nil) throws -> Response {
         try need(.campaigns)
-        let record = try api.record(id, caller ?? .anonymous)
+        let record = try api.record(id, caller)
         let status = api.control.requirements.status(record)
         let title = "\(action.title(self)): \(name(record.app)), \(record.required.text)"
         return page(title, at: .campaigns, status: fault == nil ? 200 : 422) { html in
@@ -109,7 +109,6 @@ extension View {
 
     func perform(_ action: CampaignAction, _ id: String, _ fields: FormFields) throws -> Response {
         try need(.campaigns)
-        let caller = caller ?? .anonymous
         let record = try api.record(id, caller)
         if action == .cancel, fields["app"] != record.app.app {
             return try confirm(action, id, fault: say("This is not the name of the app: %", record.app.app))

@@ -9,7 +9,7 @@ import UpgradeRules
 extension View {
     func campaign(_ id: String) throws -> Response {
         try need(.status)
-        let record = try api.record(id, caller ?? .anonymous)
+        let record = try api.record(id, caller)
         let status = api.control.requirements.status(record)
         let title = "\(name(record.app)): \(name(record.target))"
         return try page(title, at: .campaigns, isLive: true) { html in

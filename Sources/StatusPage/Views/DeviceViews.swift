@@ -92,7 +92,7 @@ extension View {
         filter.reason = reason
         // Without a campaign, those of the newest that the reader may see.
         let record =
-            try id.map { try api.record($0, caller ?? .anonymous) }
+            try id.map { try api.record($0, caller) }
             ?? api.store.campaigns(before: nil, limit: 100).first { maySee($0.app) }
         let found = try record.map { try api.store.deliveryPage(of: $0.key, filter, after: cursor ?? 0, limit: 50) }
         let list = PagePath("page", "deliveries").with("campaign", record?.id).with("state", state).with(

@@ -60,7 +60,7 @@ extension View {
             guard fields["step"] == "raise" else {
                 return try plan(key, form, try api.planned(key, body: form.body(isConfirmed: false)))
             }
-            _ = try api.bump(key, body: form.body(isConfirmed: fields["confirm"] != nil), by: caller ?? .anonymous)
+            _ = try api.bump(key, body: form.body(isConfirmed: fields["confirm"] != nil), by: caller)
             return PageHeaders.redirect(to: path(key))
         } catch {
             let problem = api.problem(error, at: "POST /page/apps/{app}/{platform}/raise")

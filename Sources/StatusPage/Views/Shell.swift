@@ -35,7 +35,7 @@ enum Place: CaseIterable {
         switch self {
         case .overview, .campaigns, .deliveries, .audit: view.may(.status)
         case .users, .devices: view.may(.devices)
-        case .tokens: view.caller?.isOperator ?? false
+        case .tokens: view.caller.isOperator
         }
     }
 }
@@ -118,7 +118,7 @@ extension View {
                         PagePath("page", "language", other.rawValue), other.ownName,
                         [.named("lang", other.tag), .named("hreflang", other.tag)])
                 }
-                guard let caller, caller.session != nil else { return }
+                guard caller.session != nil else { return }
                 html.tag("span", [.class("who")]) { html in html.foreign(caller.actor.name) }
                 html.form(self, PagePath("page", "session", "end")) { html in html.button(say("Sign out")) }
             }

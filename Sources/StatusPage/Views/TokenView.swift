@@ -6,7 +6,7 @@ import RelayStore
 /// API tokens: for who may open the control socket.
 extension View {
     func needOperator() throws {
-        guard caller?.isOperator ?? false else {
+        guard caller.isOperator else {
             throw ProblemDetails(
                 403, say("API tokens are shown to operators alone: sign in with the link of “upgrade-relay page”."))
         }
@@ -63,7 +63,7 @@ extension View {
 
     func revoke(_ name: String) throws -> Response {
         try needOperator()
-        _ = try api.revokeToken(name, by: caller ?? .anonymous)
+        _ = try api.revokeToken(name, by: caller)
         return PageHeaders.redirect(to: PagePath("page", "tokens"))
     }
 }

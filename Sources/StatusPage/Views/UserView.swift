@@ -201,7 +201,7 @@ extension View {
             return try confirmErasure(telephone, fault: say("This is not the same phone number."))
         }
         var query = Query([RequestTarget.QueryItem(name: "telephone", value: telephone)])
-        _ = try api.eraseUser(&query, caller ?? .anonymous)
+        _ = try api.eraseUser(&query, caller)
         return page(say("The user is erased"), at: .users) { html in
             html.tag("p", [.named("role", "status")], text: say("Nothing is known of this phone number any more."))
         }

@@ -63,7 +63,6 @@ extension View {
 
     func perform(_ action: VersionAction, _ key: AppKey, _ fields: FormFields) throws -> Response {
         try need(.versions)
-        let caller = caller ?? .anonymous
         var body = JSONWriter()
         switch action {
         case .release:

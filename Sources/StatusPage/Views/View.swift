@@ -10,8 +10,7 @@ import WireFormat
 struct View {
     let api: API
     let head: RequestHead
-    /// nil: nobody has signed in.
-    let caller: Caller?
+    let caller: Caller
     let language: PageLanguage
     let now: Timestamp
     /// The part that is wanted alone, by its id; nil: the whole page.
@@ -24,7 +23,7 @@ struct View {
 
     init(_ api: API, _ call: Call) { self.init(api, call.head, call.caller) }
 
-    init(_ api: API, _ head: RequestHead, _ caller: Caller?) {
+    init(_ api: API, _ head: RequestHead, _ caller: Caller = .anonymous) {
         (self.api, self.head, self.caller) = (api, head, caller)
         language = PageLanguage(of: head)
         now = api.now()
@@ -32,8 +31,8 @@ struct View {
 
     func say(_ english: StaticString, _ values: String...) -> String { language.say(english, values) }
 
-    func may(_ scope: Scope) -> Bool { caller?.may(scope) ?? false }
-    func maySee(_ app: AppKey) -> Bool { caller?.maySee(app) ?? false }
+    func may(_ scope: Scope) -> Bool { caller.may(scope) }
+    func maySee(_ app: AppKey) -> Bool { caller.maySee(app) }
 
     /// - Throws: a 403 that names the scope.
     func need(_ scope: Scope) throws {
@@ -108,7 +107,7 @@ extension HTML {
         _ view: View, _ action: PagePath, _ attributes: [Attribute] = [], _ content: (inout HTML) -> Void
     ) {
         tag("form", [.named("method", "post"), .action(action)] + attributes) { html in
-            if let session = view.caller?.session {
+            if let session = view.caller.session {
                 html.void(
                     "input",
                     [.named("type", "hidden"), .named("name", "formToken"), .named("value", session.formToken)])

@@ -94,7 +94,7 @@ extension View {
 
     /// The faults that concern no app which the reader may not see.
     func seen(_ faults: [ReadinessFault]) -> [ReadinessFault] {
-        guard let caller, caller.apps != nil else { return faults }
+        guard caller.apps != nil else { return faults }
         let hidden = api.control.apps().map(\.app).filter { !caller.maySee($0) }
         return faults.filter { fault in !hidden.contains { fault.part.contains($0) || fault.reason.contains($0) } }
     }
