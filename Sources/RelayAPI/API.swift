@@ -25,7 +25,8 @@ package final class API: RequestHandler {
     /// Streams of all that there is: they share one look at the store, and so may be many.
     let watchers = Slots(limit: 2048, each: 1024)
     private let credentials = CredentialCheck()
-    private let liveLook = Mutex<LiveLook?>(nil)
+    /// What everybody who watches sees.
+    package let live = LiveLook()
     /// What waits for somebody else's server, or takes long, by app.
     let foreign = Slots(limit: 8, each: 2)
     let long = Slots(limit: 8, each: 1)
@@ -231,16 +232,6 @@ package final class API: RequestHandler {
             TokenWatch { [store, credentials] in
                 try credentials.isGood(hash) { try store.token(hash: hash) != nil }
             }
-        }
-    }
-
-    /// What everybody who watches sees.
-    package var live: LiveLook {
-        liveLook.withLock { look in
-            if let look { return look }
-            let made = LiveLook { [unowned self] in try self.look(after: $0) }
-            look = made
-            return made
         }
     }
 

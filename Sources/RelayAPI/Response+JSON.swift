@@ -14,6 +14,16 @@ extension Response {
         return .json(status, writer.bytes)
     }
 
+    /// Server-sent events (WHATWG HTML, section 9.2), which no proxy is to keep back.
+    static func events(_ source: any ByteSource) -> Response {
+        Response(
+            status: 200,
+            headers: [
+                ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+            ],
+            body: .stream(source))
+    }
+
     static func replay(_ answer: StoredAnswer) -> Response {
         var response = Response.json(answer.status, answer.body)
         response.isReplay = true

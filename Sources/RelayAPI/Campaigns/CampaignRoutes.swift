@@ -84,13 +84,7 @@ extension API {
             busy:
                 "too many event streams are open: \(limits.eventStreams) are served, and \(limits.eventStreamsOfToken) to one API token",
             retryAfter: 5)
-        let events = CampaignEvents(api: self, campaign: record.key, slot: slot)
-        return Response(
-            status: 200,
-            headers: [
-                ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-            ],
-            body: .stream(events))
+        return .events(CampaignEvents(api: self, campaign: record.key, slot: slot))
     }
 
     /// - Throws: a 404, also of what the caller may not see.

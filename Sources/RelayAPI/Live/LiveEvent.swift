@@ -18,36 +18,37 @@ struct LiveEvent: Hashable, Sendable {
 extension Overview {
     /// Marks what is not as it was at the look before.
     mutating func note(since last: Overview?) {
-        var found: [(key: String, app: AppKey?, event: LiveEvent)] = []
         for app in apps {
             let event = LiveEvent("version") { writer in
                 writer.object { $0.versionMembers(of: app.key, app.version) }
             }
-            found.append(("version \(app.key.app) \(app.key.platform.rawValue)", app.key, event))
+            note("version \(app.key.app) \(app.key.platform.rawValue)", event, of: app.key, since: last)
         }
         for status in campaigns {
-            found.append(
-                ("campaign \(status.record.id)", status.record.app, LiveEvent("campaign") { $0.campaign(status) }))
+            let event = LiveEvent("campaign") { $0.campaign(status) }
+            note("campaign \(status.record.id)", event, of: status.record.app, since: last)
         }
-        for (key, app, event) in found {
-            let before = last?.items[key]
-            items[key] = Item(
-                event: event, app: app, revision: before?.event == event ? before?.revision ?? revision : revision)
-        }
-        noteReadiness(since: last)
+        // It has numbers alone, as each fault may be of an app that the reader may not see.
+        let isSame = last.map { $0.faults == faults && $0.warnings == warnings } ?? false
+        note("readiness", readiness, of: nil, since: last, isSame: isSame)
     }
 
-    /// An event for each fault, as each may be another app's.
-    private mutating func noteReadiness(since last: Overview?) {
-        let event = LiveEvent("readiness") { writer in
+    /// - Parameter isSame: whether what its event does not tell is as it was.
+    private mutating func note(
+        _ key: String, _ event: LiveEvent, of app: AppKey?, since last: Overview?, isSame: Bool = true
+    ) {
+        let before = last?.items[key]
+        let kept = isSame && before?.event == event ? before?.revision : nil
+        items[key] = Item(event: event, app: app, revision: kept ?? revision)
+    }
+
+    private var readiness: LiveEvent {
+        LiveEvent("readiness") { writer in
             writer.object { writer in
                 writer.member("faults", Int64(faults.filter(\.stopsRequests).count))
                 writer.member("degraded", Int64(faults.filter { !$0.stopsRequests }.count))
                 writer.member("warnings", Int64(warnings.count))
             }
         }
-        let same = last.map { $0.faults == faults && $0.warnings == warnings } ?? false
-        items["readiness"] = Item(
-            event: event, app: nil, revision: same ? last?.items["readiness"]?.revision ?? revision : revision)
     }
 }

@@ -24,7 +24,7 @@ final class LiveEvents: ByteSource {
 
     func next() throws -> BodyPiece {
         guard !api.stop.isSet else { return .end }
-        let overview = try api.live.overview()
+        let overview = try api.overview()
         let now = MonotonicClock.milliseconds()
         var bytes: [UInt8] = sentAt == 0 ? Array("retry: 2000\n\n".utf8) : []
         if overview.revision > revision {
@@ -62,11 +62,6 @@ extension API {
             retryAfter: 5)
         // What the browser has seen last wins over what its page was made of.
         let last = call.head.headers["last-event-id"] ?? after
-        return Response(
-            status: 200,
-            headers: [
-                ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-            ],
-            body: .stream(LiveEvents(api: self, caller: call.caller, last: last, slot: slot)))
+        return .events(LiveEvents(api: self, caller: call.caller, last: last, slot: slot))
     }
 }

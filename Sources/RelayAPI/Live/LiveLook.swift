@@ -44,65 +44,47 @@ package final class LiveLook: Sendable {
     /// Closed campaigns that are looked at beside all that are open.
     static let closed = 50
 
-    private struct State {
-        var last: Overview?
-        /// Milliseconds of the monotonic clock.
-        var takenAt: Int64 = .min
-        var isLooking = false
-    }
-
     /// In the ids of its events, so that another process's are not taken for its own.
     let epoch = String(UInt32.random(in: 1...UInt32.max), radix: 36)
-    private let state = Mutex(State())
-    private let first = Mutex(())
-    private let read: @Sendable (Overview?) throws -> Overview
+    /// With the milliseconds of the monotonic clock.
+    private let last = Mutex<(overview: Overview, takenAt: Int64)?>(nil)
+    private let looking = Mutex(())
 
+    /// A second old at most, or as old as the look that another thread is taking just now. The first of all is waited for.
+    ///
     /// - Parameter read: makes the next one, from the last; waits for the store.
-    init(read: @escaping @Sendable (Overview?) throws -> Overview) {
-        self.read = read
+    func overview(_ read: (Overview?) throws -> Overview) throws -> Overview {
+        if let fresh { return fresh }
+        if let taken = try looking.withLockIfAvailable({ _ in try take(read) }) { return taken }
+        return try last.withLock { $0?.overview } ?? looking.withLock { _ in try take(read) }
     }
 
-    /// A second old at most, or as old as the look that another thread is taking just now.
-    package func overview() throws -> Overview {
-        let now = MonotonicClock.milliseconds()
-        let (last, isMine) = state.withLock { state -> (Overview?, Bool) in
-            guard state.last == nil || now - state.takenAt >= Self.interval, !state.isLooking else {
-                return (state.last, false)
-            }
-            state.isLooking = true
-            return (state.last, true)
+    private var fresh: Overview? {
+        last.withLock { last in
+            last.flatMap { MonotonicClock.milliseconds() - $0.takenAt < Self.interval ? $0.overview : nil }
         }
-        if !isMine {
-            if let last { return last }
-            // The first look of all is waited for.
-            return try first.withLock { _ in try state.withLock { $0.last } ?? read(nil) }
-        }
-        return try first.withLock { _ in
-            do {
-                let next = try read(last)
-                state.withLock { state in
-                    (state.last, state.takenAt, state.isLooking) = (next, MonotonicClock.milliseconds(), false)
-                }
-                return next
-            } catch {
-                state.withLock { $0.isLooking = false }
-                throw error
-            }
-        }
+    }
+
+    private func take(_ read: (Overview?) throws -> Overview) throws -> Overview {
+        // Another thread may have looked while this one came.
+        if let fresh { return fresh }
+        let next = try read(last.withLock { $0?.overview })
+        last.withLock { $0 = (next, MonotonicClock.milliseconds()) }
+        return next
     }
 }
 
 extension API {
+    /// What everybody who watches sees.
+    package func overview() throws -> Overview { try live.overview(look) }
+
     /// What the watchers' next look finds.
-    func look(after last: Overview?) throws -> Overview {
+    private func look(after last: Overview?) throws -> Overview {
         var next = Overview(at: now())
         next.revision = (last?.revision ?? 0) + 1
-        var records: [AppKey: VersionRecord?] = [:]
-        for app in control.apps() { records[app] = .some(nil) }
-        for record in try store.versions() { records[record.app] = record }
         let newest = try store.newestCampaigns()
-        for (key, record) in records.sorted(by: { $0.key < $1.key }) {
-            var app = Overview.App(key: key, version: record.map(control.requirements.status))
+        for (key, version) in try versions() {
+            var app = Overview.App(key: key, version: version)
             try readAdoption(of: newest.first { $0.app == key }, into: &app, known: last, at: next.at)
             next.apps.append(app)
         }

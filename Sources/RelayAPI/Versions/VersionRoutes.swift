@@ -8,17 +8,20 @@ import WireFormat
 
 extension API {
     func apps(_ caller: Caller) throws -> Response {
+        let rows = try versions().filter { caller.maySee($0.app) }
+        return .json { writer in
+            writer.page(rows, next: nil) { writer, row in
+                writer.object { $0.versionMembers(of: row.app, row.status) }
+            }
+        }
+    }
+
+    /// Every app that is configured or was, in the order of their names; without a status where nothing was ever stored for it.
+    func versions() throws -> [(app: AppKey, status: VersionStatus?)] {
         var records: [AppKey: VersionRecord?] = [:]
         for app in control.apps() { records[app] = .some(nil) }
         for record in try store.versions() { records[record.app] = record }
-        let rows = records.filter { caller.maySee($0.key) }.sorted { $0.key < $1.key }
-        return .json { writer in
-            writer.page(rows, next: nil) { writer, row in
-                writer.object {
-                    $0.versionMembers(of: row.key, row.value.map(control.requirements.status))
-                }
-            }
-        }
+        return records.sorted { $0.key < $1.key }.map { ($0.key, $0.value.map(control.requirements.status)) }
     }
 
     func version(_ app: AppKey, _ query: inout Query) throws -> Response {

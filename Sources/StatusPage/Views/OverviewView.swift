@@ -9,7 +9,7 @@ import UpgradeRules
 extension View {
     func overview() throws -> Response {
         try need(.status)
-        let overview = try api.live.overview()
+        let overview = try api.overview()
         return page(say("Overview"), at: .overview, isLive: true) { html in
             // Read out where it changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
             html.part(

@@ -73,7 +73,7 @@ extension View {
     private func live(_ isLive: Bool) -> [Attribute] {
         guard isLive, may(.status) else { return [] }
         let events = PagePath("v1", "events").with(
-            "after", (try? api.live.overview()).map { api.live.id(of: $0.revision) })
+            "after", (try? api.overview()).map { api.live.id(of: $0.revision) })
         return [
             .named("data-events", events.text),
             .named(
