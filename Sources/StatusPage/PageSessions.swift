@@ -13,12 +13,12 @@ enum PageSessions {
         guard let token = fields["token"], let secret = try api.sessions.begin(with: token) else {
             return view.signIn(status: 401, fault: view.say("This API token is unknown or revoked."))
         }
-        return PageHeaders.redirect(to: .home, more: [SessionCookie.header(secret, isSecure: api.isSecure(call.head))])
+        return PageHeaders.redirect(to: .home, more: [api.cookie(secret, for: call.head)])
     }
 
     static func signOut(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
         if let secret = call.caller.session { try api.sessions.end(secret) }
-        return PageHeaders.redirect(to: .home, more: [SessionCookie.header(nil, isSecure: api.isSecure(call.head))])
+        return PageHeaders.redirect(to: .home, more: [api.cookie(nil, for: call.head)])
     }
 
     /// Follows a link of `upgrade-relay page`.
@@ -32,7 +32,7 @@ enum PageSessions {
         // Not a redirection: where a link on another site was followed, a browser would send no Strict cookie along with it (RFC 6265bis,
         // section 5.2). What this page asks for is this site's own request.
         return view.entered([
-            SessionCookie.header(secret, isSecure: api.isSecure(call.head)),
+            api.cookie(secret, for: call.head),
             ("Refresh", "0; url=\(PagePath.home.text)"),
         ])
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
-import RelayStore
+package import RelayStore
 import UpgradeRules
 import WireFormat
 
@@ -34,7 +34,7 @@ extension API {
         return .json { $0.page(page.items, next: page.next) { $0.audit($1) } }
     }
 
-    private static func auditFilter(_ query: inout Query, _ caller: Caller) -> AuditFilter {
+    package static func auditFilter(_ query: inout Query, _ caller: Caller) -> AuditFilter {
         var filter = AuditFilter()
         filter.app = query.filledText("app")
         filter.platform = query.choice("platform", of: Platform.allCases, \.rawValue)

@@ -20,7 +20,4 @@ package struct FormFields: Sendable {
         guard let end = text.lastIndex(where: { !$0.isWhitespace }) else { return nil }
         return String(text[...end])
     }
-
-    /// Of the fields of one name.
-    package func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 }

@@ -20,7 +20,7 @@ package enum SessionCookie {
     }
 
     /// - Parameter secret: nil takes the cookie away.
-    package static func header(_ secret: SessionSecret?, isSecure: Bool) -> (name: String, value: String) {
+    static func header(_ secret: SessionSecret?, isSecure: Bool) -> (name: String, value: String) {
         let life = secret == nil ? 0 : Sessions.life.components.seconds
         return (
             "Set-Cookie",

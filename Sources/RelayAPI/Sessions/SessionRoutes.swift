@@ -5,9 +5,11 @@ import RelayStore
 import WireFormat
 
 extension API {
-    /// Whether a cookie of this answer may be `Secure`: TLS is spoken here, or a proxy says that it speaks it.
-    package func isSecure(_ head: RequestHead) -> Bool {
-        settings.server.identity != nil || head.headers["x-forwarded-proto"]?.lowercased() == "https"
+    /// The field that gives a browser its session's cookie; nil takes it away. It is `Secure` where TLS is spoken here, or a proxy says
+    /// that it speaks it.
+    package func cookie(_ secret: SessionSecret?, for head: RequestHead) -> (name: String, value: String) {
+        let isSecure = settings.server.identity != nil || head.headers["x-forwarded-proto"]?.lowercased() == "https"
+        return SessionCookie.header(secret, isSecure: isSecure)
     }
 
     /// A browser's session for who shows an API token.
@@ -26,7 +28,7 @@ extension API {
                 writer.member(.formToken, secret.formToken)
             }
         }
-        response.headers.append(SessionCookie.header(secret, isSecure: isSecure(call.head)))
+        response.headers.append(cookie(secret, for: call.head))
         response.headers.append(("Cache-Control", "no-store"))
         return response
     }
@@ -37,7 +39,7 @@ extension API {
         }
         try sessions.end(secret)
         var response = Response.noContent
-        response.headers.append(SessionCookie.header(nil, isSecure: isSecure(call.head)))
+        response.headers.append(cookie(nil, for: call.head))
         return response
     }
 

@@ -10,14 +10,9 @@ import WireFormat
 extension View {
     func audit(_ query: inout Query) throws -> Response {
         try need(.status)
-        // An empty field of the form asks for all.
-        let chosen = ["app", "actor", "action", "campaign"].map { query.filledText($0) }
+        let filter = API.auditFilter(&query, caller)
         let cursor = query.cursor(.audit)
         try query.finish()
-        var filter = AuditFilter()
-        (filter.app, filter.actor, filter.campaign) = (chosen[0], chosen[1], chosen[3])
-        filter.action = chosen[2].flatMap { AuditAction(rawValue: $0) }
-        filter.apps = caller.apps
         let found = try Page(
             limit: 50, after: cursor, position: \.id, cursor: { Cursor.text(.audit, $0) }, isVisible: { _ in true }
         ) { try api.store.audit(filter, before: $0, limit: $1) }
@@ -40,8 +35,9 @@ extension View {
     }
 
     private func with(_ filter: AuditFilter, _ path: PagePath) -> PagePath {
-        path.with("app", filter.app).with("actor", filter.actor).with("action", filter.action?.rawValue)
-            .with("campaign", filter.campaign)
+        path.with("app", filter.app).with("platform", filter.platform?.rawValue).with("actor", filter.actor)
+            .with("action", filter.action?.rawValue).with("campaign", filter.campaign)
+            .with("since", filter.since?.internetTime)
     }
 
     /// A campaign's states over time, with who and why.

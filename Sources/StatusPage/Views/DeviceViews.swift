@@ -83,27 +83,22 @@ extension View {
     func deliveries(_ query: inout Query) throws -> Response {
         try need(.status)
         let id = query.filledText("campaign")
-        let state = query.filledText("state")
-        let reason = query.filledText("reason")
+        let filter = API.deliveryFilter(&query)
         let cursor = query.cursor(.deliveries)
         try query.finish()
-        var filter = DeliveryFilter()
-        filter.state = DeliveryState.allCases.first { $0.name == state }
-        filter.reason = reason
         // Without a campaign, those of the newest that the reader may see.
         let record =
             try id.map { try api.record($0, caller) }
             ?? api.store.campaigns(before: nil, limit: 100).first { maySee($0.app) }
         let found = try record.map { try api.store.deliveryPage(of: $0.key, filter, after: cursor ?? 0, limit: 50) }
-        let list = PagePath("page", "deliveries").with("campaign", record?.id).with("state", state).with(
-            "reason", reason)
+        let list = with(filter, PagePath("page", "deliveries").with("campaign", record?.id))
         return page(say("Deliveries"), at: .deliveries) { html in
             filters(&html, PagePath("page", "deliveries")) { html in
                 html.field(say("Campaign"), name: "campaign", value: record?.id ?? "")
                 html.choice(
-                    say("State"), name: "state", chosen: state ?? "",
+                    say("State"), name: "state", chosen: filter.state?.name ?? "",
                     of: [("", say("Any"))] + DeliveryState.allCases.map { ($0.name, word($0)) })
-                html.field(say("Reason"), name: "reason", value: reason ?? "")
+                html.field(say("Reason"), name: "reason", value: filter.reason ?? "")
             }
             if let record {
                 html.tag("p") { html in html.link(path(record), "\(name(record.app)): \(name(record.target))") }
@@ -121,11 +116,16 @@ extension View {
             if let record {
                 html.tag("p") { html in
                     html.link(
-                        PagePath("v1", "campaigns", record.id, "deliveries").with("state", state).with("reason", reason)
-                            .with("format", "csv"), say("These as CSV"))
+                        with(filter, PagePath("v1", "campaigns", record.id, "deliveries")).with("format", "csv"),
+                        say("These as CSV"))
                 }
             }
         }
+    }
+
+    private func with(_ filter: DeliveryFilter, _ path: PagePath) -> PagePath {
+        path.with("state", filter.state?.name).with("reason", filter.reason).with("telephone", filter.telephone)
+            .with("token", filter.token)
     }
 
     private func delivery(_ html: inout HTML, _ delivery: Delivery) {
