@@ -11,19 +11,7 @@ extension CommandEntry {
             ("actor", arguments.value("actor")), ("action", arguments.value("action")),
             ("since", arguments.value("since")),
         ]
-        if let export = try Export.asked(run, usual: nil) {
-            for name in ["limit", "cursor"] where arguments.value(name) != nil {
-                throw UsageError("--\(name) goes with pages; --csv and --ndjson write all")
-            }
-            try await export.take(["v1", "audit"], query: query)
-            try export.finish()
-            return .done
-        }
-        let page = try PageOptions.query(arguments)
-        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "audit"], query: page + query))
-        run.show(reply.text, table(reply.json))
-        if !run.connection.isJSON, let note = PageOptions.next(reply.json) { run.console.writeError(note) }
-        return .done
+        return try await PageOptions.show(run, ["v1", "audit"], query: query, text: table)
     }
 
     private static func table(_ answer: JSONValue) -> String {

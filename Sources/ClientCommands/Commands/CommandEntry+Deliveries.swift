@@ -5,19 +5,7 @@ import WireFormat
 extension CommandEntry {
     static let deliveries = client("deliveries") { run in
         let (path, query) = try deliveriesRequest(run.arguments)
-        if let export = try Export.asked(run, usual: nil) {
-            for name in ["limit", "cursor"] where run.arguments.value(name) != nil {
-                throw UsageError("--\(name) goes with pages; --csv and --ndjson write all")
-            }
-            try await export.take(path, query: query)
-            try export.finish()
-            return .done
-        }
-        let page = try PageOptions.query(run.arguments)
-        let reply = try await run.client().reply(to: APIRequest("GET", path, query: page + query))
-        run.show(reply.text, table(reply.json))
-        if !run.connection.isJSON, let note = PageOptions.next(reply.json) { run.console.writeError(note) }
-        return .done
+        return try await PageOptions.show(run, path, query: query, text: table)
     }
 
     private static func table(_ answer: JSONValue) -> String {
