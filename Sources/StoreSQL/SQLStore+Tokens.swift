@@ -28,18 +28,17 @@ extension SQLStore {
         try readOnce("looking for an API token") { connection in
             try connection.first(
                 """
-                SELECT name, scopes, apps, created_at, revoked_at, used_at FROM access_token
+                SELECT \(AccessToken.columns) FROM access_token
                 WHERE hash = ? AND revoked_at IS NULL
                 """, hash
-            ) { AccessToken($0, from: 0) }
+            ) { AccessToken($0) }
         }
     }
 
     package func tokens() throws -> [AccessToken] {
         try readOnce("listing API tokens") { connection in
             try connection.all(
-                "SELECT name, scopes, apps, created_at, revoked_at, used_at FROM access_token ORDER BY name"
-            ) { AccessToken($0, from: 0) }
+                "SELECT \(AccessToken.columns) FROM access_token ORDER BY name", row: { AccessToken($0) })
         }
     }
 
@@ -48,9 +47,9 @@ extension SQLStore {
             let revoked = try connection.all(
                 """
                 UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL
-                RETURNING name, scopes, apps, created_at, revoked_at, used_at
+                RETURNING \(AccessToken.columns)
                 """, actor.at, name
-            ) { AccessToken($0, from: 0) }
+            ) { AccessToken($0) }
             guard let token = revoked.first else { return false }
             try AuditTable.insert(
                 AuditEntry(.tokenRevoke, by: actor, object: name, from: token.values), connection)
@@ -96,8 +95,10 @@ extension AccessToken {
         ]
     }
 
-    /// - Parameter column: of the name; scopes, apps, and when it was made, revoked and used follow.
-    init(_ row: some SQLRow, from column: Int32) {
+    fileprivate static let columns: SQL = "name, scopes, apps, created_at, revoked_at, used_at"
+
+    /// - Parameter column: the first of `columns`.
+    init(_ row: some SQLRow, from column: Int32 = 0) {
         self.init(
             name: row.text(column),
             scopes: Set(row.text(column + 1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
