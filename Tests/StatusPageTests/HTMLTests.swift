@@ -41,14 +41,27 @@ struct HTMLTests {
 
     @Test("a part is found by its id, as it stands in the page")
     func parts() {
-        var html = HTML()
-        html.tag("main") { html in
-            html.part("a", on: ["campaign"]) { $0.text("one") }
-            html.part("b", "section", on: ["version", "readiness"]) { $0.text("two") }
+        var asked: [String] = []
+        func page(only part: String?) -> HTML {
+            asked = []
+            var html = HTML(only: part)
+            html.tag("main") { html in
+                html.part("a", on: ["campaign"]) { html in
+                    asked.append("a")
+                    html.text("one")
+                }
+                html.part("b", "section", on: ["version", "readiness"]) { html in
+                    asked.append("b")
+                    html.text("two")
+                }
+            }
+            return html
         }
         let expected = "<section id=\"b\" data-live=\"version readiness\">two</section>"
-        #expect(html.part("b").map { String(decoding: $0, as: UTF8.self) } == expected)
-        #expect(html.part("c") == nil && text(html).contains(expected))
+        #expect(page(only: "b").part.map { String(decoding: $0, as: UTF8.self) } == expected)
+        #expect(asked == ["b"], "what another part shows is not asked for")
+        #expect(page(only: "c").part == nil && asked.isEmpty)
+        #expect(text(page(only: nil)).contains(expected) && asked == ["a", "b"])
     }
 
     @Test("numbers and shares are written as people read them")

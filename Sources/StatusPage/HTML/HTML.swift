@@ -4,10 +4,12 @@
 /// escaped there (WHATWG HTML, section 13.1.2); there is no way to add markup as a string.
 package struct HTML: Sendable {
     package private(set) var bytes: [UInt8] = []
-    /// Where each live part stands, by its id.
-    private var parts: [String: Range<Int>] = [:]
+    /// The one that is wanted alone, by its id; nil: all of it.
+    private let wanted: String?
+    /// Where that one stands.
+    private var found: Range<Int>?
 
-    package init() {}
+    package init(only wanted: String? = nil) { self.wanted = wanted }
 
     /// Text that the page says itself.
     package mutating func text(_ text: String) { Self.escape(text, to: &bytes) }
@@ -32,19 +34,21 @@ package struct HTML: Sendable {
     /// An element without content (WHATWG HTML, section 13.1.2, "void elements").
     package mutating func void(_ name: StaticString, _ attributes: [Attribute] = []) { open(name, attributes) }
 
-    /// An element that the script fetches anew, alone, whenever one of `topics` has changed.
+    /// An element that the script fetches anew, alone, whenever one of `topics` has changed. Where another one is wanted, what is in it is
+    /// not asked for.
     package mutating func part(
         _ id: String, _ element: StaticString = "div", on topics: [String], _ attributes: [Attribute] = [],
         _ content: (inout HTML) throws -> Void
     ) rethrows {
+        guard wanted == nil || wanted == id else { return }
         let start = bytes.count
         try tag(
             element, [.id(id), .named("data-live", topics.joined(separator: " "))] + attributes, content)
-        parts[id] = start..<bytes.count
+        if wanted != nil { found = start..<bytes.count }
     }
 
-    /// A part by itself; nil: there is none of that id.
-    package func part(_ id: String) -> [UInt8]? { parts[id].map { Array(bytes[$0]) } }
+    /// The part that is wanted alone; nil: there is none of its id.
+    package var part: [UInt8]? { found.map { Array(bytes[$0]) } }
 
     /// A style sheet of the page's own in the document itself. What comes from elsewhere has no such way in.
     mutating func sheet(_ file: PageAssets.File) {

@@ -98,11 +98,7 @@ extension View {
                         say("Type the app's name, %, to cancel", record.app.app), name: "app", fault: fault,
                         [.flag("required")])
                 }
-                html.tag("p", [.class("buttons")]) { html in
-                    html.button(action.title(self), isDangerous: action == .cancel)
-                    html.text(" ")
-                    html.link(path(record), say("Leave it as it is"), [.class("button")])
-                }
+                buttons(&html, action.title(self), isDangerous: action == .cancel, back: path(record))
             }
         }
     }

@@ -15,7 +15,7 @@ extension View {
     /// Why it does not move, and what ends that.
     func standing(_ html: inout HTML, _ status: CampaignStatus) {
         let record = status.record
-        if let reason = record.reason, !record.state.isFinal || record.state != .completed {
+        if let reason = record.reason, record.state != .completed {
             html.tag("p", [.class("reason"), .named("lang", "en")]) { html in html.foreign(reason) }
         }
         if let until = status.waitingUntil {
@@ -81,9 +81,11 @@ extension View {
     /// The most frequent reasons for which devices got no push, with a link to them where they are rejected.
     func reasons(_ html: inout HTML, _ record: CampaignRecord, most: Int, isLinked: Bool = true) {
         let filtered = record.filteredBy.filter { $0.value > 0 }.map {
-            (word($0.key), $0.value, "filtered", $0.key.rawValue)
+            (word($0.key), $0.value, DeliveryState.filtered, $0.key.rawValue)
         }
-        let rejected = record.rejectedBy.filter { $0.value > 0 }.map { ($0.key, $0.value, "rejected", $0.key) }
+        let rejected = record.rejectedBy.filter { $0.value > 0 }.map {
+            ($0.key, $0.value, DeliveryState.rejected, $0.key)
+        }
         let all = (filtered + rejected).sorted { ($0.1, $1.0) > ($1.1, $0.0) }.prefix(most)
         guard !all.isEmpty else { return }
         html.table(say("Why devices got no push"), [say("Reason"), say("State"), say("Devices")]) { html in
@@ -91,12 +93,12 @@ extension View {
                 html.row(
                     { $0.foreign(text) },
                     [
-                        { $0.text(state == "filtered" ? word(DeliveryState.filtered) : word(DeliveryState.rejected)) },
+                        { $0.text(word(state)) },
                         { html in
                             guard isLinked else { return html.text(number(count)) }
                             let path = PagePath("page", "deliveries").with("campaign", record.id)
                             html.link(
-                                path.with("state", state).with("reason", reason), number(count),
+                                path.with("state", state.name).with("reason", reason), number(count),
                                 [.named("aria-label", "\(text): \(number(count))")])
                         },
                     ])

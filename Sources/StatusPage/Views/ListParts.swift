@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What lists have in common: filters, and where they go on.
+/// What lists have in common: filters, and where they go on; and what every question has.
 extension View {
+    /// The button that does it, and the way back.
+    func buttons(_ html: inout HTML, _ title: String, isDangerous: Bool, back: PagePath) {
+        html.tag("p", [.class("buttons")]) { html in
+            html.button(title, isDangerous: isDangerous)
+            html.text(" ")
+            html.link(back, say("Leave it as it is"), [.class("button")])
+        }
+    }
+
     func filters(_ html: inout HTML, _ action: PagePath, _ fields: (inout HTML) -> Void) {
         html.tag("form", [.named("method", "get"), .action(action), .class("filters"), .named("role", "search")]) {
             html in

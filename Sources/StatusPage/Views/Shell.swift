@@ -48,7 +48,7 @@ extension View {
         _ title: String, at place: Place? = nil, status: Int = 200, isLive: Bool = false,
         headers: [(name: String, value: String)] = [], _ content: (inout HTML) throws -> Void
     ) rethrows -> Response {
-        var html = HTML()
+        var html = HTML(only: part)
         html.doctype()
         try html.tag("html", [.named("lang", language.tag)]) { html in
             self.head(&html, title)
@@ -62,7 +62,7 @@ extension View {
                 footer(&html)
             }
         }
-        let bytes = part.flatMap(html.part) ?? html.bytes
+        guard let bytes = part == nil ? html.bytes : html.part else { return PageHeaders.response(404, []) }
         // What somebody else may have chosen is not pressed together with the form token (BREACH, Gluck et al. 2013, section 3).
         let isTheirs = part == nil && head.target.utf8.contains(UInt8(ascii: "?"))
         guard !isTheirs, PreparedContent.takesGzip(head.headers["accept-encoding"]), let small = Gzip.compressed(bytes)

@@ -52,11 +52,7 @@ extension View {
                 "p", text: say("Who uses this token is refused from now on, and every session that began with it ends.")
             )
             html.form(self, PagePath("page", "tokens", name, "revoke")) { html in
-                html.tag("p", [.class("buttons")]) { html in
-                    html.button(say("Revoke %", name), isDangerous: true)
-                    html.text(" ")
-                    html.link(PagePath("page", "tokens"), say("Leave it as it is"), [.class("button")])
-                }
+                buttons(&html, say("Revoke %", name), isDangerous: true, back: PagePath("page", "tokens"))
             }
         }
     }

@@ -183,13 +183,9 @@ extension View {
             html.form(self, PagePath("page", "users", "erase")) { html in
                 html.void("input", [.named("type", "hidden"), .named("name", "telephone"), .named("value", telephone)])
                 html.field(say("Type the phone number again"), name: "again", fault: fault, [.flag("required")])
-                html.tag("p", [.class("buttons")]) { html in
-                    html.button(say("Erase this user"), isDangerous: true)
-                    html.text(" ")
-                    html.link(
-                        PagePath("page", "users").with("telephone", telephone), say("Leave it as it is"),
-                        [.class("button")])
-                }
+                buttons(
+                    &html, say("Erase this user"), isDangerous: true,
+                    back: PagePath("page", "users").with("telephone", telephone))
             }
         }
     }

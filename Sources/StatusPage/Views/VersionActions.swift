@@ -35,11 +35,7 @@ extension View {
                     html.field(
                         say("Type the app's name, %", key.app), name: "app", fault: fault, [.flag("required")])
                 }
-                html.tag("p", [.class("buttons")]) { html in
-                    html.button(self.title(action, what), isDangerous: action != .release)
-                    html.text(" ")
-                    html.link(path(key), say("Leave it as it is"), [.class("button")])
-                }
+                buttons(&html, self.title(action, what), isDangerous: action != .release, back: path(key))
             }
         }
     }
