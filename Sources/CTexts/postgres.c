@@ -21,6 +21,8 @@ static const char steps[] = {
 #embed "postgres/28-countries.sql"
     , 0,
 #embed "postgres/29-audit.sql"
+    , 0,
+#embed "postgres/30-nodes.sql"
     , 0
 };
 

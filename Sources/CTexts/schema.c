@@ -61,6 +61,8 @@ static const char steps[] = {
 #embed "schema/28-countries.sql"
     , 0,
 #embed "schema/29-audit.sql"
+    , 0,
+#embed "schema/30-nodes.sql"
     , 0
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Signing
 import WireFormat
 
 /// The configuration as a JSON5 file (json5.org).
@@ -31,10 +32,30 @@ package struct ConfigurationFile: Sendable {
         } catch {
             throw ConfigurationError(path: path, faults: [error])
         }
-        let (configuration, faults) = RelayConfiguration.read(tree)
+        var (configuration, faults) = RelayConfiguration.read(tree)
+        configuration.digest = Self.digest(tree)
         guard duplicates.isEmpty, faults.isEmpty else {
             throw ConfigurationError(path: path, faults: duplicates + faults)
         }
         return configuration
+    }
+
+    /// What relays of one store are to have in common; where each listens is its own affair.
+    private static func digest(_ tree: JSONValue) -> String {
+        let common = ["apps", "enforce", "notify", "webhooks"].map { tree.find([$0])?.inOrder ?? .null }
+        return Hex.encode(Array(SHA256.digest(Array("\(common)".utf8)).prefix(6)))
+    }
+}
+
+extension JSONValue {
+    /// The members of each object by their names.
+    fileprivate var inOrder: JSONValue {
+        switch self {
+        case .object(let members):
+            .object(
+                members.map { JSONMember(name: $0.name, value: $0.value.inOrder) }.sorted { $0.name < $1.name })
+        case .array(let values): .array(values.map(\.inOrder))
+        default: self
+        }
     }
 }

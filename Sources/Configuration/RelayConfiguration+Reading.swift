@@ -115,6 +115,10 @@ extension RelayConfiguration {
         }
         postgres.connections = reader.integer(
             "connections", default: postgres.connections, in: 5...64, "a number of connections")
+        postgres.node = reader.string("node") { name in
+            isOfLettersAndDigits(name, or: "._-") && (1...64).contains(name.utf8.count)
+                ? nil : "is not a name; letters, digits, \".\", \"_\" and \"-\", 64 at most"
+        }
         reader.finish()
         return postgres
     }

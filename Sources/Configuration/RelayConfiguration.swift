@@ -21,6 +21,8 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var log = LogConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.
     package var apps: [AppConfiguration] = []
+    /// Of what relays that share a store are to have in common, in hex.
+    package var digest = ""
 }
 
 package struct StoreConfiguration: Sendable, Equatable {
@@ -41,6 +43,11 @@ package struct StoreConfiguration: Sendable, Equatable {
     /// How long it is kept who did what. nil: for ever. Default 400 days: a year can be looked back upon.
     package var keepAudit: Duration? = .seconds(400 * 86_400)
 
+    /// What this relay is called among those of the store, where that is configured.
+    package var node: String? {
+        if case .postgres(let postgres) = database { postgres.node } else { nil }
+    }
+
     /// Where it is, as an operator is told.
     package var place: String {
         switch database {
@@ -60,6 +67,8 @@ package struct PostgresConfiguration: Sendable, Equatable {
     package var schema = "upgrade_relay"
     /// How many sessions there are at most. Default 8.
     package var connections = 8
+    /// What this relay is called among those of the store; nil: as its machine is.
+    package var node: String?
 
     package init(url: String) {
         self.url = url

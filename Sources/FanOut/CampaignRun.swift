@@ -8,8 +8,8 @@ import UpgradeRules
 /// Belongs to the fan-out's thread.
 final class CampaignRun {
     private(set) var record: CampaignRecord
-    /// By which its outcomes are recorded; nil before anything is sent.
-    private(set) var lease: RunLease?
+    /// By which its outcomes are recorded.
+    private(set) var lease: RunLease
     /// How many batches were in the commit whose answer was an error, and that may be recorded all the same.
     private var triedBatches: Int?
     let route: AppRoute
@@ -39,7 +39,7 @@ final class CampaignRun {
     private var retryPushesOut = 0
 
     init(
-        record: CampaignRecord, lease: RunLease?, lifecycle: CampaignLifecycle, route: AppRoute,
+        record: CampaignRecord, lease: RunLease, lifecycle: CampaignLifecycle, route: AppRoute,
         track: PushService.Track,
         unregisteredLimit: Double?
     ) {
@@ -75,14 +75,6 @@ final class CampaignRun {
         }
     }
 
-    /// Takes the campaign over, unless that was done.
-    ///
-    /// - Returns: false where it does not run any more, or is another's.
-    func claim(from store: any RelayStore) throws -> Bool {
-        if lease == nil { lease = try store.claimRun(record.key) }
-        return lease != nil
-    }
-
     /// Those of its batches that are recorded next: what was tried and may be recorded is tried as it was.
     func next(of batches: [Batch]) -> [Batch] { triedBatches.map { Array(batches.prefix($0)) } ?? batches }
 
@@ -93,11 +85,10 @@ final class CampaignRun {
         -> Bool
     {
         guard !commits.isEmpty else { return true }
-        guard let lease else { return false }
         triedBatches = count
         do {
             let isRecorded = try store.commit(commits, of: lease, at: now)
-            if isRecorded { self.lease?.commits += 1 }
+            if isRecorded { lease.commits += 1 }
             triedBatches = nil
             return isRecorded
         } catch let error as StoreError where error.code == .conflict {

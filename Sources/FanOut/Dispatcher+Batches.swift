@@ -19,7 +19,7 @@ extension Dispatcher {
     ///
     /// - Returns: how long until one of them has something to do without an event.
     mutating func proceed() -> Duration {
-        guard !isStopping else { return .seconds(3600) }
+        guard !isStopping, term != nil else { return .seconds(3600) }
         // What waits in a lane is called back at the hour, whatever the store says.
         var pause = lookAtHours()
         guard !storeRests else { return pause }
@@ -29,11 +29,6 @@ extension Dispatcher {
         }
         for run in order {
             do {
-                if run.lifecycle.isSending, try !run.claim(from: store) {
-                    // It has just been stopped, or is another's.
-                    halt(run)
-                    continue
-                }
                 for service in run.services where !run.hours.isAsleep {
                     do {
                         pause = min(pause, try send(run, to: service))

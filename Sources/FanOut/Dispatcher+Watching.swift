@@ -15,17 +15,20 @@ extension Dispatcher {
         giveBackRuns()
         do {
             let mark = try store.changeMark()
+            let looksForOthers = !store.membership.isAlone && now.tick >= nextFleetLook
+            if looksForOthers { nextFleetLook = now.tick + Self.fleetInterval }
             let hasChanged =
-                mark != seenMark || running != Set(runs.filter(\.value.lifecycle.isSending).keys)
+                mark != seenMark || looksForOthers || running != Set(runs.filter(\.value.lifecycle.isSending).keys)
             if hasChanged {
                 // What is superseded below was open before.
                 if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
                 try announceRises(at: now.wall)
             }
-            let reminds = hasChanged || now.tick >= nextReminderLook ? beginReminders(at: now) : false
+            let leads = store.membership.leads
+            let reminds = leads && (hasChanged || now.tick >= nextReminderLook) ? beginReminders(at: now) : false
             if hasChanged || reminds { try matchRuns(at: now) }
             seenMark = endRefusals() ? nil : mark
-            if now.tick >= nextWebhookSweep {
+            if leads, now.tick >= nextWebhookSweep {
                 try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
                 nextWebhookSweep = now.tick + .seconds(3600)
             }
@@ -65,21 +68,8 @@ extension Dispatcher {
     mutating func forget(_ run: CampaignRun) {
         for service in run.services { service.machine.forget(campaign: run.record.key.row) }
         runs[run.record.key] = nil
-        if let lease = run.lease { endedLeases.append(lease) }
+        endedLeases.append(run.lease)
         if rerouted.contains(run.record.key), newRoutes[run.record.app] == nil { lookAtOnce() }
-    }
-
-    /// Of what is over. Whoever comes next waits for it.
-    mutating func giveBackRuns() {
-        guard !storeRests else { return }
-        do {
-            while let lease = endedLeases.last {
-                try store.releaseRun(lease)
-                endedLeases.removeLast()
-            }
-        } catch {
-            noteStore(error)
-        }
     }
 
     /// Whatever the store says it was seen to say before.
@@ -116,7 +106,8 @@ extension Dispatcher {
         let records = try store.versions()
         onVersions(records)
         var hasChanged = false
-        for record in records {
+        // One relay does it for all: two would say it twice, and two configurations would have a campaign each.
+        for record in records where store.membership.leads {
             guard let required = record.required ?? record.blocked.first else { continue }
             let part = record.app.faultPart
             guard let route = routes[record.app] else {
@@ -166,34 +157,35 @@ extension Dispatcher {
         try reportSuperseded(open)
         let records = open.filter { $0.state == .running }
         let byKey = Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })
+        let others = store.membership.isAlone ? [] : try store.campaignsOfOthers()
+        for run in runsInOrder where others.contains(run.record.key) { halt(run) }
         for run in runsInOrder {
             let record = byKey[run.record.key]
             perform(run.lifecycle.looked(record?.seen(run.route.waveRules), at: surelyPast), of: run)
             if let record, run.lifecycle.isSending { run.take(record) }
         }
         rerouted.formIntersection(byKey.keys)
+        claimsDue = claimsDue.filter { byKey[$0.key] != nil && !others.contains($0.key) }
         running = []
-        for record in records {
+        for record in records where term != nil && !others.contains(record.key) {
             guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
-            running.insert(record.key)
-            guard runs[record.key] == nil else { continue }
-            let seen = record.seen(route.waveRules)
-            var lifecycle = CampaignLifecycle(seen)
+            guard runs[record.key] == nil else {
+                running.insert(record.key)
+                continue
+            }
+            guard mayClaim(record.key, at: now.tick) else { continue }
             do {
-                if lifecycle.looked(seen, at: surelyPast) == .expire {
-                    try expire(record, at: now.wall)
-                } else {
-                    try begin(record, lifecycle, route, at: now)
-                }
+                try claim(record, route, at: now, surelyPast: surelyPast)
             } catch {
+                running.insert(record.key)
                 noteRefusal(for: record.app, error)
             }
         }
         shareBudget()
     }
 
-    private mutating func begin(
-        _ record: CampaignRecord, _ lifecycle: CampaignLifecycle, _ route: AppRoute, at now: Moment
+    mutating func begin(
+        _ record: CampaignRecord, _ lease: RunLease, _ lifecycle: CampaignLifecycle, _ route: AppRoute, at now: Moment
     ) throws {
         do {
             // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
@@ -212,7 +204,8 @@ extension Dispatcher {
         if record.waves.isEmpty, record.stages != nil, let planned = try store.campaign(record.key) {
             record.waves = planned.waves
         }
-        let lease = try recallRefusals(of: record, at: now.wall)
+        var lease = lease
+        try recallRefusals(of: record, by: &lease, at: now.wall)
         // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
         // it was.
         let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.track))
@@ -269,7 +262,7 @@ extension Dispatcher {
         takeUpPause(service, run, at: now.wall)
     }
 
-    private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
+    mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
         try store.expireCampaign(record.key, at: now)
         let after = try store.campaign(record.key)?.counts.expired ?? record.counts.expired
         tallies[record.app, default: PushTally()].add(expired: Int(after - record.counts.expired))
@@ -301,7 +294,9 @@ extension Dispatcher {
     private mutating func reportSuperseded(_ open: [CampaignRecord]) throws {
         let now = Set(open.map(\.key))
         for key in knownOpen.subtracting(now).sorted() {
-            guard let record = try store.campaign(key), record.state == .superseded else { continue }
+            guard store.membership.leads, let record = try store.campaign(key), record.state == .superseded else {
+                continue
+            }
             log(
                 .notice, "a newer requirement superseded the campaign",
                 [
@@ -316,10 +311,8 @@ extension Dispatcher {
     /// Puts back in line what was recorded as refused before a restart, a reload or a pause, where the service has taken nothing
     /// of the campaign yet: that run's breaker did not come to judge, the credential may have been at fault, and may
     /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
-    ///
-    /// - Returns: by which that was recorded; nil where nothing was.
-    private func recallRefusals(of record: CampaignRecord, at now: Timestamp) throws -> RunLease? {
-        guard record.counts.rejected > 0, !record.counts.proveCredential else { return nil }
+    private func recallRefusals(of record: CampaignRecord, by lease: inout RunLease, at now: Timestamp) throws {
+        guard record.counts.rejected > 0, !record.counts.proveCredential else { return }
         let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         var refusals = UnjudgedRefusals()
         // What never went out was refused by the relay itself.
@@ -331,13 +324,11 @@ extension Dispatcher {
                     reason: push.reason)
                 return (row, telephone: Array((push.telephone ?? "").utf8))
             })
-        guard let commit = refusals.recall(for: record.key, at: now), var lease = try store.claimRun(record.key),
-            try store.commit([commit], of: lease, at: now)
-        else { return nil }
+        guard let commit = refusals.recall(for: record.key, at: now), try store.commit([commit], of: lease, at: now)
+        else { return }
         lease.commits += 1
         log(
             .notice, "refused pushes are tried again: the service has taken none of the campaign yet",
             [("campaign", record.id), ("pushes", String(commit.rows.count))])
-        return lease
     }
 }

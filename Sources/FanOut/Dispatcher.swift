@@ -18,6 +18,8 @@ package struct Dispatcher {
     let clock: BelievedTime
     /// When the last turn was: whether the clock was set back since.
     private var lastTurn: Moment?
+    /// While this relay may send: what it owns was claimed since this began.
+    var term: Int64?
     let random: RandomSource
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
@@ -69,6 +71,10 @@ package struct Dispatcher {
     /// The campaigns that ran then, of apps with a route. Where others are being sent it is looked again.
     var running: Set<CampaignKey> = []
     var nextLook: MonotonicTime
+    /// When it is looked next what other relays have left, though nobody has told of it.
+    var nextFleetLook: MonotonicTime
+    /// When this relay may claim a campaign that nobody sends, of those that another one may claim before it.
+    var claimsDue: [CampaignKey: MonotonicTime] = [:]
     /// When it is looked next whether a reminder is due, if nothing changes.
     var nextReminderLook: MonotonicTime
     /// When old webhook ids are forgotten next.
@@ -94,8 +100,10 @@ package struct Dispatcher {
         self.pulse = pulse
         self.lanes = lanes
         nextLook = self.clock.now.tick
+        nextFleetLook = nextLook
         nextReminderLook = nextLook
         nextWebhookSweep = nextLook
+        term = store.membership.term
         for route in routes { takePace(of: route.app, at: nextLook) }
     }
 
@@ -127,6 +135,7 @@ package struct Dispatcher {
     package mutating func turn(_ events: [FanOut.Event]) -> Duration {
         for event in events { handle(event) }
         noticeClock()
+        noticeTerm()
         let waiting = answered.reduce(0) { $0 + $1.devices.count }
         if gate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
         pulse.beat()
@@ -194,7 +203,7 @@ package struct Dispatcher {
                 .error, "stopped with outcomes that the store did not take; they are sent again at the next start",
                 [("batches", String(answered.count))])
         }
-        endedLeases.append(contentsOf: runsInOrder.compactMap(\.lease))
+        endedLeases.append(contentsOf: runsInOrder.map(\.lease))
         giveBackRuns()
     }
 
@@ -206,6 +215,7 @@ package struct Dispatcher {
         var wake = isStopping ? tick + .seconds(1) : nextLook
         if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
+        if term != nil, let doubt = store.membership.untilDoubt { wake = min(wake, tick + doubt) }
         if let wait = gate.wait(at: tick) { return min(wake - tick, wait) }
         // Filtered as a whole since the gate was asked, or left for the next turn.
         return !answered.isEmpty && !storeRests ? .zero : wake - tick

@@ -34,6 +34,8 @@ package final class Notifier: Sendable {
         /// nil: at once.
         var nextSweep: MonotonicTime?
         var figures = NotifierFigures()
+        /// Whether the store knows the receivers of this process: one relay sends for all.
+        var isAdopted = false
         /// Said before there was anybody to say it to.
         var early: [RelayEvent] = []
     }
@@ -94,7 +96,7 @@ package final class Notifier: Sendable {
             for loop in loops {
                 try loop.worker.start("notify") { _ in self.turn(loop) }
             }
-            try adopt(targets)
+            if store.membership.leads { try adopt(targets) } else { state.withLock { $0.isAdopted = false } }
         } catch {
             for loop in loops { loop.worker.stop() }
             throw error
@@ -118,6 +120,7 @@ package final class Notifier: Sendable {
     package func adopt(_ targets: [NotificationTarget]) throws {
         try store.adoptReceivers(targets.map(\.receiver), at: clock())
         state.withLock { state in
+            state.isAdopted = true
             for target in targets { state.figures.add(receiver: target.receiver.url) }
         }
     }
@@ -158,7 +161,12 @@ package final class Notifier: Sendable {
     private func turn(_ loop: Loop) -> Duration {
         guard loop.mayBegin.isSet else { return .seconds(3600) }
         if sendNotice(loop) { return .zero }
+        guard store.membership.leads else {
+            state.withLock { $0.isAdopted = false }
+            return Self.interval
+        }
         do {
+            if !state.withLock({ $0.isAdopted }) { try adopt(state.withLock { $0.loops.map(\.target) }) }
             let hasMore = try turn(loop.target, isCancelled: { loop.worker.isStopping })
             _ = loop.faults.withLock { $0.clear("store") }
             return hasMore ? .zero : Self.interval

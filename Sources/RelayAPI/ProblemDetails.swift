@@ -68,6 +68,7 @@ package struct ProblemDetails: Error {
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
         case .unreachable: return unavailable("the store's database cannot be reached", error.hint, retryAfter: 2)
         case .moved: return unavailable(error.context, error.hint, retryAfter: 30)
+        case .fenced: return unavailable(error.context, error.hint, retryAfter: 2)
         case .tooNew, .conflict, .failed:
             return ProblemDetails(500, "the store failed at this; the relay's log says more")
         }

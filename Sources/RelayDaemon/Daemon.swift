@@ -32,7 +32,9 @@ struct Daemon {
     let isLevelFixed: Bool
     private var log: Log { standardError.log }
     private let tokenSources = TokenSources()
-    private let clock: @Sendable () -> Timestamp = WallClock.now
+    private let membership = Membership()
+    /// The database's, as far as there is one: relays that share it go by one clock.
+    private var clock: @Sendable () -> Timestamp { { [membership] in WallClock.now() + membership.ahead } }
 
     /// Runs until SIGTERM or SIGINT.
     ///
@@ -59,13 +61,15 @@ struct Daemon {
         let opened = try open(configuration.store, changes: log.written(on: changes))
         let store = opened.store
         defer { withExtendedLifetime(opened) { store.close() } }
+        let keeper = opened.isShared ? try join(store, configuration) : nil
+        defer { keeper?.stop() }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         // A clock that errs for a moment brings nothing into force.
-        let believed = BelievedTime { Moment(wall: WallClock.now(), tick: MonotonicClock.now()) }
+        let believed = BelievedTime { [clock] in Moment(wall: clock(), tick: MonotonicClock.now()) }
         let sources = try SourceRunner(store: store, log: log) { believed.now.wall }
         let fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: Self.fanOut(configuration),
@@ -84,8 +88,8 @@ struct Daemon {
             sources: sources, versionCache: versionCache, log: log, clock: { believed.now.wall })
         let control = DaemonControl(
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
-            notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates, log: log,
-            clock: clock)
+            notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates,
+            keeper: keeper, log: log, clock: clock)
         let maintenance = Maintenance(
             store: store, log: log, certificates: certificates, clock: clock,
             troubles: { control.faults() + control.warnings() }, notify: notifier.notify,
@@ -112,6 +116,9 @@ struct Daemon {
                     draft: { [active] in active.current.routes[$0]?.draft }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: .init(configuration.store))
+            try keeper?.start { news in
+                hear(news, fanOut, sources, versionCache)
+            }
         } catch {
             maintenance.stop()
             notifier.stop()
@@ -143,7 +150,8 @@ struct Daemon {
         var parts = Parts(
             configuration: configuration, store: store, active: active, fanOut: fanOut, sources: sources,
             versionCache: versionCache,
-            notifier: notifier, maintenance: maintenance, certificates: certificates, api: api, identity: identity)
+            notifier: notifier, maintenance: maintenance, certificates: certificates, keeper: keeper, api: api,
+            identity: identity)
         while signals.next() == .reload {
             reloads.serve(clock: clock) { isAskedFor in
                 var verdict = ReloadDesk.Verdict.refused("")
@@ -178,9 +186,44 @@ struct Daemon {
     private func open(_ store: StoreConfiguration, changes: Log) throws -> OpenStore {
         do {
             return try StoreDriver.open(
-                store, environment: environment, release: CommandLineTool.version, log: log, changes: changes)
+                store, environment: environment, release: CommandLineTool.version, log: log, changes: changes,
+                membership: membership)
         } catch let error as StoreError {
             throw CommandFailure(.failed, error.context, hint: error.hint)
+        }
+    }
+
+    /// Takes this relay's place among those of the database.
+    private func join(_ store: any RelayStore, _ configuration: RelayConfiguration) throws -> NodeKeeper {
+        let keeper = NodeKeeper(
+            store: store,
+            description: NodeDescription(
+                name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
+                address: configuration.listen.address.description, configuration: configuration.digest), log: log)
+        do {
+            try keeper.join()
+        } catch let error as StoreError {
+            throw CommandFailure(.failed, error.context, hint: error.hint)
+        }
+        return keeper
+    }
+
+    /// Something was told by another relay, or by this one.
+    private func hear(
+        _ news: FleetNews, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache
+    ) {
+        let decisions: Set = ["version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader"]
+        if news.concerns(decisions) {
+            fanOut.poke()
+            sources.poke()
+            versionCache.refresh()
+        }
+        if news.concerns(["source_evidence"]) { sources.noteKept() }
+        for wish in news.wishes {
+            switch wish {
+            case .probe(let app): fanOut.probe(app)
+            case .ask(let app): sources.askNow(app)
+            }
         }
     }
 
@@ -242,6 +285,7 @@ struct Daemon {
         let notifier: Notifier
         let maintenance: Maintenance
         let certificates: CertificateWatch
+        let keeper: NodeKeeper?
         let api: APIServer
         /// The certificate in use.
         var identity: ServerIdentity?
@@ -283,6 +327,7 @@ struct Daemon {
             parts.sources.reload(sources)
             parts.maintenance.reload(keep: .init(configuration.store))
             parts.versionCache.refresh()
+            parts.keeper?.note(configuration: configuration.digest)
             log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             let needRestart = configuration.needRestart(from: parts.configuration)
             let warnings = needRestart.map { "what changed in \($0) needs a restart" } + lostStores(parts)

@@ -23,6 +23,7 @@ struct DaemonControl: RelayControl {
     let tokenSources: TokenSources
     let reloads: ReloadDesk
     let certificates: CertificateWatch
+    let keeper: NodeKeeper?
     let log: Log
     let clock: @Sendable () -> Timestamp
 
@@ -47,10 +48,12 @@ struct DaemonControl: RelayControl {
     func faults() -> [ReadinessFault] {
         let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
         let known = faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? [])
-        return (known + certificates.faults(at: clock())).sorted { $0.part < $1.part }
+        let node = (keeper?.fault).map { [ReadinessFault(part: "node", reason: $0)] } ?? []
+        return (known + certificates.faults(at: clock()) + node).sorted { $0.part < $1.part }
     }
 
     func warnings() -> [ReadinessFault] {
-        certificates.warnings(at: clock())
+        let fleet = (keeper?.warning).map { [ReadinessFault(part: "relays", reason: $0)] } ?? []
+        return certificates.warnings(at: clock()) + fleet
     }
 }

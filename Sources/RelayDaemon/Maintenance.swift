@@ -54,6 +54,9 @@ package final class Maintenance: Sendable {
     /// After which people are told that a requirement still waits for its store.
     private static let longWait = Duration.seconds(86_400)
 
+    /// How long a relay that is gone is listed.
+    private static let nodeMemory = Duration.seconds(86_400)
+
     /// Dead tokens of one event at most.
     private static let tokensOfEvent = 500
 
@@ -119,7 +122,10 @@ package final class Maintenance: Sendable {
         }
         certificates?.look(at: clock())
         tell()
+        // One relay does it for all.
+        guard store.membership.leads else { return Self.minute }
         follow(counts: isMinuteOver)
+        forgetNodes()
         if let keep { prune(keep) }
         return Self.minute
     }
@@ -158,6 +164,12 @@ package final class Maintenance: Sendable {
                 log(.error, "how campaigns are obeyed could not be kept", [("error", "\(error)")])
             }
         }
+    }
+
+    private func forgetNodes() {
+        guard !store.membership.isAlone else { return }
+        // A store that refuses is told of by what comes before and after.
+        try? store.forgetNodes(goneBefore: clock() - Self.nodeMemory)
     }
 
     private func prune(_ keep: Keep) {

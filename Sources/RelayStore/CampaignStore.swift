@@ -137,6 +137,10 @@ package struct RunLease: Hashable, Sendable {
     }
 }
 
+extension CampaignStore {
+    package func claimRun(_ campaign: CampaignKey) throws -> RunLease? { try claimRun(campaign, project: nil) }
+}
+
 /// Campaigns and their shards.
 package protocol CampaignStore: Sendable {
     func campaign(_ key: CampaignKey) throws -> CampaignRecord?
@@ -178,10 +182,11 @@ package protocol CampaignStore: Sendable {
     /// The environments that have a shard which is not done, of whatever wave, or a retry of the campaign.
     func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment>
 
-    /// Takes over a running campaign: from now on nobody else's outcomes of it are recorded.
+    /// Takes over a running campaign that nobody sends, or this relay itself: from now on nobody else's outcomes of it are recorded.
     ///
-    /// - Returns: nil where it does not run, or where its owner may not be followed.
-    func claimRun(_ campaign: CampaignKey) throws -> RunLease?
+    /// - Parameter project: whose quota it is sent on, which one relay alone does; nil: on no quota.
+    /// - Returns: nil where it does not run, or another relay sends it, or for its project.
+    func claimRun(_ campaign: CampaignKey, project: String?) throws -> RunLease?
 
     /// Gives a campaign back. Does nothing where it has another owner by now.
     func releaseRun(_ lease: RunLease) throws

@@ -25,6 +25,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case unreachable
         /// A file of the store was moved, replaced or removed while it was open.
         case moved
+        /// Other relays took this one for dead, and have what it had. It joins them again by itself.
+        case fenced
         /// The store was written by a newer release.
         case tooNew
         /// What was to be written contradicts what is there: something that it refers to is gone, or a rule of the schema
@@ -37,7 +39,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// Whether every other request would meet it, too.
     package var isOfWholeStore: Bool {
         switch code {
-        case .full, .readOnly, .busy, .unreachable, .moved, .tooNew: true
+        case .full, .readOnly, .busy, .unreachable, .moved, .fenced, .tooNew: true
         default: false
         }
     }

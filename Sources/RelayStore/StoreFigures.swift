@@ -64,11 +64,12 @@ extension StoreError.Code {
         case .busy: "busy"
         case .unreachable: "unreachable"
         case .moved: "moved"
+        case .fenced: "fenced"
         case .tooNew: "tooNew"
         case .conflict: "conflict"
         case .failed: "failed"
         }
     }
 
-    package static let labels = ["full", "readOnly", "busy", "unreachable", "moved", "tooNew", "conflict", "failed"]
+    package static let labels = ["full", "readOnly", "busy", "unreachable", "moved", "fenced", "tooNew", "conflict", "failed"]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 package import RelayEngine
-import RelayStore
+package import RelayStore
 package import StoreSQL
 import Synchronization
 package import Telemetry
@@ -26,6 +26,7 @@ package final class SQLiteStore: SQLStore {
     /// When users of devices were erased: a push that was on its way then must not bring them back (`OutcomeRecorder`). What a
     /// process had on its way ends with it.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
+    package let membership = Membership()
     let readers: ReaderPool
     /// Those that it was opened with.
     let files: StoreFiles
@@ -171,15 +172,20 @@ package final class SQLiteStore: SQLStore {
         }
     }
 
-    private func commit<R>(
-        on connection: SQLiteConnection, since asked: MonotonicTime, _ body: (SQLiteConnection) throws -> R
+    func commit<R>(
+        on connection: SQLiteConnection, since asked: MonotonicTime, isOfLease: Bool = false,
+        _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
         let start = options.ticks()
+        let node = isOfLease || membership.isAlone ? nil : membership.lease ?? NodeLease(node: 0, incarnation: 0)
         defer {
             let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }
         }
-        return try connection.write(since: asked, body)
+        return try connection.write(since: asked) { connection in
+            if let node { try NodeTable.hold(node, connection) }
+            return try body(connection)
+        }
     }
 
     /// One snapshot on a reader, for methods of more than one statement.

@@ -10,16 +10,18 @@ package enum StoreDriver {
     /// How long the pages of a store are looked through that was not closed well, at most.
     private static let pageCheckTime = Duration.seconds(2)
 
-    /// Opens the store that the configuration names, for a daemon: no second one may have it.
+    /// Opens the store that the configuration names, for a daemon. A file is its own; a database it may share with others.
     ///
     /// - Parameters:
     ///   - environment: what the configuration's secrets may be in.
     ///   - release: what this release calls itself.
     ///   - log: gets what is to be said of the store as it is opened.
     ///   - changes: gets a line for each change of what is required, from whoever asks for it.
+    ///   - membership: says what this relay may do, where there may be others.
     /// - Throws: `CommandFailure` where its directory cannot be made; `StoreError`.
     package static func open(
-        _ configuration: StoreConfiguration, environment: [String: String], release: String, log: Log, changes: Log
+        _ configuration: StoreConfiguration, environment: [String: String], release: String, log: Log, changes: Log,
+        membership: Membership
     ) throws -> OpenStore {
         switch configuration.database {
         case .sqlite(let path):
@@ -27,9 +29,9 @@ package enum StoreDriver {
         case .postgres(let postgres):
             let settings = try settings(postgres, environment)
             var options = PostgresStore.Options()
-            (options.log, options.changes, options.isAlone) = (log, changes, true)
+            (options.log, options.changes, options.membership) = (log, changes, membership)
             let store = try PostgresStore(settings, release: release, options: options)
-            return OpenStore(store: store, pulse: store.pulse, lock: nil)
+            return OpenStore(store: store, pulse: store.pulse, lock: nil, isShared: true)
         }
     }
 
@@ -50,7 +52,7 @@ package enum StoreDriver {
                 .notice, "the store was not closed well, and is too large to be looked through before it is used",
                 [("next", "upgrade-relay store check")])
         }
-        return OpenStore(store: store, pulse: store.pulse, lock: lock)
+        return OpenStore(store: store, pulse: store.pulse, lock: lock, isShared: false)
     }
 
     /// The store that the configuration names, for commands that find no daemon.
@@ -109,9 +111,7 @@ package enum StoreDriver {
         let lock = try StoreLock(store: path)
         defer { withExtendedLifetime(lock) {} }
         let source = try SQLiteStore(path: path, release: release)
-        var options = PostgresStore.Options()
-        options.isAlone = true
-        let target = try PostgresStore(try settings(postgres, environment), release: release, options: options)
+        let target = try PostgresStore(try settings(postgres, environment), release: release)
         defer { target.close() }
         return try SourceCheck.run(on: source, at: path) { check in
             try source.read("reading the whole store") { connection in
@@ -130,11 +130,14 @@ package struct OpenStore {
     package let store: any RelayStore
     /// Of whoever writes: beats with every write, and now and then in the middle of a long one.
     package let pulse: Pulse
+    /// Whether other relays may work on it at a time.
+    package let isShared: Bool
     private let lock: StoreLock?
 
-    fileprivate init(store: any RelayStore, pulse: Pulse, lock: StoreLock?) {
+    fileprivate init(store: any RelayStore, pulse: Pulse, lock: StoreLock?, isShared: Bool) {
         self.store = store
         self.pulse = pulse
         self.lock = lock
+        self.isShared = isShared
     }
 }

@@ -18,6 +18,9 @@ package enum SQLDialect: Sendable {
     /// Behind a query: that nobody else changes its rows until the end of the transaction. SQLite has one writer.
     package var forUpdate: SQL { self == .sqlite ? "" : "FOR UPDATE" }
 
+    /// The store's own clock, in milliseconds; `?1` is `SQLStore.storeClock`.
+    package var now: SQL { self == .sqlite ? "?1" : "coalesce(CAST(?1 AS bigint), now_ms())" }
+
     /// 32 random hex digits.
     package var randomID: SQL {
         self == .sqlite ? "lower(hex(randomblob(16)))" : "replace(CAST(gen_random_uuid() AS text), '-', '')"

@@ -21,8 +21,21 @@ package protocol SQLStore: RelayStore {
     /// The device of a token in each app that has it, ascending by id.
     func devices(token: String, _ connection: Connection) throws -> [ListedDevice]
 
-    /// One transaction, which has to itself what `lock` says.
+    /// One transaction, which has to itself what `lock` says. Of a relay that was fenced it does nothing.
+    ///
+    /// - Throws: `StoreError`, `.fenced`.
     func write<R: Sendable>(_ doing: String, lock: WriteLock, _ body: (Connection) throws -> R) throws -> R
+
+    /// What the leases of relays count by; nil: the database's own clock.
+    var storeClock: Timestamp? { get }
+
+    /// What keeps this relay's lease: it is over soon, one way or the other.
+    ///
+    /// - Parameter isOneStatement: it needs no transaction, and may be done twice.
+    func keepLease<R: Sendable>(_ doing: String, isOneStatement: Bool, _ body: (Connection) throws -> R) throws -> R
+
+    /// Ends what a relay has open with the store, as seen from there.
+    func endSessions(of node: Int64) throws
 }
 
 /// What a transaction has to itself for as long as it goes on. A driver with one writer has everything.
@@ -33,4 +46,10 @@ package enum WriteLock: Sendable {
     case app(AppKey)
     /// The same of the app that the campaign is of.
     case campaign(CampaignKey)
+}
+
+extension SQLStore {
+    func keepLease<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+        try keepLease(doing, isOneStatement: false, body)
+    }
 }

@@ -48,6 +48,12 @@ extension SourceRunner {
         }
     }
 
+    /// Takes what the relay was told that asks the stores for all, or did before this one.
+    func takeUpEvidence() {
+        status.forgetEvidence()
+        recallEvidence()
+    }
+
     /// Writes what has changed.
     ///
     /// - Returns: false where the relay's store refuses some of it, which is to be tried again.

@@ -49,6 +49,8 @@ package struct SourceLoop {
     private var slots = QuestionSlots()
     /// How many sources were watched since the start.
     private var count = 0
+    /// Whether this relay is the one that asks: at the last turn.
+    private var led: Bool
     /// Whose turn it is first, so that each gets a slot in time.
     private var first = 0
 
@@ -65,6 +67,7 @@ package struct SourceLoop {
         self.callbacks = callbacks
         self.directories = directories
         self.threads = threads
+        led = runner.store.membership.leads
         adopt(plan)
     }
 
@@ -88,8 +91,16 @@ package struct SourceLoop {
             case .poke: evidenceChanged()
             case .ask(let app): hasten(app)
             case .answered(let number, let answer): answered(number, answer)
+            case .kept: if !led { runner.takeUpEvidence() }
             }
         }
+        let leads = runner.store.membership.leads
+        if leads, !led {
+            // It goes on with what the relay before it was told.
+            runner.takeUpEvidence()
+            evidenceChanged()
+        }
+        led = leads
         if directories?.drain() ?? false { filesChanged() }
         var due: [Timestamp] = []
         first = watched.isEmpty ? 0 : (first + 1) % watched.count
@@ -99,6 +110,8 @@ package struct SourceLoop {
             if let next = work(&one) { due.append(next) }
             watched[index] = one
         }
+        // One relay lets versions through for all.
+        guard leads else { return due.min() ?? runner.clock() + Self.longestSleep }
         // First: what a gate decides by outlives the process, too.
         if let next = evidence.update(runner) { due.append(next) }
         if let next = gates.update(runner, callbacks) { due.append(next) }
@@ -184,6 +197,9 @@ package struct SourceLoop {
             }
             return machine.due(at: runner.clock())
         }
+        // One relay asks for all of them: stores count questions, and a second edit in Google Play may end the first. Files are each
+        // relay's own.
+        guard led else { return nil }
         guard case .ask(let question) = next(watched) else { return due(watched) }
         let isFailing = runner.status.read { $0.faults.text(watched.part) != nil }
         guard slots.isFree(for: question, isFailing: isFailing) else { return nil }

@@ -50,6 +50,8 @@ package final class SourceRunner: VersionLookup {
         case ask(AppKey)
         case answered(Int, SourceAnswer)
         case plan(Plan)
+        /// Another relay may have kept what a store said.
+        case kept
         case stop
     }
 
@@ -115,6 +117,9 @@ package final class SourceRunner: VersionLookup {
     package func askNow(_ app: AppKey) {
         mailbox.post(.ask(app))
     }
+
+    /// Says that what an app store said was kept, by this relay or another one.
+    package func noteKept() { mailbox.post(.kept) }
 
     /// Asks the thread to end and does not wait for it; a question that is on its way is given up within about a second.
     package func askToStop() {

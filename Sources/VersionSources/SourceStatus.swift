@@ -129,6 +129,11 @@ final class SourceStatus: Sendable {
         }
     }
 
+    /// What the relay's store holds is to be taken up anew.
+    func forgetEvidence() {
+        write { ($0.evidence, $0.remembered, $0.book) = ([:], [], EvidenceBook()) }
+    }
+
     /// What the relay's store is to be given.
     func errands() -> [EvidenceBook.Errand] {
         write { state in

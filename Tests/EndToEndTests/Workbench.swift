@@ -32,13 +32,13 @@ final class Workbench {
     ///   - relayKey: the key that the relay signs with; the push service's own unless a test wants a wrong one.
     init(
         relayKey: ES256PrivateKey? = nil, timeToLive: String = "7d",
-        iosKeys: String = "", configure: (inout SimulatorConfiguration) -> Void = { _ in }
+        iosKeys: String = "", topics: Set<String> = [app], configure: (inout SimulatorConfiguration) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         key = try ES256PrivateKey.generate()
         var configuration = SimulatorConfiguration(
-            topics: [Self.app], teamID: Self.teamID, keys: [Self.keyID: key.publicKey])
+            topics: topics, teamID: Self.teamID, keys: [Self.keyID: key.publicKey])
         configuration.certificate = .generated(directory: folder.path)
         configuration.recordPath = folder.appending(path: "record.ndjson").path
         configuration.witness = journal
@@ -163,7 +163,8 @@ final class Workbench {
 
     /// Runs a command of the same binary against this bench.
     func command(_ arguments: String..., input: String? = nil) throws -> CommandResult {
-        try CommandResult.of(arguments + ["--config", path("config.json5")], input: input)
+        let isNamed = arguments.contains("--config")
+        return try CommandResult.of(arguments + (isNamed ? [] : ["--config", path("config.json5")]), input: input)
     }
 
     /// Reads or writes the store as any other program may: with plain SQL.
@@ -221,7 +222,12 @@ final class Workbench {
                 "POST", "/v1/apps/\(Self.app)/ios/devices", body: Array(part.map(\.json).joined(separator: "\n").utf8))
             guard answer.json["stored"] as? Int == part.count else { throw Unexpected("import: \(answer)") }
         }
-        for device in fleet.devices {
+        knows(fleet.devices)
+    }
+
+    /// What is pushed to them is judged.
+    func knows(_ devices: [Fleet.Device]) {
+        for device in devices {
             if let telephone = device.telephone { jury.telephones[device.token, default: []].insert(telephone) }
         }
     }

@@ -20,9 +20,13 @@ struct PostgresConformanceTests {
 
     @Test(arguments: ConformanceCase.all.filter { $0.ability == nil })
     func holds(_ rule: ConformanceCase) async throws {
-        let store = try TestDatabase().store()
-        defer { store.close() }
-        try await rule.hold(for: store)
+        let database = try TestDatabase()
+        let (store, second) = (try database.store(), try database.store())
+        defer {
+            second.close()
+            store.close()
+        }
+        try await rule.hold(for: store, beside: second)
         try CommonPlans.check(store.pool.statements)
     }
 

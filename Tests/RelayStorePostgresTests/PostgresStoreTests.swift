@@ -152,28 +152,6 @@ struct PostgresStoreTests {
         #expect(try store.check { _ in true } == [])
     }
 
-    @Test("Who asks for the schema alone keeps others out until it goes")
-    func alone() throws {
-        let database = try TestDatabase()
-        var options = PostgresStore.Options()
-        (options.isTrial, options.isAlone) = (true, true)
-        let settings = try PostgresSettings(url: database.conninfo, library: .load())
-        let first = try PostgresStore(settings, options: options)
-        let error = try #require(throws: StoreError.self) { try PostgresStore(settings, options: options).close() }
-        #expect(error.code == .busy)
-        // A command that only looks is let in.
-        #expect(try PostgresDatabase(settings, place: "here").check { _ in true } == [])
-        first.close()
-        let deadline = MonotonicTime.soon
-        while MonotonicClock.now() < deadline {
-            // The server learns of the end a moment later.
-            guard let second = try? PostgresStore(settings, options: options) else { continue }
-            second.close()
-            return
-        }
-        Issue.record("the schema is not given free")
-    }
-
     @Test("A server that may lose what it was given is worked on, and said to be unfit")
     func unfit() throws {
         let database = try TestDatabase()

@@ -40,7 +40,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     package static let all: [ConformanceCase] =
-        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + ledger + uneventful
+        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + nodes + ledger + uneventful
         + hygiene
         + leftovers
         + deliveries + erasing

@@ -56,6 +56,11 @@ package struct ReadinessFault: Sendable, Hashable {
                 + "environment"
         case "certificate":
             "make a new certificate at developer.apple.com, put it at apns.certificate with its key, and reload"
+        case "node":
+            "look at the database and at the way to it; `upgrade-relay nodes` says who has what. It goes on by itself when the database "
+                + "confirms the lease"
+        case "relays":
+            "give all of them the same apps, notify, webhooks and enforce, and reload; `upgrade-relay nodes` shows which one differs"
         case "configuration":
             "correct the file, `upgrade-relay check-config`, then `systemctl reload upgrade-relay`; until then the configuration of "
                 + "before is in use"

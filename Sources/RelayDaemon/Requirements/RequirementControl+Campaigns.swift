@@ -67,7 +67,7 @@ extension RequirementControl {
         var status = try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
         if isUrgent { status = try hurry(status.record, by: actor) }
         // Who says so wants no more waiting, whatever its push services wait for.
-        progress.probe(status.record.app)
+        ask(.probe(status.record.app))
         return status
     }
 

@@ -35,7 +35,7 @@ extension RequirementControl {
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
         // What came from a store was asked just now.
-        if StoreKind(rawValue: actor.name) == nil { sources.askNow(bump.app) }
+        if StoreKind(rawValue: actor.name) == nil { ask(.ask(bump.app)) }
         return applied
     }
 

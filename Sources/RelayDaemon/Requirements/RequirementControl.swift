@@ -50,6 +50,15 @@ package final class RequirementControl: RequirementOperations {
         self.clock = clock
     }
 
+    /// Of whichever relay does that: all hear it, this one too.
+    func ask(_ wish: FleetWish) {
+        if !store.membership.isAlone, (try? store.tell(wish)) != nil { return }
+        switch wish {
+        case .probe(let app): progress.probe(app)
+        case .ask(let app): sources.askNow(app)
+        }
+    }
+
     package func eraseUser(
         _ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool
     ) throws -> UserErasure {

@@ -13,15 +13,15 @@ struct PostgresNotification: Hashable, Sendable {
 }
 
 extension PostgresConnection {
-    /// Whether anybody may have told this since the last call, on the channel of the schema's triggers. Without a question to the server,
-    /// but for the first time on this session: then it begins to listen, and what was told before is not known.
-    func hears(_ payload: String, until deadline: MonotonicTime) throws(PostgresFailure) -> Bool {
+    /// What was told on the channel of the schema's triggers since the last call, or is by `deadline`; nil for the first time on this
+    /// session: then it begins to listen, and what was told before is not known.
+    func news(until deadline: MonotonicTime) throws(PostgresFailure) -> [String]? {
         guard isListening else {
-            try execute("LISTEN upgrade_relay", until: deadline)
+            try execute("LISTEN upgrade_relay", until: MonotonicClock.now() + Self.grace)
             isListening = true
-            return true
+            return nil
         }
-        return try notifications(until: MonotonicClock.now()).contains { $0.payload == payload }
+        return try notifications(until: deadline).map(\.payload)
     }
 
     /// What this session was told since the last call: at once what is there, else what comes by `deadline`.

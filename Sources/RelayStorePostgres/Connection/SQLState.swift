@@ -22,6 +22,8 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         case conflict
         /// The statement is prepared anew, once.
         case prepareAnew
+        /// Others have what this relay had (`hold_node`).
+        case fenced
         /// A person has to do something: `hint`.
         case failed
     }
@@ -37,6 +39,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         case "53100": .full
         // "cached plan must not change result type"; a statement that this session does not know (any more).
         case "0A000", "26000": .prepareAnew
+        case "UR001": .fenced
         // A trigger's RAISE; an index row that is too long.
         case "P0001", "54000": .conflict
         case _ where code.hasPrefix("08"): .reconnect
@@ -58,6 +61,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         case "53100": "Free space on the server's disk; what was stored before is untouched"
         case "28P01": "Is it the role's password that store.postgres.password names?"
         case "28000": "The server's pg_hba.conf must let this role in from this address"
+        case "UR001": "This one joins the others again by itself"
         case "3D000": "Create the database: createdb"
         case "42501": "Give the role its rights: it must own the schema, or GRANT them"
         case "3F000", "42P01", "42703", "42883": "Is store.postgres.schema the relay's, and is its schema whole?"
@@ -73,6 +77,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         case .busy, .prepareAnew: .busy
         case .full: .full
         case .conflict: .conflict
+        case .fenced: .fenced
         case .failed: .failed
         }
     }

@@ -36,17 +36,11 @@ extension PostgresStore {
     package func figures() -> StoreFigures { tally.withLock { $0 } }
 
     /// A row for each app, whose revision rises with all that is decided and asked for. Changes of this relay count, too. The server is
-    /// asked where something may have changed, and once a second (`Options.longestSilence`).
+    /// asked where something may have changed (`awaitNews`), and every two seconds (`Options.longestSilence`).
     package func changeMark() throws -> Int64 {
         guard options.longestSilence > .zero else { return try askForMark() }
-        let isTold = try look(.control, "listening for changes by others", isSnapshot: false) { [schema] session in
-            try session.connection.hears("\(schema.name) version", until: session.deadline)
-        }
         let now = MonotonicClock.now()
-        let (known, doubts) = watch.withLock { watch in
-            if isTold { watch.doubt() }
-            return (watch.mark(at: now), watch.doubts)
-        }
+        let (known, doubts) = watch.withLock { ($0.mark(at: now), $0.doubts) }
         if let known { return known }
         let mark = try askForMark()
         watch.withLock { $0.found(mark, doubts: doubts, at: now) }

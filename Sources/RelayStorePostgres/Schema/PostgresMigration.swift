@@ -18,6 +18,7 @@ struct PostgresMigration: Sendable {
             "messages in several languages",
             "countries of devices",
             "who did what, sessions of browsers",
+            "several relays",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

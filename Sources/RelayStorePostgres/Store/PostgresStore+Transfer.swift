@@ -28,12 +28,19 @@ extension PostgresStore {
         let deadline = MonotonicClock.now() + Self.transferPatience
         return try pool.write(.long, "taking another store's rows", until: deadline) { connection in
             let session = PostgresSession(connection: connection, deadline: deadline)
-            // Nobody else works on the schema: there is nothing in it. Its locks are held for minutes all the same.
+            // There is nothing in it; its locks are held for minutes all the same.
             try connection.execute(
                 """
                 SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
                 SET LOCAL maintenance_work_mem = '256MB'
                 """, until: deadline)
+            // No relay joins meanwhile.
+            try connection.execute("LOCK TABLE node IN EXCLUSIVE MODE", until: deadline)
+            guard try !session.exists("SELECT 1 FROM node WHERE gone_at IS NULL AND alive_until > now_ms()") else {
+                throw StoreError(
+                    .busy, context: "a relay works on the schema \(schema.name) at \(pool.place)",
+                    hint: "Stop it, or name another schema in store.postgres.schema")
+            }
             for table in TransferredTable.all {
                 try connection.execute("ALTER TABLE \(table.name) DISABLE TRIGGER USER", until: deadline)
                 guard try !session.exists("SELECT 1 FROM \(table.name)") else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-import RelayStore
+package import RelayStore
 package import StoreSQL
 import Synchronization
 package import Telemetry
@@ -21,8 +21,7 @@ package final class PostgresStore: SQLStore {
     let tally = Mutex(StoreFigures())
     /// What is known of changes by others.
     let watch: Mutex<ChangeWatch>
-    /// Holds the schema for one relay; nil where it was not asked for.
-    private let place: SchemaPlace?
+    package var membership: Membership { options.membership }
     /// With what of the server's settings the store may lose what it promises to keep.
     private let unready: SessionFault?
 
@@ -40,11 +39,9 @@ package final class PostgresStore: SQLStore {
         do {
             let deadline = MonotonicClock.now() + Self.patience(.requests)
             let faults = try pool.faults(
-                schema: settings.schema, connections: settings.connections + (options.isAlone ? 1 : 0),
-                until: deadline)
+                schema: settings.schema, connections: settings.connections, until: deadline)
             if let fault = faults.first(where: { $0.consequence == .refuse }) { throw fault.storeError }
             unready = options.isTrial ? nil : faults.first
-            place = options.isAlone ? try SchemaPlace(in: settings) : nil
             guard options.grows else { return }
             try pool.use(.long, "opening the store", until: MonotonicClock.now() + Self.patience(.long)) {
                 [schema] connection in
@@ -59,7 +56,6 @@ package final class PostgresStore: SQLStore {
 
     package func close() {
         pool.close()
-        place?.close()
     }
 
     package var random: RandomSource { options.random }
@@ -99,7 +95,6 @@ package final class PostgresStore: SQLStore {
         let deadline = MonotonicClock.now() + Self.patience(role)
         return try noting {
             try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
-                place?.look()
                 let session = PostgresSession(connection: connection, deadline: deadline, isReadOnly: true)
                 guard isSnapshot else { return try body(session) }
                 return try connection.transaction(
@@ -117,9 +112,13 @@ package final class PostgresStore: SQLStore {
         let deadline = MonotonicClock.now() + Self.patience(role)
         return try noting {
             let start = MonotonicClock.now()
+            // One message: numbers of this relay's own.
+            let begin =
+                membership.isAlone
+                ? "BEGIN"
+                : "BEGIN; SELECT hold_node(\(membership.lease?.node ?? 0), \(membership.lease?.incarnation ?? 0))"
             let result = try pool.use(role, doing, until: deadline) { connection in
-                try place?.hold()
-                return try connection.transaction(until: deadline) { connection in
+                try connection.transaction(begin, until: deadline) { connection in
                     let session = PostgresSession(connection: connection, deadline: deadline)
                     try session.take(lock)
                     return try body(session)
@@ -132,7 +131,7 @@ package final class PostgresStore: SQLStore {
         }
     }
 
-    private func noting<R>(_ body: () throws -> R) throws -> R {
+    func noting<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as StoreError {
@@ -178,15 +177,15 @@ extension PostgresStore {
         package var log = Log.discarding
         /// Gets a line for each change of what is required. Default nobody's.
         package var changes = Log.discarding
-        /// Whether no other relay may work on the schema meanwhile. Default false.
-        package var isAlone = false
+        /// What this relay may do beside others. Default one that is alone.
+        package var membership = Membership()
         /// Whether the schema is made, or brought to the newest version. Default true.
         package var grows = true
         /// Leaves the machine to others between the parts of a long work. Default sleeps.
         package var rest: @Sendable (Duration) -> Void = Pause.rest
-        /// How long nothing is asked where nobody has told of a change. Zero: not at all; for a clock that is not the system's. Default a
-        /// second.
-        package var longestSilence = Duration.seconds(1)
+        /// How long nothing is asked where nobody has told of a change. Zero: not at all; for a clock that is not the system's. Default
+        /// two seconds.
+        package var longestSilence = Duration.seconds(2)
         /// Whether the store works on a server that may lose what it was given: for tests and demonstrations. Default false.
         package var isTrial = false
         /// Called before each transaction and each look: where others may have their turn in a simulation, which has one thread. Not by

@@ -36,6 +36,7 @@ extension Migration {
             "messages in several languages",
             "countries of devices",
             "who did what, sessions of browsers",
+            "several relays",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -93,19 +93,22 @@ package enum RunTable {
     package static let isOpen: SQL = "s.cursor < s.last AND n.rest IS NULL"
 }
 
-/// With one node, always: whoever claims is it.
 extension SQLStore {
-    private var node: Int64 { 1 }
-
-    package func claimRun(_ campaign: CampaignKey) throws -> RunLease? {
-        try write("taking over a campaign", lock: .campaign(campaign)) { connection in
-            try connection.first(
+    package func claimRun(_ campaign: CampaignKey, project: String?) throws -> RunLease? {
+        let node = membership.node
+        return try write("taking over a campaign", lock: .campaign(campaign)) { connection in
+            if let project, try !NodeTable.claim(project, for: node, connection) { return nil }
+            // Its own, where the answer to an earlier claim was lost.
+            let lease = try connection.first(
                 """
-                UPDATE campaign_run SET owner = ?1, epoch = epoch + 1
-                WHERE campaign_id = ?2 AND 'running' = (SELECT c.state FROM campaign AS c WHERE c.id = ?2)
+                UPDATE campaign_run SET owner = ?1, epoch = epoch + 1, project = ?3
+                WHERE campaign_id = ?2 AND (owner IS NULL OR owner = ?1)
+                    AND 'running' = (SELECT c.state FROM campaign AS c WHERE c.id = ?2)
                 RETURNING epoch, commits
-                """, node, campaign.row
+                """, node, campaign.row, project
             ) { RunLease(campaign: campaign, owner: node, epoch: $0.integer(0), commits: $0.integer(1)) }
+            if project != nil, lease == nil { try NodeTable.releaseProjects(of: node, connection) }
+            return lease
         }
     }
 
@@ -116,6 +119,7 @@ extension SQLStore {
                 UPDATE campaign_run SET owner = NULL, epoch = epoch + 1
                 WHERE campaign_id = ? AND owner = ? AND epoch = ?
                 """, lease.campaign.row, lease.owner, lease.epoch)
+            try NodeTable.releaseProjects(of: lease.owner, connection)
         }
     }
 

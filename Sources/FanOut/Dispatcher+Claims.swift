@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+import RelayEngine
+import RelayStore
+import Telemetry
+
+/// Which campaigns this relay sends, of those that run: each has one owner at a time (`RunLease`).
+extension Dispatcher {
+    /// How often it is looked what other relays have left, beside what is told of it.
+    static let fleetInterval = Duration.seconds(2)
+    /// How much later a free campaign is claimed for each that this relay sends.
+    private static let claimDelay = Duration.milliseconds(20)
+
+    /// What this relay owned may be another's by now, or will be in a moment: nothing of it is sent any more, and what still is its own is
+    /// claimed anew.
+    mutating func noticeTerm() {
+        let term = store.membership.term
+        guard term != self.term else { return }
+        self.term = term
+        for run in runsInOrder { halt(run) }
+        claimsDue = [:]
+        lookAtOnce()
+    }
+
+    /// Of several relays the one that sends least is the first to claim what nobody sends.
+    mutating func mayClaim(_ campaign: CampaignKey, at now: MonotonicTime) -> Bool {
+        guard !store.membership.isAlone else { return true }
+        let due = claimsDue[campaign] ?? now + Self.claimDelay * runs.count
+        claimsDue[campaign] = due
+        if due > now { nextLook = min(nextLook, due) }
+        return due <= now
+    }
+
+    /// Takes the campaign over, and begins it or ends it.
+    mutating func claim(
+        _ record: CampaignRecord, _ route: AppRoute, at now: Moment, surelyPast: Timestamp
+    ) throws {
+        guard let lease = try store.claimRun(record.key, project: route.provider.quota?.project) else {
+            // It has just been stopped, or another relay was faster; or that one sends for the project, and has yet to come to it.
+            claimsDue[record.key] = now.tick + Self.fleetInterval
+            return
+        }
+        claimsDue[record.key] = nil
+        running.insert(record.key)
+        let seen = record.seen(route.waveRules)
+        var lifecycle = CampaignLifecycle(seen)
+        do {
+            if lifecycle.looked(seen, at: surelyPast) == .expire {
+                try expire(record, at: now.wall)
+            } else {
+                try begin(record, lease, lifecycle, route, at: now)
+            }
+        } catch {
+            endedLeases.append(lease)
+            throw error
+        }
+        if runs[record.key] == nil { endedLeases.append(lease) }
+    }
+
+    /// Of what is over. Whoever comes next waits for it.
+    mutating func giveBackRuns() {
+        guard !storeRests else { return }
+        do {
+            while let lease = endedLeases.last {
+                try store.releaseRun(lease)
+                endedLeases.removeLast()
+            }
+        } catch {
+            noteStore(error)
+        }
+    }
+}

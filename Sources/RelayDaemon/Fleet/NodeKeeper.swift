@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import Synchronization
+package import Telemetry
+import Threading
+
+/// Keeps this relay's lease among those that work on a store, gives up who is gone, and passes on what the others tell.
+///
+/// `join` and `turn` are called by one thread at a time, its own once it was started.
+package final class NodeKeeper: Sendable {
+    /// How far two clocks may differ before an operator is told.
+    private static let clockTolerance = Duration.seconds(2)
+    /// How long the end of a lease that nobody waits for may take.
+    private static let pause = Duration.milliseconds(50)
+
+    private let store: any RelayStore
+    private let log: Log
+    private let name: String
+    private let boot: @Sendable () -> MonotonicTime
+    private let wall: @Sendable () -> Timestamp
+    private let state: Mutex<State>
+    private let thread = Mutex<NativeThread?>(nil)
+    private let stopping = CancellationFlag()
+
+    private struct State {
+        var machine: NodeMachine
+        var node: NodeLease?
+        var description: NodeDescription
+        /// Its own, and others' that the database has at the time.
+        var configurations = 1
+        var faults = FaultLog()
+        var isTrusted = false
+    }
+
+    /// - Parameters:
+    ///   - boot: a clock that goes on while the machine is suspended.
+    ///   - wall: this machine's own.
+    package init(
+        store: any RelayStore, description: NodeDescription, log: Log,
+        boot: @escaping @Sendable () -> MonotonicTime = BootClock.now,
+        wall: @escaping @Sendable () -> Timestamp = WallClock.now
+    ) {
+        (self.store, self.log, self.boot, self.wall, name) = (store, log, boot, wall, description.name)
+        state = Mutex(State(machine: NodeMachine(at: boot()), description: description))
+        store.membership.beginFleet(clock: boot)
+    }
+
+    /// Takes this relay's place; who had its name before is given up. Call once, before anything else is asked of the store.
+    ///
+    /// - Throws: `StoreError`.
+    package func join() throws {
+        let (sent, wallSent) = (boot(), wall())
+        let (node, at) = try store.join(state.withLock { $0.description }, for: NodeMachine.lease)
+        note(storeTime: at, sent: wallSent)
+        let now = boot()
+        state.withLock { state in
+            state.machine.good(sent: sent, answered: now)
+            state.node = node
+        }
+        publish()
+        try? lookAround(fences: false)
+    }
+
+    /// Does what is due.
+    ///
+    /// - Returns: when to come again at the latest.
+    package func turn() -> MonotonicTime {
+        while true {
+            let now = boot()
+            let action = state.withLock { $0.machine.next(at: now) }
+            if case .wait(let until) = action {
+                publish()
+                return until
+            }
+            do {
+                switch action {
+                case .join: try join()
+                case .beat: try beat()
+                case .look(let fences): try lookAround(fences: fences)
+                case .wait: break
+                }
+                state.withLock { _ = $0.faults.clear("node") }
+            } catch {
+                let isNew = state.withLock { state in
+                    state.machine.failed(action, at: boot())
+                    return state.faults.set("node", "\(error)")
+                }
+                if isNew { log(.warning, "this relay's lease is not prolonged", [("error", "\(error)")]) }
+            }
+            publish()
+        }
+    }
+
+    private func beat() throws {
+        guard let node = state.withLock({ $0.node }) else { return }
+        let (sent, wallSent) = (boot(), wall())
+        let at = try store.beat(
+            node, for: NodeMachine.lease, configuration: state.withLock { $0.description.configuration },
+            clockAhead: store.membership.ahead)
+        let now = boot()
+        guard let at else {
+            state.withLock { state in
+                state.machine.fenced(at: now)
+                state.node = nil
+            }
+            return log(
+                .warning, "other relays took this one for dead, and have what it had: it begins anew",
+                [("node", name)])
+        }
+        note(storeTime: at, sent: wallSent)
+        state.withLock { $0.machine.good(sent: sent, answered: now) }
+    }
+
+    /// - Parameter fences: whether whose lease has run out may be given up.
+    private func lookAround(fences: Bool) throws {
+        guard let node = state.withLock({ $0.node }) else { return }
+        var look = try store.lookAtFleet()
+        state.withLock { state in
+            state.machine.looked(at: boot())
+            state.configurations = look.configurations
+        }
+        if fences {
+            for lapsed in look.lapsed where lapsed != node {
+                let other = try store.nodes().first { $0.lease == lapsed }?.description.name ?? "\(lapsed.node)"
+                guard try store.fence(lapsed) else { continue }
+                log(.warning, "a relay that was not heard of any more is given up: what it had is free", [("node", other)])
+                if look.leader == lapsed.node { look.leader = nil }
+            }
+        }
+        let led = store.membership.leads
+        let leads = try look.leader == nil ? store.lead(node) : look.leader == node.node
+        store.membership.note(leads: leads)
+        if leads, !led { log(.notice, "this relay does now what one does for all", [("node", name)]) }
+    }
+
+    /// What others may read. Says once that nothing may be sent, and once that it may again.
+    private func publish() {
+        let now = boot()
+        let (node, until, change) = state.withLock { state in
+            let until = state.machine.trustedUntil
+            let isTrusted = until.map { now < $0 } ?? false
+            // Of one that was fenced there is a line already.
+            let isNews = isTrusted != state.isTrusted && until != nil
+            if isNews || until == nil { state.isTrusted = isTrusted }
+            return (state.node, until, isNews ? isTrusted : nil)
+        }
+        store.membership.note(node, trustedUntil: until)
+        switch change {
+        case true?: log(.notice, "this relay's lease is confirmed", [("node", name)])
+        case false?:
+            log(
+                .error, "the database has not confirmed this relay's lease in time: nothing is sent until it does",
+                [("node", name)])
+        case nil: break
+        }
+    }
+
+    private func note(storeTime: Timestamp, sent: Timestamp) {
+        let now = wall()
+        let ahead = storeTime - sent - (now - sent) / 2
+        guard store.membership.note(ahead: ahead) else { return }
+        guard ahead > Self.clockTolerance || ahead < .zero - Self.clockTolerance else { return }
+        log(
+            .warning, "this machine's clock is not the database's, which is gone by",
+            [("ahead", "\(ahead.milliseconds) ms")])
+    }
+
+    /// What keeps this relay from sending; nil: nothing.
+    package var fault: String? {
+        state.withLock { state in
+            state.isTrusted ? nil : "its lease is not confirmed: \(state.faults.text("node") ?? "it is taken anew")"
+        }
+    }
+
+    /// What an operator should put right among the relays; nil: nothing.
+    package var warning: String? {
+        let count = state.withLock { $0.configurations }
+        return count > 1
+            ? "the relays of this store have \(count) different configurations, and only the leader's counts for what one does for all"
+            : nil
+    }
+
+    /// The configuration was read anew.
+    package func note(configuration: String) { state.withLock { $0.description.configuration = configuration } }
+
+    // MARK: The thread
+
+    /// - Parameter onNews: is told what others tell, on the thread.
+    /// - Throws: where the system has no thread left.
+    package func start(onNews: @escaping @Sendable (FleetNews) -> Void) throws {
+        let thread = try NativeThread(name: "node") { [self] in
+            var led = false
+            while !stopping.isSet {
+                let next = turn()
+                if store.membership.leads != led {
+                    led = store.membership.leads
+                    onNews(.everything)
+                }
+                // Time that a suspended machine missed makes it wake too late, not too early.
+                let deadline = MonotonicClock.now() + min(next - boot(), Self.pause * 20)
+                do {
+                    let news = try store.awaitNews(until: deadline)
+                    if !news.isEmpty { onNews(news) }
+                } catch {
+                    Pause.rest(min(next - boot(), Self.pause))
+                }
+            }
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Gives back all that this relay has, when nothing of it works any more.
+    package func stop() {
+        stopping.set()
+        thread.withLock { $0.take() }?.join()
+        guard let node = state.withLock({ $0.node }) else { return }
+        do {
+            try store.leave(node)
+        } catch {
+            log(.warning, "the other relays learn of this one's end by its silence", [("error", "\(error)")])
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a relay of a fleet does to keep its lease, and when it may trust it. Pure: events and time in, actions out.
+///
+/// | state | means | ends |
+/// |---|---|---|
+/// | out | it has no place: it owns nothing and sends nothing | it joins, as a new incarnation |
+/// | trusted | its last good heartbeat was sent less than 4.5 s ago | that time is over |
+/// | in doubt | the database may have given its place away: it sends nothing, and keeps what it owns | a heartbeat succeeds, or finds that it was fenced: out |
+///
+/// Others fence it 6 s after its last heartbeat by the database's clock: by then it has been silent for 1.5 s. A database that is gone
+/// fences nobody, for nobody can ask it to; nor does a relay whose own connection is young or slow, for then the database was away, and
+/// everybody's lease has run out alike.
+///
+/// Its times are of a clock that goes on while the machine is suspended (clock_gettime(2), CLOCK_BOOTTIME).
+package struct NodeMachine: Sendable, Equatable {
+    package enum Action: Hashable, Sendable {
+        case join
+        case beat
+        /// Look whose lease has run out, and whether there is a leader.
+        ///
+        /// - fences: whether those may be fenced.
+        case look(fences: Bool)
+        case wait(until: MonotonicTime)
+    }
+
+    /// How long a heartbeat holds, by the database's clock.
+    package static let lease = Duration.seconds(6)
+    package static let beat = Duration.milliseconds(1500)
+    /// How long it is trusted, from when it was sent.
+    package static let trust = Duration.milliseconds(4500)
+    package static let look = Duration.seconds(1)
+    /// A heartbeat that took longer speaks against the database.
+    package static let slow = Duration.seconds(1)
+    /// After an error.
+    package static let rest = Duration.milliseconds(250)
+
+    private struct Place: Sendable, Equatable {
+        /// When the last good heartbeat was sent, and how long it took.
+        var sent: MonotonicTime
+        var took: Duration
+        /// Since when each has been good.
+        var steadySince: MonotonicTime
+    }
+
+    private var place: Place?
+    private var nextBeat: MonotonicTime
+    private var nextLook: MonotonicTime
+
+    package init(at now: MonotonicTime) { (nextBeat, nextLook) = (now, now) }
+
+    package func next(at now: MonotonicTime) -> Action {
+        guard let place else { return now >= nextBeat ? .join : .wait(until: nextBeat) }
+        if now >= nextBeat { return .beat }
+        if now >= nextLook {
+            return .look(fences: now - place.steadySince >= Self.lease && place.took < Self.slow)
+        }
+        return .wait(until: min(nextBeat, nextLook))
+    }
+
+    /// Until when it may send; nil: it has no place.
+    package var trustedUntil: MonotonicTime? { place.map { $0.sent + Self.trust } }
+
+    /// It has a place, or a heartbeat was good.
+    package mutating func good(sent: MonotonicTime, answered now: MonotonicTime) {
+        // What could not be trusted in between was not steady.
+        let steady = place.flatMap { sent - $0.sent < Self.trust ? $0.steadySince : nil } ?? now
+        place = Place(sent: sent, took: now - sent, steadySince: steady)
+        nextBeat = sent + Self.beat
+    }
+
+    /// A heartbeat found that others have what it had.
+    package mutating func fenced(at now: MonotonicTime) { (place, nextBeat) = (nil, now) }
+
+    package mutating func looked(at now: MonotonicTime) { nextLook = now + Self.look }
+
+    /// The database did not do it.
+    package mutating func failed(_ action: Action, at now: MonotonicTime) {
+        place?.steadySince = now
+        switch action {
+        case .join, .beat: nextBeat = now + Self.rest
+        case .look, .wait: nextLook = now + Self.look
+        }
+    }
+}

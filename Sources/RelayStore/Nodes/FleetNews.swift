@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import UpgradeRules
+
+/// What a person asked of one relay that another one does.
+package enum FleetWish: Hashable, Sendable {
+    /// The app's push services are tried at once, whatever they wait for.
+    case probe(AppKey)
+    /// The app's store is asked at once.
+    case ask(AppKey)
+
+    /// The words begin with no table's name.
+    package var text: String {
+        switch self {
+        case .probe(let app): "!probe \(app.platform.rawValue) \(app.app)"
+        case .ask(let app): "!ask \(app.platform.rawValue) \(app.app)"
+        }
+    }
+
+    package init?(_ text: some StringProtocol) {
+        let words = text.split(separator: " ", maxSplits: 2)
+        guard words.count == 3, let platform = Platform(rawValue: String(words[1])) else { return nil }
+        let app = AppKey(app: String(words[2]), platform: platform)
+        switch words[0] {
+        case "!probe": self = .probe(app)
+        case "!ask": self = .ask(app)
+        default: return nil
+        }
+    }
+}
+
+/// What a relay hears of the others: hints, of which some may be lost. Each looks for itself, too.
+package struct FleetNews: Hashable, Sendable {
+    /// In which tables something has changed.
+    package var tables: Set<String> = []
+    package var wishes: [FleetWish] = []
+    /// Anything may have.
+    package var isEverything = false
+
+    package init() {}
+
+    package static let everything = {
+        var news = FleetNews()
+        news.isEverything = true
+        return news
+    }()
+
+    package var isEmpty: Bool { tables.isEmpty && wishes.isEmpty && !isEverything }
+
+    package func concerns(_ names: Set<String>) -> Bool { isEverything || !tables.isDisjoint(with: names) }
+
+    /// - Parameter payload: the schema's name, and what was told of it.
+    package mutating func add(_ payload: String, ofSchema schema: String) {
+        guard payload.hasPrefix(schema + " ") else { return }
+        let told = payload.dropFirst(schema.count + 1)
+        if told.hasPrefix("!") {
+            if let wish = FleetWish(told) { wishes.append(wish) }
+        } else {
+            tables.insert(String(told))
+        }
+    }
+}

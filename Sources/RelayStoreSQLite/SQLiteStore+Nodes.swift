@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import StoreSQL
+import Threading
+
+/// A relay is alone with its file. Several share one in a simulation alone, which has one thread.
+extension SQLiteStore {
+    package var storeClock: Timestamp? { options.clock() }
+
+    package func keepLease<R: Sendable>(
+        _ doing: String, isOneStatement: Bool, _ body: (SQLiteConnection) throws -> R
+    ) throws -> R {
+        let asked = MonotonicClock.now()
+        return try locked(doing) { connection in
+            try commit(on: connection, since: asked, isOfLease: true, body)
+        }
+    }
+
+    /// One writer's transactions are over at once.
+    package func endSessions(of node: Int64) throws {}
+
+    /// There is nobody who could tell.
+    package func awaitNews(until deadline: MonotonicTime) throws -> FleetNews { FleetNews() }
+
+    package func tell(_ wish: FleetWish) throws {}
+}

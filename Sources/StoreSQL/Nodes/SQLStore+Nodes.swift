@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+extension SQLStore {
+    package func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp) {
+        try StoreText.check(keys: description.name)
+        return try keepLease("joining the relays of the store") { connection in
+            // Who has the name and stopped in the middle of a transaction is in nobody's way.
+            if let former = try NodeTable.id(of: description.name, connection) {
+                try NodeTable.exclude(former, connection)
+            }
+            let (joined, now) = try NodeTable.join(description, for: lease, storeClock, connection)
+            try NodeTable.free(joined.node, connection)
+            return (joined, now)
+        }
+    }
+
+    package func beat(
+        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration
+    ) throws -> Timestamp? {
+        try keepLease("saying that this relay is there", isOneStatement: true) { connection in
+            try connection.all(
+                """
+                UPDATE node SET alive_until = \(connection.dialect.now) + ?4, ahead = ?5, configuration = ?6
+                WHERE id = ?2 AND incarnation = ?3 AND gone_at IS NULL RETURNING alive_until - ?4
+                """, storeClock, node.node, node.incarnation, lease.milliseconds, clockAhead.milliseconds,
+                configuration
+            ) { $0.time(0) }.first
+        }
+    }
+
+    package func lookAtFleet() throws -> FleetLook {
+        try keepLease("looking at the other relays", isOneStatement: true) { connection in
+            var look = FleetLook()
+            try connection.rows(
+                """
+                SELECT node, 0 FROM leader UNION ALL
+                SELECT count(DISTINCT configuration), -1 FROM node WHERE gone_at IS NULL UNION ALL
+                SELECT id, incarnation FROM node WHERE gone_at IS NULL AND alive_until < \(connection.dialect.now)
+                """, values: [storeClock], atMost: .max
+            ) { row in
+                switch row.integer(1) {
+                case 0: look.leader = row.integer(0)
+                case -1: look.configurations = Int(row.integer(0))
+                case let incarnation: look.lapsed.append(NodeLease(node: row.integer(0), incarnation: incarnation))
+                }
+            }
+            return look
+        }
+    }
+
+    package func fence(_ node: NodeLease) throws -> Bool {
+        do {
+            return try fenceAtOnce(node)
+        } catch let error as StoreError where error.code == .busy {
+            // It stopped in the middle of a transaction.
+            try endSessions(of: node.node)
+            return try fenceAtOnce(node)
+        }
+    }
+
+    private func fenceAtOnce(_ node: NodeLease) throws -> Bool {
+        try keepLease("giving up another relay") { connection in
+            try NodeTable.exclude(node.node, connection)
+            let isFenced = try connection.run(
+                """
+                UPDATE node SET gone_at = \(connection.dialect.now), gone = 'fenced'
+                WHERE id = ?2 AND incarnation = ?3 AND gone_at IS NULL AND alive_until < \(connection.dialect.now)
+                """, storeClock, node.node, node.incarnation)
+            guard isFenced == 1 else { return false }
+            try NodeTable.free(node.node, connection)
+            return true
+        }
+    }
+
+    package func lead(_ node: NodeLease) throws -> Bool {
+        try keepLease("taking over what one relay does for all") { connection in
+            try connection.run(
+                """
+                INSERT INTO leader (id, node) SELECT 1, id FROM node
+                    WHERE id = ?1 AND incarnation = ?2 AND gone_at IS NULL
+                ON CONFLICT (id) DO NOTHING
+                """, node.node, node.incarnation)
+            return try connection.integer("SELECT node FROM leader") == node.node
+        }
+    }
+
+    package func leave(_ node: NodeLease) throws {
+        try keepLease("leaving the relays of the store") { connection in
+            let isThere = try connection.run(
+                """
+                UPDATE node SET gone_at = \(connection.dialect.now), gone = 'stopped'
+                WHERE id = ?2 AND incarnation = ?3 AND gone_at IS NULL
+                """, storeClock, node.node, node.incarnation)
+            if isThere == 1 { try NodeTable.free(node.node, connection) }
+        }
+    }
+
+    package func nodes() throws -> [NodeRecord] {
+        try read("listing the relays") { connection in
+            let leader = try connection.integer("SELECT node FROM leader")
+            var campaigns: [Int64: [String]] = [:]
+            try connection.rows(
+                """
+                SELECT n.owner, c.public_id FROM campaign_run AS n JOIN campaign AS c ON c.id = n.campaign_id
+                WHERE n.owner IS NOT NULL ORDER BY c.id
+                """, values: [], atMost: .max
+            ) { campaigns[$0.integer(0), default: []].append($0.text(1)) }
+            return try connection.all(
+                """
+                SELECT id, incarnation, name, release, address, configuration, joined_at, alive_until, gone, ahead,
+                    CASE WHEN alive_until < \(connection.dialect.now) THEN 1 ELSE 0 END
+                FROM node ORDER BY id
+                """, storeClock
+            ) { row in
+                let id = row.integer(0)
+                let state = row.optionalText(8).flatMap(NodeRecord.State.init)
+                return NodeRecord(
+                    lease: NodeLease(node: id, incarnation: row.integer(1)),
+                    description: NodeDescription(
+                        name: row.text(2), release: row.text(3), address: row.text(4), configuration: row.text(5)),
+                    state: state ?? (row.integer(10) == 1 ? .lapsed : .alive), joinedAt: row.time(6),
+                    aliveUntil: row.time(7), leads: leader == id, campaigns: campaigns[id] ?? [],
+                    clockAhead: .milliseconds(row.integer(9)))
+            }
+        }
+    }
+
+    package func campaignsOfOthers() throws -> Set<CampaignKey> {
+        try readOnce("looking for campaigns that other relays send") { connection in
+            Set(
+                try connection.all(
+                    "SELECT campaign_id FROM campaign_run WHERE owner IS NOT NULL AND owner <> ?", membership.node
+                ) { CampaignKey(row: $0.integer(0)) })
+        }
+    }
+
+    package func forgetNodes(goneBefore time: Timestamp) throws {
+        try write("forgetting relays that are gone", lock: .rows) { connection in
+            _ = try connection.run("DELETE FROM node WHERE gone_at < ?", time)
+        }
+    }
+}
+
+/// The tables `node`, `leader` and `project`.
+package enum NodeTable {
+    /// - Throws: `StoreError`, `.fenced`, where others have what the relay had.
+    package static func hold(_ node: NodeLease, _ connection: some SQLConnection) throws {
+        let isThere = try connection.exists(
+            "SELECT 1 FROM node WHERE id = ? AND incarnation = ? AND gone_at IS NULL", node.node, node.incarnation)
+        guard !isThere else { return }
+        throw StoreError(
+            .fenced, context: "another relay has what this one had", hint: "This one joins the others again by itself")
+    }
+
+    static func id(of name: String, _ connection: some SQLConnection) throws -> Int64? {
+        try connection.integer("SELECT id FROM node WHERE name = ?", name)
+    }
+
+    static func join(
+        _ description: NodeDescription, for lease: Duration, _ clock: Timestamp?, _ connection: some SQLConnection
+    ) throws -> (NodeLease, at: Timestamp) {
+        let joined = try connection.all(
+            """
+            INSERT INTO node (name, incarnation, release, address, configuration, joined_at, alive_until)
+            VALUES (?2, 1, ?3, ?4, ?5, \(connection.dialect.now), \(connection.dialect.now) + ?6)
+            ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, release = excluded.release,
+                address = excluded.address, configuration = excluded.configuration, joined_at = excluded.joined_at,
+                alive_until = excluded.alive_until, gone_at = NULL, gone = NULL
+            RETURNING id, incarnation, joined_at
+            """, clock, description.name, description.release, description.address, description.configuration,
+            lease.milliseconds
+        ) { (NodeLease(node: $0.integer(0), incarnation: $0.integer(1)), at: $0.time(2)) }
+        guard let joined = joined.first else { preconditionFailure("an upsert without a row") }
+        return joined
+    }
+
+    /// Until the end of the transaction nobody writes for the relay; what it has begun to write is waited for, for a second.
+    static func exclude(_ node: Int64, _ connection: some SQLConnection) throws {
+        guard connection.dialect == .postgres else { return }
+        try connection.run("SELECT exclude_node(?)", node)
+    }
+
+    /// What it had is anybody's.
+    static func free(_ node: Int64, _ connection: some SQLConnection) throws {
+        try connection.run("DELETE FROM leader WHERE node = ?", node)
+        try connection.run("UPDATE project SET owner = NULL WHERE owner = ?", node)
+        try connection.run("UPDATE campaign_run SET owner = NULL, epoch = epoch + 1 WHERE owner = ?", node)
+    }
+
+    /// Takes over sending for a project; false where another relay does.
+    static func claim(_ project: String, for node: Int64, _ connection: some SQLConnection) throws -> Bool {
+        let owner = try connection.all(
+            """
+            INSERT INTO project (name, owner) VALUES (?1, ?2)
+            ON CONFLICT (name) DO UPDATE SET owner = ?2 WHERE project.owner IS NULL OR project.owner = ?2
+            RETURNING owner
+            """, project, node
+        ) { $0.integer(0) }
+        return !owner.isEmpty
+    }
+
+    /// Gives back the projects that a relay sends for and has no campaign of any more.
+    static func releaseProjects(of node: Int64, _ connection: some SQLConnection) throws {
+        try connection.run(
+            """
+            UPDATE project SET owner = NULL WHERE owner = ?1 AND NOT EXISTS (
+                SELECT 1 FROM campaign_run AS n WHERE n.owner = ?1 AND n.project = project.name)
+            """, node)
+    }
+}

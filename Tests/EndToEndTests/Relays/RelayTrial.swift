@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import OwnThread
+import PrivatePostgres
+import PushSimulator
+import StorePeers
+import TestPeers
+import Testing
+
+/// Several real relays on one database, one push service, and what is to hold whatever becomes of them.
+///
+/// The judge is the push service's record, against the ledger: each of the audience, nobody else, each with one id.
+final class RelayTrial {
+    static let other = "com.example.other"
+
+    let bench: Workbench
+    let server: PostgresServer
+    let fleet: Fleet
+    /// nil: it was killed.
+    private(set) var relays: [RelayProcess?] = []
+    private let begun = ContinuousClock.now
+    /// What two of them may have had in flight when one was interrupted (`BatchBudget`).
+    static let inFlight = 32_000
+
+    /// - Parameters:
+    ///   - seconds: how long a campaign of all devices takes at least.
+    ///   - ways: by relay: what it connects to the database by, in place of the server's socket.
+    init(
+        relays count: Int = 2, devices: Int = 2_000, seconds: Int, ways: [Int: String] = [:],
+        configure: (inout SimulatorConfiguration) -> Void = { _ in }
+    ) throws {
+        server = try PostgresServer.durable()
+        fleet = Fleet(count: devices)
+        let rate = max(1, devices / seconds)
+        bench = try Workbench(
+            iosKeys: "pace: { ratePerSecond: \(rate) },", topics: [Workbench.app, Self.other]
+        ) {
+            $0.latency = .milliseconds(20)
+            configure(&$0)
+        }
+        let text = try String(contentsOf: bench.folder.appending(path: "config.json5"), encoding: .utf8)
+        for number in 0..<count {
+            let way = ways[number] ?? server.conninfo()
+            let own =
+                text.replacing(
+                    "sqlite: { path: \"\(bench.path("relay.db"))\" }",
+                    with: "postgres: { url: \"\(way)\", node: \"relay-\(number)\" }"
+                ).replacing("control.sock", with: "control-\(number).sock")
+            // The same app once more, under another name and topic.
+            let first = own.range(of: "\"\(Workbench.app)\": {").map { own[$0.lowerBound...] } ?? ""
+            let end = first.range(of: "} } },").map { first[..<$0.upperBound] } ?? ""
+            let both = own.replacing(end, with: end + "\n" + end.replacing(Workbench.app, with: Self.other))
+            try Data(both.utf8).write(to: bench.folder.appending(path: "relay-\(number).json5"))
+        }
+        relays = Array(repeating: nil, count: count)
+    }
+
+    deinit { for relay in relays { relay?.kill() } }
+
+    /// - Parameter environment: what is in its environment beside ours.
+    func start(_ number: Int, environment: [String: String] = [:]) throws {
+        let relay = try RelayProcess(
+            launching: bench.path("relay-\(number).json5"), arguments: ["--log-level", "info"],
+            environment: environment)
+        relays[number] = relay
+        try relay.waitUntilReady()
+    }
+
+    func startAll() throws { for number in relays.indices { try start(number) } }
+
+    func relay(_ number: Int) throws -> RelayProcess { try #require(relays[number], "relay-\(number) runs") }
+
+    func kill(_ number: Int) {
+        relays[number]?.kill()
+        relays[number] = nil
+    }
+
+    /// In order.
+    func stop(_ number: Int) throws {
+        let relay = try relay(number)
+        relay.send(SIGTERM)
+        let end = relay.wait()
+        #expect(end.status == 0 && !end.wasKilled, "\(relay.log)")
+        relays[number] = nil
+    }
+
+    var log: String {
+        relays.enumerated().map { "relay-\($0):\n\($1?.log ?? "(killed)")" }.joined(separator: "\n\n")
+    }
+
+    // MARK: The API
+
+    func api(
+        _ number: Int, _ method: String, _ path: String, body: String? = nil
+    ) throws -> (status: Int, json: [String: Any]) {
+        var request = HTTPRequest(method, "http://localhost\(path)")
+        if let body { request.body = Array(body.utf8) }
+        let response = try HTTPClient(unixSocket: bench.path("control-\(number).sock")).send(request)
+        let json = response.body.isEmpty ? nil : try? JSONSerialization.jsonObject(with: Data(response.body))
+        return (response.status, json as? [String: Any] ?? [:])
+    }
+
+    func register(_ devices: [Fleet.Device], app: String = Workbench.app, by number: Int = 0) throws {
+        let answer = try api(
+            number, "POST", "/v1/apps/\(app)/ios/devices", body: devices.map(\.json).joined(separator: "\n"))
+        guard answer.json["stored"] as? Int == devices.count else { throw Unexpected("import: \(answer)") }
+        bench.knows(devices)
+    }
+
+    /// - Returns: the campaign's id.
+    func bump(_ required: String = "2.0.0", app: String = Workbench.app, by number: Int = 0) throws -> String {
+        let answer = try api(
+            number, "PUT", "/v1/apps/\(app)/ios/version",
+            body: #"{"required":"\#(required)","latest":"\#(required)","confirm":true}"#)
+        return try bench.campaign(of: answer)
+    }
+
+    func view(_ campaign: String, by number: Int = 0) throws -> CampaignView {
+        try CampaignView(json: api(number, "GET", "/v1/campaigns/\(campaign)").json)
+    }
+
+    /// Whose a campaign is by the database, as its relay's number; nil: nobody's.
+    func owner(of campaign: String) throws -> Int? {
+        let name = try server.sql(
+            """
+            SELECT o.name FROM upgrade_relay.campaign_run AS n JOIN upgrade_relay.campaign AS c ON c.id = n.campaign_id
+            JOIN upgrade_relay.node AS o ON o.id = n.owner WHERE c.public_id = '\(campaign)'
+            """)
+        return name.split(separator: "-").last.flatMap { Int($0) }
+    }
+
+    func leader() throws -> Int? {
+        let name = try server.sql(
+            "SELECT o.name FROM upgrade_relay.leader AS l JOIN upgrade_relay.node AS o ON o.id = l.node")
+        return name.split(separator: "-").last.flatMap { Int($0) }
+    }
+
+    /// What `look` finds, as soon as it finds something.
+    func until<Found>(_ fault: String, within limit: Duration = .seconds(60), _ look: () throws -> Found?) throws -> Found
+    {
+        let deadline = ContinuousClock.now + limit * Patience.factor
+        while true {
+            if let found = try look() { return found }
+            guard ContinuousClock.now < deadline else { throw Unexpected("\(fault), within \(limit)\n\(log)") }
+            // The database tells nobody outside: a look each 5 ms, for what is timed here.
+            usleep(5000)
+        }
+    }
+
+    /// Whose a campaign has become.
+    func owner(of campaign: String, unlike former: Int? = nil) throws -> Int {
+        try until("nobody sends \(campaign)") { try owner(of: campaign).flatMap { $0 == former ? nil : $0 } }
+    }
+
+    func finish(_ campaign: String, by number: Int) throws -> CampaignView {
+        try until("\(campaign) does not end", within: .seconds(120)) {
+            guard let view = try? view(campaign, by: number), view.isFinal else { return nil }
+            return view
+        }
+    }
+
+    // MARK: The verdict
+
+    /// Holds what is recorded and what the phones got against each other.
+    ///
+    /// - Parameters:
+    ///   - campaigns: each with those that it was for.
+    ///   - number: the relay that is asked.
+    ///   - interruptions: how often a relay that sent was stopped, or cut off.
+    func judge(
+        _ name: String, _ campaigns: [(id: String, audience: [Fleet.Device])], by number: Int, interruptions: Int,
+        note: String = ""
+    ) throws {
+        var pushed: [String: Set<String>] = [:]
+        for push in try bench.record() {
+            pushed[try #require(push["token"] as? String), default: []]
+                .insert(try #require(push["apnsId"] as? String))
+        }
+        var ledger: [String: Set<String>] = [:]
+        for (id, audience) in campaigns {
+            let view = try view(id, by: number)
+            #expect(view.state == "completed" && view.addsUp, "\(name): \(view)\n\(log)")
+            #expect(view.counts["accepted"] == audience.count, "\(name): \(view)")
+            for delivery in try deliveries(id, by: number) where delivery["state"] as? String == "accepted" {
+                ledger[try #require(delivery["token"] as? String), default: []]
+                    .insert(try #require(delivery["apnsId"] as? String))
+            }
+        }
+        let wanted = Set(campaigns.flatMap { $0.audience.map(\.token) })
+        #expect(Set(pushed.keys) == wanted, "\(name): each of them, and nobody else")
+        #expect(pushed.values.allSatisfy { $0.count == 1 }, "\(name): sent again with the same id")
+        #expect(ledger == pushed, "\(name): the ledger is the record")
+        let figures = bench.simulator.figures
+        #expect(figures.duplicates <= Self.inFlight * interruptions, "\(name): told twice")
+        let check = try bench.command("store", "check", "--config", bench.path("relay-\(number).json5"))
+        #expect(check.output.contains("the store is sound"), "\(name): \(check)")
+        print(
+            """
+            | \(name) | \(wanted.count) | \(interruptions) | \(wanted.count - Set(pushed.keys).count) \
+            | \(figures.duplicates) | \(note) | \(Int((ContinuousClock.now - begun) / .milliseconds(1))) ms |
+            """)
+    }
+
+    private func deliveries(_ campaign: String, by number: Int) throws -> [[String: Any]] {
+        var all: [[String: Any]] = []
+        var cursor: String?
+        repeat {
+            let rest = cursor.map { "&cursor=\($0)" } ?? ""
+            let page = try api(number, "GET", "/v1/campaigns/\(campaign)/deliveries?limit=1000\(rest)")
+            all += page.json["items"] as? [[String: Any]] ?? []
+            cursor = page.json["next"] as? String
+        } while cursor != nil
+        return all
+    }
+}
