@@ -49,7 +49,6 @@ package protocol AccessTokenStore: Sendable {
 /// Each under the key that signed it, for example "APNs/TEAMID/KEYID", for every relay that has the key.
 package protocol ProviderTokenStore: Sendable {
     func providerToken(key: String) throws -> ProviderToken?
-    func saveProviderToken(_ token: ProviderToken, key: String) throws
 
     /// Puts a token that was just signed in the place of the one of `known`, where `ProviderTokenMachine.mayReplace` lets it. Of
     /// several that do so at once one wins. It touches no pause.

@@ -69,17 +69,6 @@ extension SQLStore {
         }
     }
 
-    package func saveProviderToken(_ token: ProviderToken, key: String) throws {
-        try StoreText.check(keys: key)
-        try write("storing a provider token", lock: .rows) { connection in
-            _ = try connection.run(
-                """
-                INSERT INTO provider_token (key, token, issued_at, paused_until, paused_by) VALUES (?1, ?2, ?3, ?4, ?5)
-                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4, paused_by = ?5
-                """, key, token.text, token.issuedAt, token.pausedUntil, token.pausedBy)
-        }
-    }
-
     package func mintProviderToken(
         _ token: ProviderToken, key: String, replacing known: Timestamp?, at now: Timestamp
     ) throws -> ProviderToken {
