@@ -95,6 +95,19 @@ import UpgradeRules
         #expect(tokenSources.signed == 1)
     }
 
+    @Test func `What another relay does with the key is known when the store tells of it`() throws {
+        // It has a process, and so sources, of its own.
+        let (own, other) = (try provider(), try provider(of: TokenSources()))
+        try sign(other)
+        tokenSources.refresh(at: now)
+        try sign(own)
+        #expect(tokenSources.signed == 0)
+        other.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
+        #expect(own.credentialPause(at: "push:443", now: now) == nil)
+        tokenSources.refresh(at: now)
+        #expect(own.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
+    }
+
     @Test func `A relay with another file of the key's id has a token of its own`() throws {
         try sign(provider())
         let kept = try store.providerToken(key: "APNs/TEAM123456/KEY1234567")
