@@ -63,6 +63,7 @@ import Testing
             }
             let token = try first.token(at: after(minutes))
             #expect(token == taken.withLock { $0 })
+            #expect(try first.token(at: after(minutes + 1)) == token, "and stays so")
             #expect(signed == minutes / 50 + 1, "what nobody is shown is not counted")
         }
     }
