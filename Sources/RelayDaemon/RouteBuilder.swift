@@ -66,9 +66,6 @@ struct RouteBuilder {
         var team: String
         var key: String
         var secret: SecretSource
-
-        /// Under which the store keeps the provider token.
-        var storeKey: String { "APNs/\(team)/\(key)" }
     }
 
     private func tokenSource(_ name: KeyName, at field: String) throws -> APNsTokenSource {
@@ -86,21 +83,19 @@ struct RouteBuilder {
     private func tokenSource(
         _ name: KeyName, _ key: ES256PrivateKey, _ pause: CredentialPause
     ) throws -> APNsTokenSource {
-        let (store, tokenSources, log) = (store, tokenSources, log)
-        return APNsTokenSource(
-            teamID: name.team, keyID: name.key, key: key, stored: try store?.providerToken(key: name.storeKey),
-            pause: pause, onSigned: { tokenSources.noteSigned() }
-        ) { token in
-            do {
-                try store?.saveProviderToken(token, key: name.storeKey)
-            } catch {
-                // Apple counts how often a key's token is renewed: restarts in a row may be too many.
-                log(
-                    .warning, "the provider token or its pause is not kept: a restart may sign another too early",
-                    [("key", name.key), ("error", "\(error)")])
-                throw error
-            }
+        let (tokenSources, keeper) = (
+            tokenSources, store.map { StoredProviderTokens(store: $0, team: name.team, keyID: name.key, log: log) }
+        )
+        let stored = try keeper?.token(.key)
+        if let stored, !APNsTokenSource.isSigned(stored.text, by: key), clock() - stored.issuedAt < .seconds(3_600) {
+            log(
+                .warning,
+                "another key file has signed with this key's id: if it was not exchanged just now, relays have different files",
+                [("team", name.team), ("key", name.key)])
         }
+        return APNsTokenSource(
+            teamID: name.team, keyID: name.key, key: key, stored: stored, keeper: keeper, pause: pause,
+            onSigned: { tokenSources.noteSigned() })
     }
 
     private func route(

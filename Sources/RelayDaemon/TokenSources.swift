@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PushProviders
-import RelayEngine
+package import RelayEngine
 package import Signing
 import Synchronization
 
@@ -48,6 +48,12 @@ package final class TokenSources: Sendable {
         }
     }
 
+    /// The store has heard that another relay has changed a provider token or its pause: each key in use looks at its own. Reads the
+    /// store; no push waits for that.
+    package func refresh(at now: Timestamp) {
+        for source in state.withLock({ $0.sources.all }) { source.refresh(at: now) }
+    }
+
     // MARK: Provider tokens that this process has signed, whatever became of the routes that they were for
 
     private let signings = Atomic(0)
@@ -64,6 +70,8 @@ struct InUse<Name: Hashable & Sendable, Source: AnyObject & Sendable>: Sendable 
     }
 
     private var entries: [Name: Entry] = [:]
+
+    var all: [Source] { entries.values.compactMap(\.source) }
 
     /// - Parameter make: called where none of the name is in use.
     mutating func source(_ name: Name, make: () throws -> Source) rethrows -> Source {

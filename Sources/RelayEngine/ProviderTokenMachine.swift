@@ -29,6 +29,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     package enum Refusal: Sendable, Equatable {
         /// The refused token is not the current one: just send again.
         case alreadyRenewed
+        /// Another relay has signed one meanwhile, which is used from now on. Said by who reads what all relays share.
+        case taken
         case sign
         /// No token may be signed before then, whatever its age.
         case paused(until: Timestamp)
@@ -76,10 +78,35 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         issuedAt = time
     }
 
+    /// Another relay's token of this key is found: whether it is used from now on. A newer one is, for its age is what the next signing
+    /// waits for; and any in the place of one from the future.
+    package func takesUp(issuedAt found: Timestamp, at now: Timestamp) -> Bool {
+        guard let issuedAt else { return true }
+        return found > issuedAt || (found < issuedAt && now - issuedAt + Self.clockStep < .zero)
+    }
+
     /// The service called a token expired that was signed at `tokenIssuedAt`.
     package func refused(tokenIssuedAt: Timestamp, at now: Timestamp) -> Refusal {
         guard tokenIssuedAt == issuedAt else { return .alreadyRenewed }
         if let end = pause(at: now) { return .paused(until: end) }
         return now - tokenIssuedAt >= Self.minimumAge ? .sign : .clockSkew
+    }
+
+    // MARK: One token for all relays that have the key
+
+    /// Whether `next` takes the place of the token that all relays with the key share. Each of them has asked a machine of its own
+    /// before it signed; this is asked where they meet, of one after the other, and so one wins.
+    ///
+    /// - Parameters:
+    ///   - kept: the one that is there.
+    ///   - known: when that was issued which the signer wants replaced; nil: it knew none.
+    package static func mayReplace(
+        _ kept: ProviderToken, by next: ProviderToken, replacing known: Timestamp?, at now: Timestamp
+    ) -> Bool {
+        guard kept.issuedAt == known, !(kept.pausedUntil.map { isPaused(until: $0, at: now) } ?? false) else {
+            return false
+        }
+        let apart = next.issuedAt - kept.issuedAt
+        return apart >= minimumAge || apart + clockStep < .zero
     }
 }

@@ -46,8 +46,21 @@ package protocol AccessTokenStore: Sendable {
     func revokeToken(name: String, by actor: Signature) throws -> Bool
 }
 
-/// Each under the key that signed it, for example "APNs/TEAMID/KEYID".
+/// Each under the key that signed it, for example "APNs/TEAMID/KEYID", for every relay that has the key.
 package protocol ProviderTokenStore: Sendable {
     func providerToken(key: String) throws -> ProviderToken?
-    func saveProviderToken(_ token: ProviderToken, key: String) throws
+
+    /// Puts a token that was just signed in the place of the one of `known`, where `ProviderTokenMachine.mayReplace` lets it. Of
+    /// several that do so at once one wins. It touches no pause.
+    ///
+    /// - Parameter known: when that was issued which is to be replaced; nil: none was there.
+    /// - Returns: the token that is there now, this one or another. Another one is used, and this one is not.
+    func mintProviderToken(
+        _ token: ProviderToken, key: String, replacing known: Timestamp?, at now: Timestamp
+    ) throws -> ProviderToken
+
+    /// A server wants a pause (`ProviderToken.pause`). It touches no token.
+    ///
+    /// - Returns: false where nothing is kept of the key.
+    func pauseProviderToken(key: String, until end: Timestamp, by server: String?, at now: Timestamp) throws -> Bool
 }

@@ -65,25 +65,57 @@ extension SQLStore {
 
     package func providerToken(key: String) throws -> ProviderToken? {
         try readOnce("reading a provider token") { connection in
-            try connection.first(
-                "SELECT token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?", key
-            ) {
-                ProviderToken(
-                    text: $0.text(0), issuedAt: $0.time(1), pausedUntil: $0.optionalTime(2),
-                    pausedBy: $0.optionalText(3))
-            }
+            try connection.first(ProviderToken.ofKey, key) { ProviderToken($0) }
         }
     }
 
-    package func saveProviderToken(_ token: ProviderToken, key: String) throws {
+    package func mintProviderToken(
+        _ token: ProviderToken, key: String, replacing known: Timestamp?, at now: Timestamp
+    ) throws -> ProviderToken {
         try StoreText.check(keys: key)
-        try write("storing a provider token", lock: .rows) { connection in
-            _ = try connection.run(
-                """
-                INSERT INTO provider_token (key, token, issued_at, paused_until, paused_by) VALUES (?1, ?2, ?3, ?4, ?5)
-                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4, paused_by = ?5
-                """, key, token.text, token.issuedAt, token.pausedUntil, token.pausedBy)
+        return try write("storing a provider token", lock: .rows) { connection in
+            // First, for a row that is not there cannot be locked: of two that find none, one waits here for the other.
+            let isFirst =
+                try connection.run(
+                    """
+                    INSERT INTO provider_token (key, token, issued_at) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING
+                    """, key, token.text, token.issuedAt) > 0
+            guard !isFirst, var kept = try ProviderToken.locked(key, connection) else { return token.unpaused }
+            guard ProviderTokenMachine.mayReplace(kept, by: token, replacing: known, at: now) else { return kept }
+            try connection.run(
+                "UPDATE provider_token SET token = ?, issued_at = ? WHERE key = ?", token.text, token.issuedAt, key)
+            (kept.text, kept.issuedAt) = (token.text, token.issuedAt)
+            return kept
         }
+    }
+
+    package func pauseProviderToken(
+        key: String, until end: Timestamp, by server: String?, at now: Timestamp
+    ) throws -> Bool {
+        try write("storing a provider token's pause", lock: .rows) { connection in
+            guard var kept = try ProviderToken.locked(key, connection) else { return false }
+            if kept.pause(until: end, by: server, at: now) {
+                try connection.run(
+                    "UPDATE provider_token SET paused_until = ?, paused_by = ? WHERE key = ?", kept.pausedUntil,
+                    kept.pausedBy, key)
+            }
+            return true
+        }
+    }
+}
+
+extension ProviderToken {
+    fileprivate static let ofKey: SQL =
+        "SELECT token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?"
+
+    fileprivate init(_ row: some SQLRow) {
+        self.init(
+            text: row.text(0), issuedAt: row.time(1), pausedUntil: row.optionalTime(2), pausedBy: row.optionalText(3))
+    }
+
+    /// What is kept of a key, which nobody else changes before the transaction ends: what is written depends on it.
+    fileprivate static func locked(_ key: String, _ connection: some SQLConnection) throws -> ProviderToken? {
+        try connection.first("\(ofKey) \(connection.dialect.forUpdate)", key) { ProviderToken($0) }
     }
 }
 

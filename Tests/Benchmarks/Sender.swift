@@ -90,7 +90,7 @@ struct Sender {
     }
 
     private static func provider(key: ES256PrivateKey) -> APNsProvider {
-        let tokens = APNsTokenSource(teamID: teamID, keyID: keyID, key: key, stored: nil, save: { _ in })
+        let tokens = APNsTokenSource(teamID: teamID, keyID: keyID, key: key)
         return APNsProvider(settings: .init(topic: topic, priority: 10), tokens: tokens)
     }
 

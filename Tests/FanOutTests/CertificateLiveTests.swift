@@ -262,7 +262,7 @@ import Testing
         try bench.register(301...600, environment: .sandbox)
         try bench.start { route in
             let tokens = APNsTokenSource(
-                teamID: FanOutBench.teamID, keyID: "SANDBOX123", key: own, stored: nil, save: { _ in })
+                teamID: FanOutBench.teamID, keyID: "SANDBOX123", key: own)
             route.sandboxProvider = APNsProvider(
                 settings: .init(topic: FanOutBench.app.app, priority: 10), credential: .key(tokens, of: .sandbox))
         }

@@ -123,7 +123,7 @@ struct FanOutBench {
     }
 
     func tokens(_ stored: ProviderToken? = nil) -> APNsTokenSource {
-        APNsTokenSource(teamID: Self.teamID, keyID: Self.keyID, key: key, stored: stored, save: { _ in })
+        APNsTokenSource(teamID: Self.teamID, keyID: Self.keyID, key: key, stored: stored)
     }
 
     func register(_ count: Int) throws {

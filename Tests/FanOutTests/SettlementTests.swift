@@ -20,7 +20,7 @@ import UpgradeRules
         let key = try ES256PrivateKey.generate()
         provider = APNsProvider(
             settings: .init(topic: "com.example.app", priority: 10),
-            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
+            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key))
         let template = try provider.template(
             for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), of: "000000000000", authority: "a",
             expiresAt: now, at: now)

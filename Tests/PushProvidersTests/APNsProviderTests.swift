@@ -17,7 +17,7 @@ import UpgradeRules
         let key = try ES256PrivateKey.generate()
         return APNsProvider(
             settings: .init(topic: topic, priority: 10),
-            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
+            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key))
     }
 
     private func constant(_ name: String, in template: RequestTemplate) -> (value: String, isIndexed: Bool)? {

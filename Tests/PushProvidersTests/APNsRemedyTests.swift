@@ -15,7 +15,7 @@ import Testing
         let key = try ES256PrivateKey.generate()
         let provider = APNsProvider(
             settings: .init(topic: "com.example.app", priority: 10),
-            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
+            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key))
         return provider.explain(fault, reason: reason, refused: refused.map { (pushes: $0.0, of: $0.1) }, place)
     }
 
@@ -102,8 +102,7 @@ import Testing
         let provider = APNsProvider(
             settings: .init(topic: "com.example.app", priority: 10),
             tokens: APNsTokenSource(
-                teamID: "TEAM123456", keyID: "KEY1234567", key: try ES256PrivateKey.generate(), stored: nil,
-                save: { _ in }))
+                teamID: "TEAM123456", keyID: "KEY1234567", key: try ES256PrivateKey.generate()))
         let text = provider.explain(.credential, reason: "InvalidProviderToken", refused: nil, place)
         #expect(text.hasSuffix(Self.then("reload")), "\(text)")
     }
@@ -144,8 +143,7 @@ import Testing
             settings: .init(topic: "com.example.app", priority: 10),
             credential: .key(
                 APNsTokenSource(
-                    teamID: "TEAM123456", keyID: "KEY1234567", key: try ES256PrivateKey.generate(), stored: nil,
-                    save: { _ in }), of: .sandbox))
+                    teamID: "TEAM123456", keyID: "KEY1234567", key: try ES256PrivateKey.generate()), of: .sandbox))
         let text = provider.explain(.credential, reason: "InvalidProviderToken", refused: nil, place)
         #expect(text.contains(#"Check apps["com.example.app"].ios.apns.sandboxKey: key, keyId (KEY1234567)"#))
     }

@@ -15,10 +15,9 @@ import WireFormat
         key = try ES256PrivateKey.generate()
     }
 
-    private func source(
-        stored: ProviderToken? = nil, save: @escaping @Sendable (ProviderToken) throws -> Void = { _ in }
-    ) -> APNsTokenSource {
-        APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: stored, save: save)
+    private func source(_ shared: SharedTokens = SharedTokens(), key other: ES256PrivateKey? = nil) -> APNsTokenSource {
+        APNsTokenSource(
+            teamID: "TEAM123456", keyID: "KEY1234567", key: other ?? key, stored: shared.kept, keeper: shared)
     }
 
     @Test func theTokenIsWhatAppleAsksFor() throws {
@@ -45,50 +44,52 @@ import WireFormat
     }
 
     @Test func aTokenOutlivesARestart() throws {
-        let saved = Mutex<ProviderToken?>(nil)
-        let first = try source { token in saved.withLock { $0 = token } }.token(at: start)
-        let stored = saved.withLock { $0 }
-        #expect(stored == first)
-        #expect(try source(stored: stored).token(at: start + .seconds(600)) == first)
+        let shared = SharedTokens()
+        let first = try source(shared).token(at: start)
+        #expect(shared.kept == first)
+        #expect(try source(shared).token(at: start + .seconds(600)) == first)
+        #expect(shared.writes == 1)
     }
 
     @Test func aStoredTokenOfAnotherKeyFileIsNotUsed() throws {
-        let other = try ES256PrivateKey.generate()
-        let foreign = try APNsTokenSource(
-            teamID: "TEAM123456", keyID: "KEY1234567", key: other, stored: nil, save: { _ in }
-        ).token(at: start)
-        #expect(try source(stored: foreign).token(at: start + .seconds(1)) != foreign)
+        let shared = SharedTokens()
+        let foreign = try source(shared, key: .generate()).token(at: start)
+        let own = try source(shared).token(at: start + .seconds(1))
+        #expect(own != foreign)
+        #expect(try source(shared).token(at: start + .seconds(2)) == own, "after a restart, too")
+        #expect(shared.kept == foreign && shared.rows == 2)
     }
 
     /// TooManyProviderTokenUpdates, and a restart in the pause.
     @Test func aPauseOutlivesARestart() throws {
-        let saved = Mutex<[ProviderToken]>([])
-        let first = source { token in saved.withLock { $0.append(token) } }
+        let shared = SharedTokens()
+        let first = source(shared)
         let token = try first.token(at: start)
         let end = start + .seconds(55 * 60)
         let (server, asked) = ("api.push.apple.com:443", end - .seconds(20 * 60))
         first.pause(until: end, by: server, now: asked)
         first.pause(until: end - .seconds(60), by: server, now: asked)
         #expect(first.pause(at: server, now: asked) == end)
-        let stored = try #require(saved.withLock { $0.last })
-        #expect(stored == ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: end, pausedBy: server))
-        #expect(saved.withLock { $0.count } == 2, "the token, and its pause once")
+        #expect(
+            shared.kept
+                == ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: end, pausedBy: server))
+        #expect(shared.writes == 2, "the token, and its pause once")
 
-        let second = source(stored: stored) { token in saved.withLock { $0.append(token) } }
+        let second = source(shared)
         let late = end - .milliseconds(1)
         #expect(second.pause(at: server, now: late) == end)
         #expect(try second.token(at: late).text == token.text, "older than 50 minutes, and not replaced")
         #expect(try second.refused(token.issuedAt, at: late) == .paused(until: end))
-        #expect(saved.withLock { $0.count } == 2)
+        #expect(shared.writes == 2)
         let next = try second.token(at: end)
-        #expect(next.text != token.text && next.pausedUntil == nil && second.pause(at: server, now: end) == nil)
-        #expect(saved.withLock { $0.last } == next)
+        #expect(next.text != token.text && second.pause(at: server, now: end) == nil)
+        #expect(shared.kept?.unpaused == next)
     }
 
     @Test("What one server wants holds there; where a second says so, it is the key that has signed too often")
     func pausesOfServers() throws {
-        let saved = Mutex<[ProviderToken]>([])
-        let first = source { token in saved.withLock { $0.append(token) } }
+        let shared = SharedTokens()
+        let first = source(shared)
         let token = try first.token(at: start)
         let (production, sandbox, third) = ("api.push.apple.com:443", "api.sandbox.push.apple.com:443", "other:443")
         let (soon, late) = (start + .seconds(300), start + .seconds(600))
@@ -97,26 +98,26 @@ import WireFormat
         // No other token is signed meanwhile, whoever minds.
         #expect(try first.refused(token.issuedAt, at: start) == .paused(until: soon))
         // So it is after a restart.
-        let second = source(stored: saved.withLock { $0.last }) { token in saved.withLock { $0.append(token) } }
+        let second = source(shared)
         #expect(second.pause(at: sandbox, now: start) == soon && second.pause(at: production, now: start) == nil)
         second.pause(until: late, by: third, now: start)
+        // It is told of its own pause, too, and knows better.
+        second.refresh(at: start)
         for server in [production, sandbox, third] { #expect(second.pause(at: server, now: start) == late) }
-        let fourth = source(stored: saved.withLock { $0.last }) { _ in }
-        #expect(fourth.pause(at: production, now: start) == late)
+        #expect(source(shared).pause(at: production, now: start) == late)
         // When the first is over, the other holds where it was said.
         #expect(second.pause(at: production, now: soon) == nil && second.pause(at: third, now: soon) == late)
     }
 
     @Test func aPauseHoldsForWhateverSignsWithTheKeysName() throws {
-        let other = try ES256PrivateKey.generate()
-        var foreign = try APNsTokenSource(
-            teamID: "TEAM123456", keyID: "KEY1234567", key: other, stored: nil, save: { _ in }
-        ).token(at: start)
-        foreign.pausedUntil = start + .seconds(300)
+        let shared = SharedTokens()
+        let other = source(shared, key: try .generate())
+        let foreign = try other.token(at: start)
+        other.pause(until: start + .seconds(300), by: "api.push.apple.com:443", now: start)
         let signed = Mutex(0)
         let source = APNsTokenSource(
-            teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: foreign,
-            onSigned: { signed.withLock { $0 += 1 } }, save: { _ in })
+            teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: shared.kept, keeper: shared,
+            onSigned: { signed.withLock { $0 += 1 } })
         #expect(throws: CredentialPending.self) { try source.token(at: start) }
         #expect(signed.withLock { $0 } == 0)
         #expect(try source.token(at: start + .seconds(300)).text != foreign.text)
@@ -124,32 +125,30 @@ import WireFormat
     }
 
     @Test func aTokenThatCannotBeSavedIsUsedAllTheSame() throws {
-        struct Full: Error {}
-        let source = source { _ in throw Full() }
+        let shared = SharedTokens()
+        shared.set(isDown: true)
+        let source = source(shared)
         let first = try source.token(at: start)
         #expect(try source.token(at: start + .seconds(60)) == first)
     }
 
     @Test func whatCouldNotBeSavedIsSavedOnceTheStoreWorks() throws {
-        struct Full: Error {}
-        let saved = Mutex<(isFull: Bool, tokens: [ProviderToken])>((true, []))
-        let source = source { token in
-            try saved.withLock {
-                guard !$0.isFull else { throw Full() }
-                $0.tokens.append(token)
-            }
-        }
+        let shared = SharedTokens()
+        shared.set(isDown: true)
+        let source = source(shared)
         let token = try source.token(at: start)
         source.pause(until: start + .seconds(300), by: "api.push.apple.com:443", now: start)
         source.saveAgain()
-        #expect(saved.withLock { $0.tokens.isEmpty })
-        saved.withLock { $0.isFull = false }
+        #expect(shared.writes == 0)
+        shared.set(isDown: false)
         source.saveAgain()
         source.saveAgain()
-        let paused = ProviderToken(
-            text: token.text, issuedAt: token.issuedAt, pausedUntil: start + .seconds(300),
-            pausedBy: "api.push.apple.com:443")
-        #expect(saved.withLock { $0.tokens } == [paused], "once, with its pause")
+        #expect(
+            shared.kept
+                == ProviderToken(
+                    text: token.text, issuedAt: token.issuedAt, pausedUntil: start + .seconds(300),
+                    pausedBy: "api.push.apple.com:443"))
+        #expect(shared.writes == 2, "once, with its pause")
     }
 
     @Test func aRefusedTokenIsRenewedOnceForAll() throws {

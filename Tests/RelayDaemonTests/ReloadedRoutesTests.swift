@@ -31,7 +31,8 @@ import UpgradeRules
         try Data(key.pem).write(to: URL(filePath: "\(folder)/key.p8"))
     }
 
-    private func provider() throws -> any PushProvider {
+    /// - Parameter sources: nil: those of this process.
+    private func provider(of sources: TokenSources? = nil) throws -> any PushProvider {
         let text = """
             { apps: { a: { ios: {
               downloadUrl: "https://example.com", push: { type: "t", alert: "a" },
@@ -39,7 +40,7 @@ import UpgradeRules
             } } } }
             """
         let builder = RouteBuilder(
-            store: store, environment: [:], tokenSources: tokenSources,
+            store: store, environment: [:], tokenSources: sources ?? tokenSources,
             log: Log(minimum: .error) { _, _, _ in },
             clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
         let routes = try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))
@@ -85,13 +86,34 @@ import UpgradeRules
     @Test func `Keys that no route uses any more are forgotten; their tokens are in the store`() throws {
         try sign(provider())
         #expect(tokenSources.signed == 1)
-        let stored = try #require(try store.providerToken(key: "APNs/TEAM123456/KEY1234567"))
-        var paused = stored
-        paused.pausedUntil = now + .seconds(300)
-        try store.saveProviderToken(paused, key: "APNs/TEAM123456/KEY1234567")
+        let isKept = try store.pauseProviderToken(
+            key: "APNs/TEAM123456/KEY1234567", until: now + .seconds(300), by: nil, at: now)
+        #expect(isKept)
         let new = try provider()
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300), "read from the store")
         try sign(new)
         #expect(tokenSources.signed == 1)
+    }
+
+    @Test func `What another relay does with the key is known when the store tells of it`() throws {
+        // It has a process, and so sources, of its own.
+        let (own, other) = (try provider(), try provider(of: TokenSources()))
+        try sign(other)
+        tokenSources.refresh(at: now)
+        try sign(own)
+        #expect(tokenSources.signed == 0)
+        other.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
+        #expect(own.credentialPause(at: "push:443", now: now) == nil)
+        tokenSources.refresh(at: now)
+        #expect(own.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
+    }
+
+    @Test func `A relay with another file of the key's id has a token of its own`() throws {
+        try sign(provider())
+        let kept = try store.providerToken(key: "APNs/TEAM123456/KEY1234567")
+        try write(ES256PrivateKey.generate())
+        for _ in 0..<2 { try sign(provider(of: TokenSources())) }
+        #expect(try store.providerToken(key: "APNs/TEAM123456/KEY1234567") == kept)
+        #expect(try store.inspect("SELECT count(*) FROM provider_token") == [["2"]])
     }
 }

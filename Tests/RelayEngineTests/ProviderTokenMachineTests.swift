@@ -52,4 +52,60 @@ import Testing
         let machine = ProviderTokenMachine(issuedAt: issued)
         #expect(machine.tokenNeeded(at: issued + .seconds(seconds)) == action)
     }
+
+    // MARK: One token for all relays that have the key
+
+    @Test(
+        "What is found is used where it is newer, or where the own one is from the future",
+        arguments: [
+            (own: Int?.none, found: 0, isTaken: true), (0, 1, true), (0, 0, false), (1, 0, false), (61, 60, false),
+            (62, 0, true),
+        ])
+    func found(own: Int?, found: Int, isTaken: Bool) {
+        let machine = ProviderTokenMachine(issuedAt: own.map { issued + .seconds($0) })
+        #expect(machine.takesUp(issuedAt: issued + .seconds(found), at: issued + .seconds(1)) == isTaken)
+    }
+
+    @Test(arguments: [
+        (seconds: 0, isReplaced: false), (1_199, false), (1_200, true), (3_000, true), (-60, false), (-61, true),
+    ])
+    func aSharedTokenIsReplacedAfterTwentyMinutes(seconds: Int, isReplaced: Bool) {
+        let kept = ProviderToken(text: "a.b.c", issuedAt: issued)
+        let now = issued + .seconds(seconds)
+        let next = ProviderToken(text: "d.e.f", issuedAt: now)
+        func winsOver(_ known: Timestamp?) -> Bool {
+            ProviderTokenMachine.mayReplace(kept, by: next, replacing: known, at: now)
+        }
+        #expect(winsOver(issued) == isReplaced)
+        #expect(!winsOver(nil) && !winsOver(issued - .seconds(3_000)), "another relay was faster")
+    }
+
+    @Test func aSharedTokenIsNotReplacedInAPause() {
+        let now = issued + .seconds(3_000)
+        let next = ProviderToken(text: "d.e.f", issuedAt: now)
+        for (seconds, isReplaced) in [(-1, true), (0, true), (1, false), (1_500, false), (1_501, true)]
+            as [(Int64, Bool)]
+        {
+            let kept = ProviderToken(text: "a.b.c", issuedAt: issued, pausedUntil: now + .seconds(seconds))
+            #expect(
+                ProviderTokenMachine.mayReplace(kept, by: next, replacing: issued, at: now) == isReplaced,
+                "\(seconds): no server wants half an hour, so a clock was ahead")
+        }
+    }
+
+    @Test func aPauseThatGoesOnIsNeverShortened() {
+        var token = ProviderToken(text: "a.b.c", issuedAt: issued)
+        func pause(_ seconds: Int64, _ server: String?, at now: Int64 = 0) -> [String?] {
+            let isNew = token.pause(until: issued + .seconds(seconds), by: server, at: issued + .seconds(now))
+            let left = token.pausedUntil.map { "\(($0 - issued).milliseconds / 1_000)" }
+            return [isNew ? "new" : nil, left, token.pausedBy]
+        }
+        #expect(pause(300, "a") == ["new", "300", "a"])
+        #expect(pause(200, "a") == [nil, "300", "a"])
+        #expect(pause(400, "a") == ["new", "400", "a"])
+        #expect(pause(200, "b") == ["new", "400", nil], "a second server: it is the key's")
+        #expect(pause(500, "a") == ["new", "500", nil])
+        #expect(pause(600, "b", at: 500) == ["new", "600", "b"], "the last one is over")
+        #expect(token.text == "a.b.c" && token.issuedAt == issued)
+    }
 }

@@ -120,7 +120,7 @@ struct StoreChainTests {
         var token = ProviderToken(text: "a.b.c", issuedAt: Self.monday)
         #expect(try store.providerToken(key: "k") == token)
         token.pausedUntil = Self.tuesday
-        try store.saveProviderToken(token, key: "k")
+        #expect(try store.pauseProviderToken(key: "k", until: Self.tuesday, by: nil, at: Self.monday))
         #expect(try store.providerToken(key: "k") == token)
         #expect(try answers("PRAGMA user_version") == [["\(Migration.newest)"]])
     }

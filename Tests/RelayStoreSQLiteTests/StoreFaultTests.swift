@@ -130,10 +130,16 @@ struct StoreFaultTests {
             }
         ),
         (
-            "saveProviderToken",
+            "mintProviderToken",
             {
-                try $0.saveProviderToken(
-                    ProviderToken(text: "t", issuedAt: now, pausedUntil: now + .seconds(300)), key: "k")
+                _ = try $0.mintProviderToken(ProviderToken(text: "t", issuedAt: now), key: "k", replacing: nil, at: now)
+            }
+        ),
+        (
+            "pauseProviderToken",
+            {
+                _ = try $0.mintProviderToken(ProviderToken(text: "t", issuedAt: now), key: "k", replacing: nil, at: now)
+                _ = try $0.pauseProviderToken(key: "k", until: now + .seconds(300), by: "s", at: now)
             }
         ),
     ]

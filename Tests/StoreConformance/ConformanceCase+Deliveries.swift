@@ -169,21 +169,6 @@ extension ConformanceCase {
             try fails(.nameTaken) { try subject.store.addToken(token, hash: [UInt8](repeating: 9, count: 32)) }
             try same(try subject.store.tokens().map(\.revokedAt), [later, nil])
         },
-        ConformanceCase("a provider token is kept and replaced") { subject in
-            try same(try subject.store.providerToken(key: "k"), nil)
-            let token = ProviderToken(text: "a.b.c", issuedAt: subject.now)
-            try subject.store.saveProviderToken(token, key: "k")
-            try same(try subject.store.providerToken(key: "k"), token)
-            let next = ProviderToken(text: "d.e.f", issuedAt: subject.now + .seconds(1200))
-            try subject.store.saveProviderToken(next, key: "k")
-            try same(try subject.store.providerToken(key: "k"), next)
-            var paused = next
-            paused.pausedUntil = subject.now + .seconds(300)
-            try subject.store.saveProviderToken(paused, key: "k")
-            try same(try subject.store.providerToken(key: "k"), paused)
-            try subject.store.saveProviderToken(next, key: "k")
-            try same(try subject.store.providerToken(key: "k"), next)
-        },
         ConformanceCase("the change mark can be asked for and stays while nothing happens") { subject in
             let mark = try subject.store.changeMark()
             try same(try subject.store.changeMark(), mark)

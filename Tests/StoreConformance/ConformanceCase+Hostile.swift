@@ -191,9 +191,12 @@ extension Subject {
         try store.addToken(token, hash: hash)
         try hold(try store.token(hash: hash)?.name, text, "the API token's name")
         try check(try !store.revokeToken(name: text + "x", at: now), "another API token is revoked")
-        try store.saveProviderToken(ProviderToken(text: text, issuedAt: now), key: text)
+        _ = try store.mintProviderToken(ProviderToken(text: text, issuedAt: now), key: text, replacing: nil, at: now)
+        try check(
+            try store.pauseProviderToken(key: text, until: now + .seconds(60), by: text, at: now), "the pause is kept")
         let provider = try present(try store.providerToken(key: text), "the provider token")
         try hold(provider.text, text, "the provider token")
+        try hold(provider.pausedBy, text, "the server that wants a pause")
     }
 }
 
@@ -242,7 +245,8 @@ extension Subject {
                 hash: [UInt8](repeating: 7, count: 32))
         }
         try refuses {
-            try self.store.saveProviderToken(ProviderToken(text: "t", issuedAt: self.now), key: text)
+            try self.store.mintProviderToken(
+                ProviderToken(text: "t", issuedAt: self.now), key: text, replacing: nil, at: self.now)
         }
         try refuses { try self.store.adoptReceivers([NotificationReceiver(url: text, events: [])], at: self.now) }
     }

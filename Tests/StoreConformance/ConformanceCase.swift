@@ -44,7 +44,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + hygiene
         + leftovers
         + deliveries + erasing
-        + tokens
+        + tokens + providerTokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
         + adoption + versionShares + blocks + rounds + evidence + audit + together
 }

@@ -246,7 +246,7 @@ package struct APNsProvider: PushProvider {
 
     package func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal {
         switch try tokens?.refused(template.credentialMadeAt, at: now) {
-        case .sign?: .renewed
+        case .sign?, .taken?: .renewed
         case .alreadyRenewed?, nil: .kept
         case .paused(let end)?: .paused(until: end)
         case .clockSkew?: .futile(.clock, reason: "ExpiredProviderToken")

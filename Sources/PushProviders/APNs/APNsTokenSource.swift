@@ -4,40 +4,60 @@ package import Signing
 import Synchronization
 import WireFormat
 
-/// One key's provider token: signed when needed, shared by every connection, kept across restarts.
+/// One key's provider token: signed when needed, shared by every connection and by every relay that has the key, kept across restarts.
 ///
-/// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once.
+/// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once. Other relays sign by
+/// themselves: before signing, what they have kept is looked at, and of those that sign at once the one whose token was kept first is
+/// followed by all. The others' tokens are thrown away unused, for Apple counts those that it is shown. Where a token is there that may
+/// be used, nothing is read.
 package final class APNsTokenSource: Sendable {
     private struct State {
         var machine: ProviderTokenMachine
         var token: ProviderToken?
-        /// Whether the next run would not know of it, or of its pause.
-        var isUnsaved = false
+        /// When a token was signed, or a pause said, that could not be kept: neither the next run nor another relay knows of it.
+        var unkept: (token: Timestamp?, pause: Timestamp?) = (nil, nil)
+
+        mutating func use(_ token: ProviderToken) {
+            machine.signed(at: token.issuedAt)
+            self.token = token
+            unkept.token = nil
+        }
+    }
+
+    /// What is kept of the key.
+    private struct Kept {
+        var place = ProviderTokenPlace.key
+        /// When the token was issued which a new one would replace.
+        var issuedAt: Timestamp?
+        /// nil: there is none, or not one of this key file.
+        var token: ProviderToken?
+        var pause: (until: Timestamp, by: String?)?
     }
 
     let teamID: String
     let keyID: String
     private let key: ES256PrivateKey
-    private let save: @Sendable (ProviderToken) throws -> Void
+    private let keeper: (any ProviderTokenKeeper)?
     private let onSigned: @Sendable () -> Void
     private let sharedPause: CredentialPause
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - stored: the token that an earlier run saved, if any. One signed by another key file of the same id would be
+    ///   - stored: the token in the key's own place, if any. One signed by another key file of the same id would be
     ///     refused by APNs, so it is verified against the key first.
+    ///   - keeper: keeps tokens and pauses for the next run and for other relays; nil: nobody does. A failure to keep does not stop
+    ///     the push: see `saveAgain`.
     ///   - pause: shared by all that sign with the key's id.
-    ///   - onSigned: told of each token that is signed.
-    ///   - save: keeps a new token, or its new pause, for the next run. A failure to save does not stop the push: see `saveAgain`.
+    ///   - onSigned: told of each token that is signed and used.
     package init(
-        teamID: String, keyID: String, key: ES256PrivateKey, stored: ProviderToken?,
-        pause: CredentialPause = CredentialPause(), onSigned: @escaping @Sendable () -> Void = {},
-        save: @escaping @Sendable (ProviderToken) throws -> Void
+        teamID: String, keyID: String, key: ES256PrivateKey, stored: ProviderToken? = nil,
+        keeper: (any ProviderTokenKeeper)? = nil, pause: CredentialPause = CredentialPause(),
+        onSigned: @escaping @Sendable () -> Void = {}
     ) {
         self.teamID = teamID
         self.keyID = keyID
         self.key = key
-        self.save = save
+        self.keeper = keeper
         self.onSigned = onSigned
         let usable = stored.flatMap { Self.isSigned($0.text, by: key) ? $0 : nil }
         // The pause is the key's, whichever file it was signed with.
@@ -59,77 +79,161 @@ package final class APNsTokenSource: Sendable {
     /// - Throws: `SigningError`, or `CredentialPending` where none may be signed yet.
     package func token(at now: Timestamp) throws -> ProviderToken {
         try withState { state in
-            switch state.machine.tokenNeeded(at: now) {
-            case .use:
-                if let token = state.token { return token }
-            case .wait(let end):
-                throw CredentialPending(
-                    until: end,
-                    fault:
-                        "TooManyProviderTokenUpdates: APNs wants no new provider token of this key before \(end.internetTime)"
-                )
-            case .sign:
-                break
-            }
-            return try sign(&state, at: now)
+            if let token = try Self.usable(state, at: now) { return token }
+            let kept = look(&state, at: now)
+            return try Self.usable(state, at: now) ?? sign(&state, after: kept, at: now)
         }
     }
+
+    /// nil: one is to be signed.
+    private static func usable(_ state: State, at now: Timestamp) throws -> ProviderToken? {
+        switch state.machine.tokenNeeded(at: now) {
+        case .use: return state.token
+        case .sign: return nil
+        case .wait(let end):
+            throw CredentialPending(
+                until: end,
+                fault:
+                    "TooManyProviderTokenUpdates: APNs wants no new provider token of this key before \(end.internetTime)"
+            )
+        }
+    }
+
+    /// APNs called `token` expired: another one is used where another relay has signed it, and signed where Apple's limits allow it (see
+    /// `ProviderTokenMachine`).
+    package func refused(_ issuedAt: Timestamp, at now: Timestamp) throws -> ProviderTokenMachine.Refusal {
+        try withState { state in
+            switch state.machine.refused(tokenIssuedAt: issuedAt, at: now) {
+            case .sign, .clockSkew: break
+            case let refusal: return refusal
+            }
+            let kept = look(&state, at: now)
+            let refusal = state.machine.refused(tokenIssuedAt: issuedAt, at: now)
+            // Not by another batch: it was the one in use a moment ago.
+            if refusal == .alreadyRenewed { return .taken }
+            if refusal == .sign { _ = try sign(&state, after: kept, at: now) }
+            return refusal
+        }
+    }
+
+    // MARK: Pauses
 
     /// Until when a server wants no other token of this key, and no pushes with it; nil where it does not mind.
     package func pause(at server: String, now: Timestamp) -> Timestamp? {
         sharedPause.end(at: server, now: now)
     }
 
-    /// A server wants a pause. It outlives a restart.
+    /// A server wants a pause. It outlives a restart, and every relay that has the key keeps it.
     package func pause(until time: Timestamp, by server: String, now: Timestamp) {
         guard sharedPause.extend(to: time, by: server) else { return }
         withState { state in
-            guard var token = state.token, let known = sharedPause.remembered(at: now) else { return }
-            (token.pausedUntil, token.pausedBy) = (known.until, known.by)
-            keep(token, &state)
+            state.unkept.pause = now
+            keepPause(&state)
         }
     }
+
+    private func keepPause(_ state: inout State) {
+        guard let keeper, let said = state.unkept.pause else { return }
+        guard let known = sharedPause.remembered(at: said) else {
+            state.unkept.pause = nil
+            return
+        }
+        guard let isKept = try? keeper.pause(until: known.until, by: known.by, at: said) else { return }
+        // There is no token that it could be a pause of: it is kept with the next one, or with this one.
+        if !isKept, let token = state.token { state.unkept.token = state.unkept.token ?? token.issuedAt }
+        if isKept || state.token == nil { state.unkept.pause = nil }
+    }
+
+    // MARK: What all relays share
 
     /// The store works: what it could not keep before is kept now.
     package func saveAgain() {
-        state.withLock { state in
-            if state.isUnsaved, let token = state.token { keep(token, &state) }
+        withState { state in
+            if let signed = state.unkept.token, let token = state.token, let kept = look(&state, at: signed),
+                state.unkept.token != nil, let winner = try? mint(token, after: kept, at: signed)
+            {
+                state.use(winner)
+            }
+            keepPause(&state)
         }
     }
 
-    private func keep(_ token: ProviderToken, _ state: inout State) {
-        state.token = token
-        do {
-            try save(token)
-            state.isUnsaved = false
-        } catch {
-            state.isUnsaved = true
-        }
+    /// Something has changed of what is kept: another relay's token, where it is newer, is used from now on, and its pause kept. It is
+    /// read before the lock is taken, so that no push waits for it.
+    package func refresh(at now: Timestamp) {
+        guard let kept = try? read() else { return }
+        learn(kept, at: now)
+        withState { takeUp(kept, &$0, at: now) }
     }
 
-    /// APNs called `token` expired: signs a new one where Apple's limits allow it (see `ProviderTokenMachine`).
-    package func refused(_ issuedAt: Timestamp, at now: Timestamp) throws -> ProviderTokenMachine.Refusal {
-        try withState { state in
-            let refusal = state.machine.refused(tokenIssuedAt: issuedAt, at: now)
-            if refusal == .sign { _ = try sign(&state, at: now) }
-            return refusal
-        }
+    /// nil: nobody keeps anything, or it cannot be reached.
+    private func look(_ state: inout State, at now: Timestamp) -> Kept? {
+        guard let kept = try? read() else { return nil }
+        learn(kept, at: now)
+        if let end = sharedPause.latest { _ = state.machine.paused(until: end) }
+        takeUp(kept, &state, at: now)
+        return kept
     }
 
-    private func sign(_ state: inout State, at now: Timestamp) throws -> ProviderToken {
+    private func learn(_ kept: Kept, at now: Timestamp) {
+        if let pause = kept.pause { sharedPause.take(pause.until, by: pause.by, at: now) }
+    }
+
+    private func takeUp(_ kept: Kept, _ state: inout State, at now: Timestamp) {
+        guard let token = kept.token else { return }
+        if state.machine.takesUp(issuedAt: token.issuedAt, at: now) || state.token == token { state.use(token) }
+    }
+
+    private func read() throws -> Kept? {
+        guard let keeper else { return nil }
+        guard let first = try keeper.token(.key) else { return Kept() }
+        let pause = first.pausedUntil.map { (until: $0, by: first.pausedBy) }
+        if Self.isSigned(first.text, by: key) {
+            return Kept(place: .key, issuedAt: first.issuedAt, token: first.unpaused, pause: pause)
+        }
+        let place = ProviderTokenPlace.file(fingerprint)
+        let own = try keeper.token(place)
+        let usable = own.flatMap { Self.isSigned($0.text, by: key) ? $0.unpaused : nil }
+        return Kept(place: place, issuedAt: own?.issuedAt, token: usable, pause: pause)
+    }
+
+    private var fingerprint: String { String(Hex.encode(SHA256.digest(key.publicKey.pem)).prefix(16)) }
+
+    // MARK: Signing
+
+    /// - Parameter kept: nil where the store cannot be reached. The token is used all the same, and kept later: without it there would be
+    ///   no push. What that may cost: another relay may sign one in the same twenty minutes, and APNs answers
+    ///   TooManyProviderTokenUpdates to one of them, so that the key rests for some minutes.
+    private func sign(_ state: inout State, after kept: Kept?, at now: Timestamp) throws -> ProviderToken {
+        let token = try signed(at: now)
+        let winner = kept.flatMap { try? mint(token, after: $0, at: now) }
+        state.use(winner ?? token)
+        if winner == nil, keeper != nil { state.unkept.token = now }
+        if winner == nil || winner == token { onSigned() }
+        return winner ?? token
+    }
+
+    /// - Returns: the token to use, this one or that of who was faster.
+    private func mint(_ token: ProviderToken, after kept: Kept, at now: Timestamp) throws -> ProviderToken {
+        guard let keeper else { return token }
+        let winner = try keeper.mint(token, kept.place, replacing: kept.issuedAt, at: now)
+        if Self.isSigned(winner.text, by: key) { return winner.unpaused }
+        // The first of all was signed at the same moment, by another file.
+        let own = try keeper.mint(token, .file(fingerprint), replacing: nil, at: now)
+        return Self.isSigned(own.text, by: key) ? own.unpaused : token
+    }
+
+    private func signed(at now: Timestamp) throws -> ProviderToken {
         let header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
         let claims = #"{"iss":"\#(teamID)","iat":\#(now.seconds)}"#
         let signed = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
         let text = signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
         // The age counts from `iat`, which has whole seconds.
-        let token = ProviderToken(text: text, issuedAt: Timestamp(seconds: now.seconds))
-        state.machine.signed(at: token.issuedAt)
-        onSigned()
-        keep(token, &state)
-        return token
+        return ProviderToken(text: text, issuedAt: Timestamp(seconds: now.seconds))
     }
 
-    private static func isSigned(_ token: String, by key: ES256PrivateKey) -> Bool {
+    /// Whether this key file has signed it.
+    package static func isSigned(_ token: String, by key: ES256PrivateKey) -> Bool {
         guard let dot = token.lastIndex(of: "."),
             let signature = Base64URL.decode(String(token[token.index(after: dot)...]))
         else { return false }

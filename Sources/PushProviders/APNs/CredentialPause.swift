@@ -34,7 +34,13 @@ package final class CredentialPause: Sendable {
         }
     }
 
-    /// What the next run is to know: the server, or nil where it is the whole key's.
+    /// What another relay has kept, or this one. Its own it knows better than was kept: which servers want it, and each for how long.
+    func take(_ end: Timestamp, by server: String?, at now: Timestamp) {
+        if let known = remembered(at: now), known == (end, server) { return }
+        extend(to: end, by: server)
+    }
+
+    /// What the next run and other relays are to know: the server, or nil where it is the whole key's.
     func remembered(at now: Timestamp) -> (until: Timestamp, by: String?)? {
         ends.withLock { ends in
             let running = ends.filter { ProviderTokenMachine.isPaused(until: $1, at: now) }

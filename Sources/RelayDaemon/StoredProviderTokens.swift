@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+import RelayEngine
+import RelayStore
+import Telemetry
+
+/// One key's provider token in the store, for every relay that works with it.
+struct StoredProviderTokens: ProviderTokenKeeper {
+    let store: any RelayStore
+    let team: String
+    let keyID: String
+    let log: Log
+
+    private func row(_ place: ProviderTokenPlace) -> String {
+        let key = "APNs/\(team)/\(keyID)"
+        return switch place {
+        case .key: key
+        case .file(let fingerprint): "\(key)/\(fingerprint)"
+        }
+    }
+
+    func token(_ place: ProviderTokenPlace) throws -> ProviderToken? {
+        try noting { try store.providerToken(key: row(place)) }
+    }
+
+    func mint(
+        _ token: ProviderToken, _ place: ProviderTokenPlace, replacing known: Timestamp?, at now: Timestamp
+    ) throws -> ProviderToken {
+        try noting { try store.mintProviderToken(token, key: row(place), replacing: known, at: now) }
+    }
+
+    func pause(until end: Timestamp, by server: String?, at now: Timestamp) throws -> Bool {
+        try noting { try store.pauseProviderToken(key: row(.key), until: end, by: server, at: now) }
+    }
+
+    private func noting<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            // Apple counts how often a key's token is renewed: restarts in a row may be too many, and so may several relays.
+            log(
+                .warning,
+                "the provider token or its pause is not kept: a restart or another relay may sign another too early",
+                [("key", keyID), ("error", "\(error)")])
+            throw error
+        }
+    }
+}
