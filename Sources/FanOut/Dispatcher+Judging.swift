@@ -151,6 +151,14 @@ extension Dispatcher {
     }
 
     /// A campaign begins, or goes on, in a pause from before a restart or from another campaign.
+    /// Those that other relays were told.
+    func takeUpPauses() {
+        let now = now.wall
+        for run in runsInOrder where run.lifecycle.isSending {
+            for service in run.services { takeUpPause(service, run, at: now) }
+        }
+    }
+
     func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
         guard let pause = service.provider.credentialPause(at: service.server, now: now),
             service.machine.pauseCredential(until: pause.until, reason: pause.reason)

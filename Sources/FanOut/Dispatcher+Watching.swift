@@ -173,12 +173,21 @@ extension Dispatcher {
                 running.insert(record.key)
                 continue
             }
+            // What cannot be recorded is not begun.
+            guard !storeRests else {
+                running.insert(record.key)
+                continue
+            }
             guard mayClaim(record.key, at: now.tick) else { continue }
             do {
                 try claim(record, route, at: now, surelyPast: surelyPast)
             } catch {
                 running.insert(record.key)
-                noteRefusal(for: record.app, error)
+                if (error as? StoreError)?.isOfWholeStore ?? false {
+                    noteStore(error)
+                } else {
+                    noteRefusal(for: record.app, error)
+                }
             }
         }
         shareBudget()

@@ -167,6 +167,8 @@ package struct Dispatcher {
             guard let owner = owners[PoolAddress(pool: pool, lane: lane)], !owner.isForSecondTries else { return }
             owner.service.connections.note(lane: lane, carries: streams)
             shareBudget()
+        case .credentials:
+            takeUpPauses()
         case .reroute(let routes):
             reroute(routes)
         case .stop(let deadline):

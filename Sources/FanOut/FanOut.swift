@@ -50,6 +50,8 @@ package final class FanOut: Sendable {
         case width(PoolID, lane: Int, streams: Int)
         /// A person does not want to wait for what the app's push services wait for.
         case probe(AppKey)
+        /// What other relays were told of a key may be known by now.
+        case credentials
         /// The configuration was read anew.
         case reroute([AppRoute])
         case stop(within: Duration)
@@ -113,6 +115,11 @@ package final class FanOut: Sendable {
     /// Ends what the app's push services wait for: a quota, an outage, a pause of the key. A few pushes find out how they are.
     package func probe(_ app: AppKey) {
         mailbox.post(.probe(app))
+    }
+
+    /// Says that a push service may have told another relay to leave a key alone.
+    package func noteCredentials() {
+        mailbox.post(.credentials)
     }
 
     /// Goes on with these routes. An app whose route stays as it was notices nothing; another goes on once what is in flight has

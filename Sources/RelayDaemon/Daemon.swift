@@ -219,6 +219,10 @@ struct Daemon {
             versionCache.refresh()
         }
         if news.concerns(["source_evidence"]) { sources.noteKept() }
+        if news.concerns(["provider_token"]) {
+            tokenSources.refresh(at: clock())
+            fanOut.noteCredentials()
+        }
         for wish in news.wishes {
             switch wish {
             case .probe(let app): fanOut.probe(app)

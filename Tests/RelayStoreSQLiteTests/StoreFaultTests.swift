@@ -39,6 +39,8 @@ struct StoreFaultTests {
         }
         try store.planShards(CampaignKey(row: 1), shardSize: 20, waves: nil, at: Self.now)
         try store.commitAnew([try Self.outcomes(of: store)], at: Self.now)
+        let token = ProviderToken(text: "t", issuedAt: Self.now)
+        _ = try store.mintProviderToken(token, key: "paused", replacing: nil, at: Self.now)
     }
 
     private static func device(_ number: Int, of app: AppKey, version: String = "0.9") throws -> DeviceRegistration {
@@ -138,8 +140,7 @@ struct StoreFaultTests {
         (
             "pauseProviderToken",
             {
-                _ = try $0.mintProviderToken(ProviderToken(text: "t", issuedAt: now), key: "k", replacing: nil, at: now)
-                _ = try $0.pauseProviderToken(key: "k", until: now + .seconds(300), by: "s", at: now)
+                _ = try $0.pauseProviderToken(key: "paused", until: now + .seconds(300), by: "s", at: now)
             }
         ),
     ]

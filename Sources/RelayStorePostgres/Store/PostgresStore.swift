@@ -73,6 +73,16 @@ package final class PostgresStore: SQLStore {
     /// How long a call may take; the server's own limit is longer.
     static func patience(_ role: PostgresRole) -> Duration { role.statementTimeout * 9 / 10 }
 
+    /// Until when a call may wait. Whoever sends is not kept waiting for longer than this relay's lease is trusted: what no lane has sent
+    /// by then has to be called back.
+    private func deadline(_ role: PostgresRole) -> MonotonicTime {
+        let patience = Self.patience(role)
+        guard role == .reads || role == .commits, let left = membership.untilDoubt else {
+            return MonotonicClock.now() + patience
+        }
+        return MonotonicClock.now() + min(patience, max(left - PostgresConnection.grace, .milliseconds(500)))
+    }
+
     package func read<R: Sendable>(_ doing: String, _ body: (PostgresSession) throws -> R) throws -> R {
         try look(.requests, doing, isSnapshot: true, body)
     }
@@ -92,7 +102,7 @@ package final class PostgresStore: SQLStore {
         _ role: PostgresRole, _ doing: String, isSnapshot: Bool, _ body: (PostgresSession) throws -> R
     ) throws -> R {
         options.onEnter?()
-        let deadline = MonotonicClock.now() + Self.patience(role)
+        let deadline = deadline(role)
         return try noting {
             try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
                 let session = PostgresSession(connection: connection, deadline: deadline, isReadOnly: true)
@@ -109,7 +119,7 @@ package final class PostgresStore: SQLStore {
         _ role: PostgresRole, _ doing: String, lock: WriteLock = .rows, _ body: (PostgresSession) throws -> R
     ) throws -> R {
         options.onEnter?()
-        let deadline = MonotonicClock.now() + Self.patience(role)
+        let deadline = deadline(role)
         return try noting {
             let start = MonotonicClock.now()
             // One message: numbers of this relay's own.

@@ -27,6 +27,14 @@ extension PostgresServer {
         return number
     }
 
+    /// All that is in it, as text.
+    func dump() throws -> String {
+        let program = URL(filePath: "\(Self.binaries ?? "")/pg_dump")
+        let result = try CommandResult.of(["--data-only", "--schema=upgrade_relay", conninfo()], program: program)
+        guard result.status == 0 else { throw Unexpected("pg_dump: \(result.errors)") }
+        return result.output
+    }
+
     /// Pushes that the ledger calls accepted.
     func recorded() throws -> Int {
         try number("SELECT coalesce(sum(accepted), 0) FROM upgrade_relay.campaign_run")

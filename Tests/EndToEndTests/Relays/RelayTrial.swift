@@ -27,21 +27,20 @@ final class RelayTrial {
     ///   - seconds: how long a campaign of all devices takes at least.
     ///   - ways: by relay: what it connects to the database by, in place of the server's socket.
     init(
-        relays count: Int = 2, devices: Int = 2_000, seconds: Int, ways: [Int: String] = [:],
-        configure: (inout SimulatorConfiguration) -> Void = { _ in }
+        relays count: Int = 2, devices: Int = 2_000, seconds: Int, on server: PostgresServer? = nil,
+        ways: [Int: String] = [:]
     ) throws {
-        server = try PostgresServer.durable()
+        self.server = try server ?? PostgresServer.durable()
         fleet = Fleet(count: devices)
         let rate = max(1, devices / seconds)
         bench = try Workbench(
             iosKeys: "pace: { ratePerSecond: \(rate) },", topics: [Workbench.app, Self.other]
         ) {
             $0.latency = .milliseconds(20)
-            configure(&$0)
         }
         let text = try String(contentsOf: bench.folder.appending(path: "config.json5"), encoding: .utf8)
         for number in 0..<count {
-            let way = ways[number] ?? server.conninfo()
+            let way = ways[number] ?? self.server.conninfo()
             let own =
                 text.replacing(
                     "sqlite: { path: \"\(bench.path("relay.db"))\" }",
@@ -49,8 +48,9 @@ final class RelayTrial {
                 ).replacing("control.sock", with: "control-\(number).sock")
             // The same app once more, under another name and topic.
             let first = own.range(of: "\"\(Workbench.app)\": {").map { own[$0.lowerBound...] } ?? ""
-            let end = first.range(of: "} } },").map { first[..<$0.upperBound] } ?? ""
-            let both = own.replacing(end, with: end + "\n" + end.replacing(Workbench.app, with: Self.other))
+            let entry = first.range(of: "} } },").map { first[..<$0.lowerBound] } ?? ""
+            let twin = entry.replacing(Workbench.app, with: Self.other)
+            let both = own.replacing(entry, with: entry + "} },\n" + twin)
             try Data(both.utf8).write(to: bench.folder.appending(path: "relay-\(number).json5"))
         }
         relays = Array(repeating: nil, count: count)
@@ -101,6 +101,26 @@ final class RelayTrial {
         return (response.status, json as? [String: Any] ?? [:])
     }
 
+    /// Asks whether it is ready until it answers so.
+    func readiness(_ status: Int, of number: Int) throws {
+        _ = try until("relay-\(number) does not answer \(status)") {
+            try api(number, "GET", "/readyz").status == status ? true : nil
+        }
+    }
+
+    /// - Returns: how many devices were stored.
+    static func post(_ path: String, _ body: [UInt8], to socket: String) throws -> Int {
+        var request = HTTPRequest("POST", "http://localhost\(path)")
+        request.body = body
+        let response = try HTTPClient(unixSocket: socket).send(request)
+        let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+        return json?["stored"] as? Int ?? 0
+    }
+
+    static func webhook(_ required: String, id: String, to address: String) throws -> Int {
+        try HTTPClient().send(Workbench.webhook(required, id: id, to: "http://\(address)")).status
+    }
+
     func register(_ devices: [Fleet.Device], app: String = Workbench.app, by number: Int = 0) throws {
         let answer = try api(
             number, "POST", "/v1/apps/\(app)/ios/devices", body: devices.map(\.json).joined(separator: "\n"))
@@ -149,7 +169,7 @@ final class RelayTrial {
     }
 
     /// Whose a campaign has become.
-    func owner(of campaign: String, unlike former: Int? = nil) throws -> Int {
+    func awaitOwner(of campaign: String, after former: Int? = nil) throws -> Int {
         try until("nobody sends \(campaign)") { try owner(of: campaign).flatMap { $0 == former ? nil : $0 } }
     }
 
