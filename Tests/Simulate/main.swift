@@ -18,6 +18,8 @@ struct Arguments {
     var folder: String?
     /// In PostgreSQL, on a private server; else in SQLite.
     var isInPostgres = false
+    /// Several relays on one store, in a world of their own (`FleetWorld`).
+    var isFleet = false
     /// How many different rules may be broken before the run ends.
     var most = 10
 
@@ -39,6 +41,7 @@ struct Arguments {
             case "--script": scripts += [words.popFirst()].compactMap(\.self)
             case "--trace": isTraceWanted = true
             case "--no-shrink": shrinks = false
+            case "--fleet": isFleet = true
             case "--store":
                 switch words.popFirst() {
                 case "sqlite": isInPostgres = false
@@ -47,7 +50,7 @@ struct Arguments {
                 }
             default:
                 fail(
-                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink, --store"
+                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink, --store, --fleet"
                 )
             }
         }
@@ -64,6 +67,7 @@ func run(_ arguments: Arguments) throws -> Bool {
     let known = try arguments.known.map { try KeptScript.all(in: $0) } ?? []
     let storage: any SimulatedStorage =
         arguments.isInPostgres ? try PostgresStorage(on: PostgresServer.shared.get()) : try SQLiteStorage()
+    if arguments.isFleet { return try runFleet(arguments, storage) }
     let simulation = Simulation(known: Set(known.map(\.rule)), storage: storage)
     let report = Report(simulation, shrinks: arguments.shrinks, folder: arguments.folder)
     for path in arguments.scripts {
@@ -80,6 +84,50 @@ func run(_ arguments: Arguments) throws -> Bool {
             most: arguments.most)
     }
     return report.hasFound
+}
+
+/// Seeds of several relays, or one again.
+func runFleet(_ arguments: Arguments, _ storage: any SimulatedStorage) throws -> Bool {
+    func outcome(_ script: FleetScript, tells: Bool = false) throws -> FleetWorld {
+        let world = try FleetWorld(script, in: storage, tells: tells)
+        _ = world.run()
+        return world
+    }
+    for path in arguments.scripts {
+        let world = try outcome(try FleetScript(text: String(contentsOfFile: path, encoding: .utf8)), tells: true)
+        print(world.story.joined(separator: "\n"))
+        if world.violation != nil { return true }
+    }
+    let length = arguments.length ?? 40
+    if let seed = arguments.seed {
+        let world = try outcome(FleetScript(seed: seed, length: length), tells: true)
+        print(world.story.joined(separator: "\n"))
+        return world.violation != nil
+    }
+    guard arguments.scripts.isEmpty else { return false }
+    let begun = ContinuousClock.now
+    var reached: [String: Int] = [:]
+    var found: Set<String> = []
+    for seed in arguments.base..<(arguments.base + UInt64(arguments.seeds)) {
+        let script = FleetScript(seed: seed, length: length)
+        let world = try outcome(script)
+        reached.merge(world.reached) { $0 + $1 }
+        guard let violation = world.violation, found.insert(violation.rule).inserted else { continue }
+        print("seed \(seed) breaks \(violation)")
+        if arguments.shrinks {
+            let small = try script.shrunk { try outcome($0).violation?.rule == violation.rule }
+            print("  shrunk from \(script.steps.count) steps to \(small.steps.count):\n\(small.text)")
+            print(try outcome(small, tells: true).story.joined(separator: "\n"))
+        }
+        print("  again: make simulate SEED=\(seed) SIMULATE=--fleet")
+        if found.count >= arguments.most { break }
+    }
+    let seconds = (ContinuousClock.now - begun) / .seconds(1)
+    print("\(arguments.seeds) seeds of several relays from \(arguments.base) in \(Int(seconds)) s", terminator: " ")
+    print("(\(Int(Double(arguments.seeds) / max(seconds, 0.001) * 60)) seeds a minute)")
+    print(found.isEmpty ? "every promise held" : "broken: \(found.sorted().joined(separator: ", "))")
+    print(reached.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: " · "))
+    return !found.isEmpty
 }
 
 do {
