@@ -30,7 +30,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics test-api test-page lint bench measure-maintenance bench-api test-idle clean install \
+.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak check-metrics test-api test-page lint bench measure-maintenance bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -81,6 +81,18 @@ test-crash: PACKAGES += postgresql
 test-crash: packages ## kills of the daemon and of its database at random moments: a campaign of 100,000 and 24 kills, imports, migrations
 	$(SWIFT) build --build-tests
 	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests|FullServerTests'
+
+test-fleet: PACKAGES += postgresql faketime
+test-fleet: packages ## two and three real relays on one database: kills, suspensions, cuts, clocks, failover; the push service's record is the judge
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --filter 'RelayFleetTests|RelaySoakTests'
+
+# FLEET_SEED=n repeats a run's faults.
+soak-fleet: PACKAGES += postgresql
+soak-fleet: packages ## FLEET_FAULTS=400 faults, one after the other, on three relays and their database; takes about an hour
+	$(SWIFT) build --build-tests
+	FLEET_FAULTS=$(or $(FLEET_FAULTS),400) FLEET_DEVICES=$(or $(FLEET_DEVICES),100000) \
+	    $(SWIFT) test --skip-build --filter 'RelaySoakTests'
 
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual Tests

@@ -97,6 +97,37 @@ struct RelayFleetTests {
         #expect(trial.bench.simulator.figures.duplicates == 0)
     }
 
+    /// Both campaigns of a project go with it.
+    @Test func aProjectsOwnerThatIsKilledIsFollowed() throws {
+        let trial = try RelayTrial(devices: 2_000, seconds: 10)
+        try trial.startAll()
+        let apps = [Workbench.app, RelayTrial.other]
+        for app in apps { try trial.register(trial.fleet.devices, app: app, platform: "android") }
+        let campaigns = try apps.map { try trial.bump(app: $0, platform: "android") }
+        let owner = try trial.awaitOwner(of: campaigns[0])
+        #expect(try trial.awaitOwner(of: campaigns[1]) == owner, "one relay sends for a project")
+        try #require(trial.fcm.wait(forRequests: 200, deadline: .seconds(60)))
+        let killed = ContinuousClock.now
+        trial.kill(owner)
+        let next = try trial.awaitOwner(of: campaigns[0], after: owner)
+        let took = ContinuousClock.now - killed
+        #expect(took < Self.takeOver, "\(took)")
+        #expect(try trial.awaitOwner(of: campaigns[1], after: owner) == next)
+        for campaign in campaigns {
+            let view = try trial.finish(campaign, by: next)
+            #expect(view.state == "completed" && view.addsUp, "\(view)")
+            #expect(view.counts["accepted"] == trial.fleet.devices.count, "\(view)")
+        }
+        let figures = trial.fcm.figures
+        #expect(figures.distinctIDs == 2 * trial.fleet.devices.count)
+        print(
+            """
+            | kill -9 of a project's owner | \(2 * trial.fleet.devices.count) | 1 \
+            | \(2 * trial.fleet.devices.count - figures.distinctIDs) | \(figures.accepted - figures.distinctIDs) \
+            | another owner after \(took) |
+            """)
+    }
+
     /// What another program writes has a campaign by the leader alone.
     @Test func aLeaderThatIsKilledIsFollowed() throws {
         let trial = try RelayTrial(devices: 200, seconds: 1)

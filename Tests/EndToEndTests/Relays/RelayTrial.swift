@@ -17,6 +17,8 @@ final class RelayTrial {
     let bench: Workbench
     let server: PostgresServer
     let fleet: Fleet
+    /// Of both apps' Android side, which are of one project.
+    let fcm: PushSimulator
     /// nil: it was killed.
     private(set) var relays: [RelayProcess?] = []
     private let begun = ContinuousClock.now
@@ -39,6 +41,25 @@ final class RelayTrial {
             $0.latency = .milliseconds(20)
         }
         let text = try String(contentsOf: bench.folder.appending(path: "config.json5"), encoding: .utf8)
+        var android = SimulatorConfiguration(try FCMProject())
+        let folder = bench.folder.appending(path: "fcm")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        android.certificate = .generated(directory: folder.path)
+        android.latency = .milliseconds(20)
+        fcm = try PushSimulator(android)
+        try fcm.start()
+        try Data(fcm.accountFile ?? []).write(to: folder.appending(path: "account.json"))
+        let side = """
+            , android: {
+              downloadUrl: "https://play.google.com/store/apps/details?id=app",
+              push: { type: "needUpgrade" }, pace: { ratePerSecond: \(rate) },
+              fcm: {
+                serviceAccount: { file: "\(folder.path)/account.json" }, server: "https://127.0.0.1:\(fcm.port)",
+                trustedCertificates: "\(folder.path)/push-simulator-ca.pem",
+                avoidQuarterHours: false, quotaPerMinute: 600000000,
+              },
+            }
+            """
         for number in 0..<count {
             let way = ways[number] ?? self.server.conninfo()
             let own =
@@ -50,13 +71,17 @@ final class RelayTrial {
             let first = own.range(of: "\"\(Workbench.app)\": {").map { own[$0.lowerBound...] } ?? ""
             let entry = first.range(of: "} } },").map { first[..<$0.lowerBound] } ?? ""
             let twin = entry.replacing(Workbench.app, with: Self.other)
-            let both = own.replacing(entry, with: entry + "} },\n" + twin)
+            let both = own.replacing(
+                entry + "} } },", with: entry + "}\(side) },\n" + twin + "}\(side) } },")
             try Data(both.utf8).write(to: bench.folder.appending(path: "relay-\(number).json5"))
         }
         relays = Array(repeating: nil, count: count)
     }
 
-    deinit { for relay in relays { relay?.kill() } }
+    deinit {
+        for relay in relays { relay?.kill() }
+        fcm.stop()
+    }
 
     /// - Parameter environment: what is in its environment beside ours.
     func start(_ number: Int, environment: [String: String] = [:]) throws {
@@ -121,17 +146,21 @@ final class RelayTrial {
         try HTTPClient().send(Workbench.webhook(required, id: id, to: "http://\(address)")).status
     }
 
-    func register(_ devices: [Fleet.Device], app: String = Workbench.app, by number: Int = 0) throws {
+    func register(
+        _ devices: [Fleet.Device], app: String = Workbench.app, platform: String = "ios", by number: Int = 0
+    ) throws {
         let answer = try api(
-            number, "POST", "/v1/apps/\(app)/ios/devices", body: devices.map(\.json).joined(separator: "\n"))
+            number, "POST", "/v1/apps/\(app)/\(platform)/devices", body: devices.map(\.json).joined(separator: "\n"))
         guard answer.json["stored"] as? Int == devices.count else { throw Unexpected("import: \(answer)") }
         bench.knows(devices)
     }
 
     /// - Returns: the campaign's id.
-    func bump(_ required: String = "2.0.0", app: String = Workbench.app, by number: Int = 0) throws -> String {
+    func bump(
+        _ required: String = "2.0.0", app: String = Workbench.app, platform: String = "ios", by number: Int = 0
+    ) throws -> String {
         let answer = try api(
-            number, "PUT", "/v1/apps/\(app)/ios/version",
+            number, "PUT", "/v1/apps/\(app)/\(platform)/version",
             body: #"{"required":"\#(required)","latest":"\#(required)","confirm":true}"#)
         return try bench.campaign(of: answer)
     }
