@@ -135,6 +135,11 @@ package final class FanOut: Sendable {
         board.read { $0.figures[campaign] ?? RunFigures() }
     }
 
+    /// Of all campaigns that are being sent, for other relays (`RunFigures.init(published:of:)`).
+    package func publishedFigures(at now: Timestamp) -> String {
+        RunFigures.published(board.read { $0.figures }, at: now)
+    }
+
     package var work: FanOutFigures { board.read { $0.work } }
 
     /// One for each lane.

@@ -10,6 +10,8 @@ package struct RunFigures: Sendable, Equatable {
     /// The app's bucket as it was at `tick`; nil where nothing holds the pace.
     var pacer: Pacer?
     var tick = MonotonicTime(nanoseconds: 0)
+    /// Where there is no bucket here: what another relay's allowed.
+    var toldLimit: Double?
     /// Why nothing moves although the campaign runs: the server cannot be reached, say.
     package var trouble: String?
     /// Whether that keeps back all that is left, and not one environment's part alone.
@@ -51,5 +53,5 @@ package struct RunFigures: Sendable, Equatable {
     package func rate(at now: Timestamp) -> Double { min(pushes.perSecond(at: now), rateLimit ?? .infinity) }
 
     /// Pushes a second that the app may send at this moment; nil: as many as go.
-    package var rateLimit: Double? { pacer?.rate(at: tick) }
+    package var rateLimit: Double? { pacer?.rate(at: tick) ?? toldLimit }
 }

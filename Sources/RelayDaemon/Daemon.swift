@@ -116,7 +116,7 @@ struct Daemon {
                     draft: { [active] in active.current.routes[$0]?.draft }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: .init(configuration.store))
-            try keeper?.start { news in
+            try keeper?.start(figures: { [clock] in fanOut.publishedFigures(at: clock()) }) { news in
                 hear(news, fanOut, sources, versionCache)
             }
         } catch {

@@ -12,6 +12,8 @@ package struct RateMeter: Sendable, Equatable {
         var count: Int
     }
 
+    /// What another process has measured; nil: it is measured here.
+    private let steady: Double?
     private let isPaced: Bool
     private let window: Duration
     private var start: Timestamp?
@@ -19,9 +21,13 @@ package struct RateMeter: Sendable, Equatable {
 
     /// - Parameter pace: events a second that are aimed at; nil: as they come.
     package init(pace: Double? = nil) {
+        steady = nil
         isPaced = pace != nil
         window = max(Self.shortest, .milliseconds(Int64(25_000 / max(pace ?? .infinity, 1e-6))))
     }
+
+    /// A rate that was measured elsewhere.
+    package init(steady rate: Double) { (steady, isPaced, window) = (rate, false, Self.shortest) }
 
     package mutating func add(_ count: Int, at now: Timestamp) {
         if start == nil { start = now }
@@ -31,6 +37,7 @@ package struct RateMeter: Sendable, Equatable {
 
     /// 0 before the first event, and again a window after the last.
     package func perSecond(at now: Timestamp) -> Double {
+        if let steady { return steady }
         guard let start else { return 0 }
         if isPaced, let rate = pacedRate(at: now) { return rate }
         let counted = samples.reduce(0) { now - $1.time > window ? $0 : $0 + $1.count }

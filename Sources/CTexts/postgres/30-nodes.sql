@@ -11,6 +11,7 @@ CREATE TABLE node (
     gone_at       bigint,            -- since when others may have what it had; NULL: it has its place
     gone          text CHECK (gone IN ('fenced', 'stopped')),
     ahead         bigint NOT NULL DEFAULT 0,  -- milliseconds that this server's clock is ahead of its own
+    figures       text NOT NULL DEFAULT '',  -- JSON: how far the campaigns are that it sends
     CHECK ((gone_at IS NULL) = (gone IS NULL))
 );
 -- Who has the duties that one relay does for all: one row, or none.

@@ -11,6 +11,7 @@ CREATE TABLE node (
     gone_at       INTEGER,            -- since when others may have what it had; NULL: it has its place
     gone          TEXT CHECK (gone IN ('fenced', 'stopped')),
     ahead         INTEGER NOT NULL DEFAULT 0,  -- milliseconds that the store's clock is ahead of its own
+    figures       TEXT NOT NULL DEFAULT '',  -- JSON: how far the campaigns are that it sends
     CHECK ((gone_at IS NULL) = (gone IS NULL))
 ) STRICT;
 -- Who has the duties that one relay does for all: one row, or none.

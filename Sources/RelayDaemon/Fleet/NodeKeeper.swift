@@ -22,6 +22,8 @@ package final class NodeKeeper: Sendable {
     private let state: Mutex<State>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
+    /// What the others may know of the campaigns that this relay sends.
+    private let figures = Mutex<@Sendable () -> String>({ "" })
 
     private struct State {
         var machine: NodeMachine
@@ -97,7 +99,7 @@ package final class NodeKeeper: Sendable {
         let (sent, wallSent) = (boot(), wall())
         let at = try store.beat(
             node, for: NodeMachine.lease, configuration: state.withLock { $0.description.configuration },
-            clockAhead: store.membership.ahead)
+            clockAhead: store.membership.ahead, figures: figures.withLock { $0 }())
         let now = boot()
         guard let at else {
             state.withLock { state in
@@ -186,9 +188,14 @@ package final class NodeKeeper: Sendable {
 
     // MARK: The thread
 
-    /// - Parameter onNews: is told what others tell, on the thread.
+    /// - Parameters:
+    ///   - figures: what the others may know of the campaigns that this relay sends.
+    ///   - onNews: is told what others tell, on the thread.
     /// - Throws: where the system has no thread left.
-    package func start(onNews: @escaping @Sendable (FleetNews) -> Void) throws {
+    package func start(
+        figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetNews) -> Void
+    ) throws {
+        self.figures.withLock { $0 = figures }
         let thread = try NativeThread(name: "node") { [self] in
             var led = false
             while !stopping.isSet {

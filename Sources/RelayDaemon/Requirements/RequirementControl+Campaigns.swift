@@ -10,7 +10,7 @@ import VersionSources
 /// Campaigns: how they stand, and what an operator does with them.
 extension RequirementControl {
     package func status(_ record: CampaignRecord) -> CampaignStatus {
-        let figures = progress.figures(of: record.key)
+        let figures = figures(of: record)
         let now = clock()
         var record = record
         // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
@@ -40,6 +40,15 @@ extension RequirementControl {
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)
         return status
+    }
+
+    /// Of whichever relay sends it.
+    private func figures(of record: CampaignRecord) -> RunFigures {
+        let own = progress.figures(of: record.key)
+        guard !store.membership.isAlone, own == RunFigures() else { return own }
+        // The line is for people: a store that cannot be read just now has its own.
+        let told = (try? store.publishedFigures(of: record.key)) ?? nil
+        return told.flatMap { RunFigures(published: $0, of: record.key) } ?? own
     }
 
     /// The nights in between are not sent in. Where nobody knows how long the rest takes, it is until the next opening at least.

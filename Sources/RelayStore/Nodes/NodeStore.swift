@@ -76,6 +76,14 @@ package struct FleetLook: Hashable, Sendable {
     package init() {}
 }
 
+extension NodeStore {
+    package func beat(
+        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration
+    ) throws -> Timestamp? {
+        try beat(node, for: lease, configuration: configuration, clockAhead: clockAhead, figures: "")
+    }
+}
+
 /// The relays that work on a store at a time, and what each of them has. Leases count by the store's clock.
 package protocol NodeStore: Sendable {
     /// What this relay may do; it is the same one always.
@@ -87,10 +95,17 @@ package protocol NodeStore: Sendable {
     /// - Returns: the place, and the time by the store's clock.
     func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp)
 
-    /// - Parameter configuration: as in `NodeDescription`: it may have been read anew.
-    /// - Parameter clockAhead: how far the store's clock was ahead of this machine's.
+    /// - Parameters:
+    ///   - configuration: as in `NodeDescription`: it may have been read anew.
+    ///   - clockAhead: how far the store's clock was ahead of this machine's.
+    ///   - figures: what the others may know of the campaigns that it sends.
     /// - Returns: the time by the store's clock; nil where it was fenced.
-    func beat(_ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration) throws -> Timestamp?
+    func beat(
+        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration, figures: String
+    ) throws -> Timestamp?
+
+    /// What the owner of a campaign has told of those that it sends, with its last heartbeat; nil: nobody sends it.
+    func publishedFigures(of campaign: CampaignKey) throws -> String?
 
     func lookAtFleet() throws -> FleetLook
 

@@ -17,15 +17,16 @@ extension SQLStore {
     }
 
     package func beat(
-        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration
+        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration, figures: String
     ) throws -> Timestamp? {
         try keepLease("saying that this relay is there", isOneStatement: true) { connection in
             try connection.all(
                 """
-                UPDATE node SET alive_until = \(connection.dialect.now) + ?4, ahead = ?5, configuration = ?6
+                UPDATE node SET alive_until = \(connection.dialect.now) + ?4, ahead = ?5, configuration = ?6,
+                    figures = ?7
                 WHERE id = ?2 AND incarnation = ?3 AND gone_at IS NULL RETURNING alive_until - ?4
                 """, storeClock, node.node, node.incarnation, lease.milliseconds, clockAhead.milliseconds,
-                configuration
+                configuration, figures
             ) { $0.time(0) }.first
         }
     }
@@ -124,6 +125,15 @@ extension SQLStore {
                     aliveUntil: row.time(7), leads: leader == id, campaigns: campaigns[id] ?? [],
                     clockAhead: .milliseconds(row.integer(9)))
             }
+        }
+    }
+
+    package func publishedFigures(of campaign: CampaignKey) throws -> String? {
+        try readOnce("asking for what another relay sends") { connection in
+            try connection.first(
+                "SELECT o.figures FROM campaign_run AS n JOIN node AS o ON o.id = n.owner WHERE n.campaign_id = ?",
+                campaign.row
+            ) { $0.text(0) }
         }
     }
 

@@ -46,6 +46,15 @@ struct RelayFleetTests {
         let owner = try trial.awaitOwner(of: first)
         let second = try trial.bump(app: RelayTrial.other)
         #expect(try trial.awaitOwner(of: second) != owner, "the other one sends nothing yet")
+        // Each relay tells how fast either is sent.
+        for campaign in [first, second] {
+            for number in 0...1 {
+                try trial.until("relay-\(number) knows no rate of \(campaign)") {
+                    let rate = try trial.api(number, "GET", "/v1/campaigns/\(campaign)").json["ratePerSecond"]
+                    return (rate as? Double ?? 0) > 1 ? () : nil
+                }
+            }
+        }
         for campaign in [first, second] { #expect(try trial.finish(campaign, by: 1).state == "completed") }
         let devices = trial.fleet.devices.count
         #expect(trial.bench.simulator.figures.accepted == 2 * devices)

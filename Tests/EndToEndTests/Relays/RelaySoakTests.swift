@@ -46,7 +46,7 @@ struct RelaySoakTests {
         }
         proxy.release()
         for number in 0...2 where trial.relays[number] == nil { try trial.start(number) }
-        let end = try trial.finish(campaign, by: 0)
+        let end = try trial.finish(campaign, by: 0, within: .seconds(120 + 8 * faults))
         #expect(end.state == "completed" && end.addsUp, "seed \(seed): \(end)")
         let told = counts.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")
         try trial.judge(

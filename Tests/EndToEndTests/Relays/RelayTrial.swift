@@ -202,8 +202,8 @@ final class RelayTrial {
         try until("nobody sends \(campaign)") { try owner(of: campaign).flatMap { $0 == former ? nil : $0 } }
     }
 
-    func finish(_ campaign: String, by number: Int) throws -> CampaignView {
-        try until("\(campaign) does not end", within: .seconds(120)) {
+    func finish(_ campaign: String, by number: Int, within limit: Duration = .seconds(120)) throws -> CampaignView {
+        try until("\(campaign) does not end", within: limit) {
             guard let view = try? view(campaign, by: number), view.isFinal else { return nil }
             return view
         }
