@@ -6,9 +6,14 @@ extension CommandEntry {
     package static let demo = CommandEntry("demo") { arguments, context in
         let devices = try arguments.integer("devices", in: 1...10_000_000, default: 10_000)
         let platform = arguments.value("platform").flatMap(DemoPlatform.init)
-        let store = arguments.value("store").flatMap(DemoStore.init) ?? .sqlite
+        let relays = try arguments.integer("relays", in: 1...3, default: 1)
+        let store = arguments.value("store").flatMap(DemoStore.init) ?? (relays > 1 ? .postgres : .sqlite)
+        guard relays == 1 || store == .postgres else {
+            throw CommandFailure(
+                .usage, "a file in SQLite is one relay's", hint: "Several share a database: --store postgres")
+        }
         let (keeps, isJSON) = (arguments.flag("keep"), arguments.flag("json"))
-        let ground = try DemoGround(environment: context.environment)
+        let ground = try DemoGround(environment: context.environment, relays: relays)
         defer { if !keeps { ground.remove() } }
         let stage = DemoStage(
             ground: ground, store: store, keeps: keeps, platforms: platform.map { [$0] } ?? DemoPlatform.allCases,

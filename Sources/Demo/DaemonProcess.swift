@@ -4,7 +4,9 @@ import Foundation
 import Terminal
 
 /// The real daemon as a child process of the same executable.
-final class DaemonProcess {
+///
+/// Unchecked: `Process` and `Pipe` may be used from any thread, and what is theirs is only read here after `init`.
+final class DaemonProcess: @unchecked Sendable {
     private let process = Process()
     /// Nothing is ever written. It ends with the demo, also by SIGKILL, and with it the daemon.
     private let lifeline = Pipe()
@@ -27,6 +29,13 @@ final class DaemonProcess {
 
     var isRunning: Bool { process.isRunning }
 
+    /// Returns when it is gone.
+    func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
     /// Sends SIGTERM and waits; SIGKILL after the time given. Returns whether it ended in order.
     func stop(within limit: Duration = .seconds(15)) async -> Bool {
         if process.isRunning { process.terminate() }
@@ -36,7 +45,7 @@ final class DaemonProcess {
             await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
         }
         guard !process.isRunning else {
-            kill(process.processIdentifier, SIGKILL)
+            kill()
             return false
         }
         return process.terminationReason == .exit && process.terminationStatus == 0

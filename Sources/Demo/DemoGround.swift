@@ -13,21 +13,18 @@ struct DemoGround: Sendable {
     static let keyID = "DEMOKEY001"
 
     let directory: String
-    /// Where the API listens: chosen anew for each demo.
-    let apiAddress: ListenAddress
+    /// Of each relay.
+    let places: [DemoRelays.Place]
     let key: ES256PrivateKey
     /// The webhook's secret, without "whsec_" and decoded.
     let webhookKey: [UInt8]
 
-    var configurationPath: String { "\(directory)/config.json5" }
-    var controlSocket: String { "\(directory)/control.sock" }
-    var logPath: String { "\(directory)/daemon.log" }
     var databasePath: String { "\(directory)/relay.db" }
     private var keyPath: String { "\(directory)/apns-key.p8" }
     private var accountPath: String { "\(directory)/fcm-account.json" }
     private var secretPath: String { "\(directory)/webhook-secret" }
 
-    init(environment: [String: String]) throws {
+    init(environment: [String: String], relays: Int = 1) throws {
         let parent = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(parent)/upgrade-relay-demo.XXXXXX".utf8CString)
         // mkdtemp makes it for its owner alone (mode 0700).
@@ -40,29 +37,42 @@ struct DemoGround: Sendable {
                 .failed, "no temporary directory in \(parent): \(unsafe String(cString: strerror(errno)))")
         }
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        apiAddress = ListenAddress(host: "127.0.0.1", port: try FreePort.take())
+        let folder = directory
+        places = try (0..<relays).map { try DemoRelays.Place($0, in: folder) }
         key = try ES256PrivateKey.generate()
         webhookKey = try RandomBytes.make(32)
     }
 
     /// Writes keys, secret, authorities and configuration.
-    /// - Parameter store: the configuration's `store`.
-    func furnish(_ simulators: [(platform: DemoPlatform, simulator: PushSimulator)], store: JSONValue) throws {
+    ///
+    /// - Parameters:
+    ///   - store: the configuration's `store`, given a relay's name.
+    ///   - ratePerSecond: the pace of a platform's campaign; nil: none.
+    func furnish(
+        _ simulators: [(platform: DemoPlatform, simulator: PushSimulator)], store: (_ node: String?) -> JSONValue,
+        ratePerSecond: Int? = nil
+    ) throws {
         try PrivateFile.write(Array("whsec_\(Base64.encode(webhookKey))\n".utf8), to: secretPath)
         let app = JSONValue.object(
             try simulators.map { platform, simulator in
                 let authority = "\(directory)/\(platform.rawValue)-ca.pem"
                 try PrivateFile.write(simulator.trustedCertificate ?? [], to: authority)
-                let settings = try settings(of: platform, simulator, trusting: authority)
+                var settings = try settings(of: platform, simulator, trusting: authority)
+                if let ratePerSecond, case .object(let members) = settings {
+                    let pace: JSONValue = ["ratePerSecond": .integer(ratePerSecond)]
+                    settings = .object(members + [JSONMember(name: "pace", value: pace)])
+                }
                 return JSONMember(name: platform.rawValue, value: settings)
             })
-        let configuration: JSONValue = [
-            "store": store,
-            "listen": ["address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket)],
-            "webhooks": ["secrets": .array([["file": .string(secretPath)]])],
-            "apps": [DemoPopulation.app: app, DemoPopulation.otherApp: app],
-        ]
-        try PrivateFile.write(configuration.bytes(isPretty: true), to: configurationPath)
+        for place in places {
+            let configuration: JSONValue = [
+                "store": store(places.count > 1 ? place.name : nil),
+                "listen": ["address": .string("\(place.address)"), "controlSocket": .string(place.controlSocket)],
+                "webhooks": ["secrets": .array([["file": .string(secretPath)]])],
+                "apps": [DemoPopulation.app: app, DemoPopulation.otherApp: app],
+            ]
+            try PrivateFile.write(configuration.bytes(isPretty: true), to: place.configurationPath)
+        }
     }
 
     private func settings(
@@ -101,9 +111,12 @@ struct DemoGround: Sendable {
 
     /// The log's last lines, for when something goes wrong.
     func logEnd(lines count: Int) -> String {
-        guard let bytes = try? FileProbe.read(logPath, limit: 64 << 20) else { return "" }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        return lines.suffix(count).map { DisplayWidth.sanitised(String($0)) }.joined(separator: "\n")
+        let ends = places.compactMap { place -> String? in
+            guard let bytes = try? FileProbe.read(place.logPath, limit: 64 << 20) else { return nil }
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            return lines.suffix(count).map { DisplayWidth.sanitised(String($0)) }.joined(separator: "\n")
+        }
+        return ends.joined(separator: "\n\n")
     }
 }
 

@@ -5,6 +5,7 @@ import PrivatePostgres
 import PushSimulator
 import RelayEngine
 import Signing
+import Synchronization
 import Terminal
 import WireFormat
 
@@ -44,15 +45,17 @@ struct DemoStage: Sendable {
         }
         let store = try store.open(on: ground)
         defer { end(store.server) }
-        try ground.furnish(sides.map { ($0.platform, $0.simulator) }, store: store.settings)
-        let daemon = try DaemonProcess(configuration: ground.configurationPath, log: ground.logPath)
+        // So slow that a relay can be killed in the middle.
+        let pace = ground.places.count > 1 ? max(20, devices / platforms.count / 8) : nil
+        try ground.furnish(sides.map { ($0.platform, $0.simulator) }, store: store.settings, ratePerSecond: pace)
+        let relays = try DemoRelays(ground.places)
         do {
-            let result = try await play(sides, daemon, store)
-            let endedInOrder = await daemon.stop()
+            let result = try await play(sides, relays, store)
+            let endedInOrder = await relays.stop()
             if !endedInOrder { tell("The daemon did not end in order when it was told to.") }
             return Result(isRight: result.isRight && endedInOrder, json: result.json)
         } catch {
-            _ = await daemon.stop()
+            _ = await relays.stop()
             let log = ground.logEnd(lines: 15)
             if !log.isEmpty, !(error is CancellationError) { console.writeError("the daemon's log ends:\n\(log)\n") }
             throw error
@@ -86,19 +89,22 @@ struct DemoStage: Sendable {
         return Side(population: population, simulator: simulator)
     }
 
-    private func play(_ sides: [Side], _ daemon: DaemonProcess, _ store: DemoStore.Open) async throws -> Result {
-        let control = RelayClient(CurlAPITransport(socket: ground.controlSocket))
-        try await waitUntilReady(control, daemon)
-        let url = "http://\(ground.apiAddress)"
+    private func play(_ sides: [Side], _ relays: DemoRelays, _ store: DemoStore.Open) async throws -> Result {
+        let control = RelayClient(CurlAPITransport(socket: relays.places[0].controlSocket))
+        try await relays.waitUntilReady()
+        let url = relays.places.map { "http://\($0.address)" }.joined(separator: " and ")
         let place = store.server.map { "its store in PostgreSQL at \($0.folder), all else" } ?? "everything it keeps"
-        tell("Daemon on \(url), \(place) in \(ground.directory).")
+        tell(
+            "\(relays.areSeveral ? "\(relays.places.count) relays" : "Daemon") on \(url), \(place) in \(ground.directory)."
+        )
         let token = try await makeToken(control)
-        let api = RelayClient(CurlAPITransport(url: url, token: token))
+        let clients = relays.places.map { RelayClient(CurlAPITransport(url: "http://\($0.address)", token: token)) }
+        let api = clients[0]
         for side in sides { try await register(side.population, api) }
         var results: [(name: String, result: Result)] = []
         for side in sides {
             let others = sides.map(\.population).filter { $0.platform != side.platform }
-            results.append((side.name, try await campaign(side, others: others, api)))
+            results.append((side.name, try await campaign(side, others: others, clients, relays)))
         }
         let isRight = results.allSatisfy(\.result.isRight)
         tell(isRight ? "Every figure adds up." : "Some figures do not add up.")
@@ -110,14 +116,19 @@ struct DemoStage: Sendable {
     }
 
     private func campaign(
-        _ side: Side, others: [DemoPopulation], _ api: RelayClient
+        _ side: Side, others: [DemoPopulation], _ clients: [RelayClient], _ relays: DemoRelays
     ) async throws -> Result {
-        let (population, simulator) = (side.population, side.simulator)
+        let (population, simulator, api) = (side.population, side.simulator, clients[0])
         let plan = try await dryRun(side, api)
         let began = ContinuousClock.now
         let id = try await announce(side, api)
-        let campaign = try await watch(id, api)
+        let campaign =
+            relays.areSeveral ? try await watchKilling(id, side, clients, relays) : try await watch(id, api)
         let elapsed = ContinuousClock.now - began
+        if relays.areSeveral {
+            try relays.revive()
+            try await relays.waitUntilReady()
+        }
         let figures = simulator.figures
         let campaigns = try await api.reply(to: APIRequest("GET", ["v1", "campaigns"])).items.filter {
             $0[.platform]?.string == side.name
@@ -125,7 +136,8 @@ struct DemoStage: Sendable {
         let ledger = DemoLedger(
             side.platform, campaign: campaign, wouldBePushed: plan.count(.toPush), campaigns: Int64(campaigns.count),
             expectation: DemoLedger.Expectation(population), figures: figures,
-            reach: DemoLedger.Reach(population, others: others, simulator.accepted()))
+            reach: DemoLedger.Reach(population, others: others, simulator.accepted()),
+            isInterrupted: relays.areSeveral)
         conclude(side, campaign, ledger, figures, elapsed)
         let isRight = ledger.addsUp && campaign.state == CampaignState.completed.rawValue
         let json: JSONValue = [
@@ -134,23 +146,6 @@ struct DemoStage: Sendable {
             "simulator": figures.json, "samplePayload": plan[.samplePayload] ?? .null, "checks": ledger.json,
         ]
         return Result(isRight: isRight, json: json)
-    }
-
-    private func waitUntilReady(_ client: RelayClient, _ daemon: DaemonProcess) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        var last = "no answer"
-        while ContinuousClock.now < deadline {
-            guard daemon.isRunning else { throw CommandFailure(.failed, "the daemon ended before it was ready") }
-            do {
-                let answer = try await client.transport.send(APIRequest("GET", ["readyz"]))
-                if answer.isSuccess { return }
-                last = Problem(answer).message
-            } catch let failure as CommandFailure where failure.code == .unreachable {
-                last = failure.message
-            }
-            try await Task.sleep(for: .milliseconds(30))
-        }
-        throw CommandFailure(.failed, "the daemon is not ready after 20 s: \(last)")
     }
 
     private func makeToken(_ control: RelayClient) async throws -> String {
@@ -211,7 +206,9 @@ struct DemoStage: Sendable {
         request.headers = [
             "webhook-id": id, "webhook-timestamp": time, "webhook-signature": "v1,\(Base64.encode(signature))",
         ]
-        let client = RelayClient(CurlAPITransport(url: "http://\(ground.apiAddress)", token: nil))
+        // Where there are several, one hears it from the other.
+        let address = ground.places[ground.places.count - 1].address
+        let client = RelayClient(CurlAPITransport(url: "http://\(address)", token: nil))
         let first = try await client.reply(to: request)
         let campaign = first.json[.campaign]?.shown(.id) ?? ""
         guard first.status == 202, !campaign.isEmpty else {
@@ -225,12 +222,43 @@ struct DemoStage: Sendable {
         return campaign
     }
 
-    private func watch(_ id: String, _ api: RelayClient) async throws -> CampaignText {
+    /// Kills the relay that sends the campaign when a third of it is done, and watches by another one what becomes of it.
+    private func watchKilling(
+        _ id: String, _ side: Side, _ clients: [RelayClient], _ relays: DemoRelays
+    ) async throws -> CampaignText {
+        let owner = try await relays.owner(of: id, clients[0])
+        let witness = owner == 0 ? 1 : 0
+        let isKilled = Mutex(false)
+        let last = try await watch(id, clients[witness]) { progress in
+            guard let total = progress.total, progress.done * 3 >= total else { return }
+            let isDue = isKilled.withLock { isKilled in
+                defer { isKilled = true }
+                return !isKilled
+            }
+            if isDue { relays.kill(owner) }
+        }
+        guard isKilled.withLock({ $0 }) else {
+            throw CommandFailure(.failed, "the campaign was over before its relay could be killed")
+        }
+        tell(
+            "\(relays.places[owner].name), which sent it, was killed (SIGKILL) after a third; \(relays.places[witness].name) told of "
+                + "it and others went on with what was not recorded.")
+        return last
+    }
+
+    private func watch(
+        _ id: String, _ api: RelayClient, _ report: @escaping @Sendable (Terminal.Progress) -> Void = { _ in }
+    ) async throws -> CampaignText {
         let display = ProgressDisplay(console, label: "pushing", total: nil, isQuiet: isJSON)
         let limit = Duration.seconds(90 + devices / 1000)
         let watch = CampaignWatch(client: api, id: id)
         let last = try await withThrowingTaskGroup(of: CampaignText.self) { group in
-            group.addTask { try await watch.run { display.update($0.progress) } }
+            group.addTask {
+                try await watch.run {
+                    display.update($0.progress)
+                    report($0.progress)
+                }
+            }
             group.addTask {
                 try await Task.sleep(for: limit)
                 throw CommandFailure(

@@ -9,8 +9,8 @@ enum DemoStore: String, Sendable {
 
     /// A store that runs, as the configuration names it.
     struct Open: Sendable {
-        /// The configuration's `store`.
-        let settings: JSONValue
+        /// The configuration's `store`, of a relay of this name.
+        let settings: @Sendable (_ node: String?) -> JSONValue
         /// nil: a file of the ground's.
         let server: PostgresServer?
     }
@@ -22,11 +22,17 @@ enum DemoStore: String, Sendable {
         on ground: DemoGround, binaries: String? = PostgresServer.binaries
     ) throws(CommandFailure) -> Open {
         switch self {
-        case .sqlite: return Open(settings: ["sqlite": ["path": .string(ground.databasePath)]], server: nil)
+        case .sqlite:
+            let path = ground.databasePath
+            return Open(settings: { _ in ["sqlite": ["path": .string(path)]] }, server: nil)
         case .postgres:
             do {
                 let server = try PostgresServer(settings: [], binaries: binaries)
-                return Open(settings: ["postgres": ["url": .string(server.conninfo())]], server: server)
+                let url = JSONValue.string(server.conninfo())
+                return Open(
+                    settings: { node in
+                        ["postgres": node.map { ["url": url, "node": .string($0)] } ?? ["url": url]]
+                    }, server: server)
             } catch let failure as PostgresServer.Failure {
                 throw CommandFailure(.failed, failure.context, hint: failure.hint)
             } catch {
