@@ -33,6 +33,9 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.noSuchDevice` where the user has none.
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
 
+    /// What it says of itself to the other relays of its store.
+    var node: OwnNode { get }
+
     /// What keeps it from its work, or from a part of it.
     func faults() -> [ReadinessFault]
 

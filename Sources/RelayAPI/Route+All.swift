@@ -154,6 +154,8 @@ extension Route {
             Route(
                 "GET", "/v1/audit", .scope(.status), .work(.reads), query: API.auditParameters,
                 .head { api, call in try api.audit(&call) }),
+            Route(
+                "GET", "/v1/nodes", .scope(.status), .work(.reads), .head { api, call in try api.nodes(call.caller) }),
         ] + [
             moving("pause") { try $0.pause(campaign: $1, by: $2) },
             beginning("resume") { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },

@@ -18,6 +18,8 @@ package struct ActiveConfiguration: Sendable {
     var webhookSecrets: [WebhookSecret]
     package var notify: [NotificationTarget]
     var enforce: EnforceRules
+    /// Of what relays that share a store are to have in common.
+    let digest: String
 
     /// What answers to clients need of each app.
     package var profiles: [AppKey: AppProfile] {
@@ -44,6 +46,7 @@ package struct ActiveConfiguration: Sendable {
             return secret
         }
         enforce = configuration.enforce
+        digest = configuration.digest
         notify = try configuration.notify.map { receiver in
             NotificationTarget(
                 receiver: NotificationReceiver(url: receiver.url, events: receiver.events),

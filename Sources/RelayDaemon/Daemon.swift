@@ -61,7 +61,12 @@ struct Daemon {
         let opened = try open(configuration.store, changes: log.written(on: changes))
         let store = opened.store
         defer { withExtendedLifetime(opened) { store.close() } }
-        let keeper = opened.isShared ? try join(store, configuration) : nil
+        let own = OwnNode(
+            NodeDescription(
+                name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
+                address: configuration.listen.address.description, configuration: configuration.digest),
+            startedAt: clock())
+        let keeper = opened.isShared ? try join(store, own.description) : nil
         defer { keeper?.stop() }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
@@ -89,7 +94,7 @@ struct Daemon {
         let control = DaemonControl(
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates,
-            keeper: keeper, log: log, clock: clock)
+            keeper: keeper, ownNode: own, log: log, clock: clock)
         let maintenance = Maintenance(
             store: store, log: log, certificates: certificates, clock: clock,
             troubles: { control.faults() + control.warnings() }, notify: notifier.notify,
@@ -128,8 +133,8 @@ struct Daemon {
             throw error
         }
         sockets.compare(with: configuration.listen, log: log)
-        let own = ListenAddress(host: configuration.listen.address.host, port: api.http.port ?? 0)
-        let address = sockets.network?.address ?? own.description
+        let bound = ListenAddress(host: configuration.listen.address.host, port: api.http.port ?? 0)
+        let address = sockets.network?.address ?? bound.description
         let operations = configuration.listen.operations.map {
             ListenAddress(host: $0.host, port: api.http.operationsPort ?? 0).description
         }
@@ -194,12 +199,8 @@ struct Daemon {
     }
 
     /// Takes this relay's place among those of the database.
-    private func join(_ store: any RelayStore, _ configuration: RelayConfiguration) throws -> NodeKeeper {
-        let keeper = NodeKeeper(
-            store: store,
-            description: NodeDescription(
-                name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
-                address: configuration.listen.address.description, configuration: configuration.digest), log: log)
+    private func join(_ store: any RelayStore, _ description: NodeDescription) throws -> NodeKeeper {
+        let keeper = NodeKeeper(store: store, description: description, log: log)
         do {
             try keeper.join()
         } catch let error as StoreError {
@@ -212,7 +213,9 @@ struct Daemon {
     private func hear(
         _ news: FleetNews, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache
     ) {
-        let decisions: Set = ["version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader"]
+        let decisions: Set = [
+            "version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader",
+        ]
         if news.concerns(decisions) {
             fanOut.poke()
             sources.poke()

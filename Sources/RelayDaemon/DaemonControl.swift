@@ -24,6 +24,8 @@ struct DaemonControl: RelayControl {
     let reloads: ReloadDesk
     let certificates: CertificateWatch
     let keeper: NodeKeeper?
+    /// As it was at the start.
+    let ownNode: OwnNode
     let log: Log
     let clock: @Sendable () -> Timestamp
 
@@ -41,6 +43,12 @@ struct DaemonControl: RelayControl {
 
     func versionLookup(of app: AppKey) -> (any VersionLookup)? {
         sources.hasLookup(app) ? sources : nil
+    }
+
+    var node: OwnNode {
+        var own = ownNode
+        own.description.configuration = active.current.digest
+        return own
     }
 
     // MARK: Readiness

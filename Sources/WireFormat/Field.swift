@@ -39,6 +39,8 @@ package enum Field: String, Sendable {
     case formToken, usedAt
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
+    // Several relays: who does what.
+    case isLeader, isThis, joinedAt, aliveUntil, clockAheadMs, configuration, differs
 }
 
 /// The columns of lists as CSV: the members of the same items as JSON, in their order.

@@ -86,7 +86,8 @@ final class RealDaemon: Sendable {
         let control = DaemonControl(
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: ReloadDesk(startedAt: clock()) {},
-            certificates: CertificateWatch(log: log), keeper: nil, log: log, clock: clock)
+            certificates: CertificateWatch(log: log), keeper: nil,
+            ownNode: OwnNode(NodeDescription(name: "relay", release: "1"), startedAt: clock()), log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)

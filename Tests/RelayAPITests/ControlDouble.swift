@@ -201,6 +201,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return [(device, result)]
     }
 
+    let node = OwnNode(
+        NodeDescription(name: "relay-1", release: "1.2.3", address: "127.0.0.1:8080", configuration: "d1"),
+        startedAt: Bench.now)
+
     func faults() -> [ReadinessFault] {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }
