@@ -37,6 +37,7 @@ extension CommandTree {
         .tokensRevoke,
         .notifications,
         .audit,
+        .nodes,
         .storeStatus,
         .storeBackup,
         .storeRestore,

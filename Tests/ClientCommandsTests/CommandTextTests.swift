@@ -54,6 +54,7 @@ import Testing
         "campaigns report": ["0123456789ab --output NEW"],
         "notifications": [""],
         "audit": ["", "--campaign 0123456789ab"],
+        "nodes": [""],
         "store status": [""],
         "store backup": ["NEW"],
         "store restore": ["NEW"],

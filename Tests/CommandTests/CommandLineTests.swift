@@ -37,7 +37,7 @@ import WireFormat
             "tokens list",
             "tokens revoke", "log level", "reload", "store status", "store backup", "store check", "store prune",
             "store restore", "store migrate",
-            "notifications", "audit", "page", "campaigns report",
+            "notifications", "audit", "nodes", "page", "campaigns report",
             "alerts set", "alerts show", "alerts clear",
         ]
         #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))

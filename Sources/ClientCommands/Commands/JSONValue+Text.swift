@@ -3,7 +3,7 @@ import Terminal
 package import WireFormat
 
 extension TextTable.Column {
-    /// What a campaign, a delivery or a notification has come to.
+    /// What a campaign, a delivery, a notification or a relay has come to.
     static let state = tinted("STATE", by: Tint.ofState)
 }
 
@@ -11,9 +11,9 @@ extension Tint {
     /// nil: it has none.
     @Sendable static func ofState(_ state: String) -> Tint? {
         switch state {
-        case "completed", "accepted", "delivered": .green
-        case "waiting", "paused", "retrying", "pending": .yellow
-        case "suspended", "cancelled", "rejected", "unregistered", "expired", "failed", "dropped": .red
+        case "completed", "accepted", "delivered", "alive": .green
+        case "waiting", "paused", "retrying", "pending", "lapsed": .yellow
+        case "suspended", "fenced", "cancelled", "rejected", "unregistered", "expired", "failed", "dropped": .red
         default: nil
         }
     }
