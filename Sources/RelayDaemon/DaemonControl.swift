@@ -57,7 +57,8 @@ struct DaemonControl: RelayControl {
         let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
         let known = faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? [])
         let node = (keeper?.fault).map { [ReadinessFault(part: "node", reason: $0)] } ?? []
-        return (known + certificates.faults(at: clock()) + node).sorted { $0.part < $1.part }
+        let claims = (keeper?.claimFault).map { [ReadinessFault(part: "claims", reason: $0)] } ?? []
+        return (known + certificates.faults(at: clock()) + node + claims).sorted { $0.part < $1.part }
     }
 
     func warnings() -> [ReadinessFault] {

@@ -42,6 +42,20 @@ extension ConformanceCase {
             try first.store.releaseRun(again)
             try check(try second.store.claimRun(campaign.key) != nil, "free")
         },
+        ConformanceCase("a campaign that runs is unclaimed while nobody sends it, and only while it runs") { subject in
+            let (first, second) = try subject.two()
+            try same(try first.store.unclaimedCampaigns(), [])
+            let campaign = try subject.announce(by: first.store)
+            try same(try second.store.unclaimedCampaigns(), [campaign.id])
+            let lease = try present(try first.store.claimRun(campaign.key), "a lease")
+            try same(try second.store.unclaimedCampaigns(), [])
+            try first.store.releaseRun(lease)
+            try same(try second.store.unclaimedCampaigns(), [campaign.id])
+            try check(
+                try first.store.decide(
+                    campaign, .paused, by: Signature(by: "tester", via: "test", at: subject.now)), "it was paused")
+            try same(try second.store.unclaimedCampaigns(), [])
+        },
         ConformanceCase("campaigns of one project are sent by one relay") { subject in
             let (first, second) = try subject.two()
             let one = try subject.announce(by: first.store)
@@ -61,13 +75,15 @@ extension ConformanceCase {
             let other = try subject.announce(app: AppKey(app: "com.example.other", platform: .android), by: first.store)
             try check(try first.store.claimRun(other.key, project: "p") != nil, "nobody has it")
         },
-        ConformanceCase("a relay is given up only when its lease has run out, and then all that it has is free") { subject in
+        ConformanceCase("a relay is given up only when its lease has run out, and then all that it has is free") {
+            subject in
             let (first, second) = try subject.two(lease: .milliseconds(-1))
             try check(try first.store.lead(first.node), "it leads")
             let campaign = try subject.announce(by: first.store)
             let lease = try present(try first.store.claimRun(campaign.key, project: "p"), "a lease")
             try check(
-                try first.store.beat(first.node, for: .seconds(60), configuration: "", clockAhead: .zero) != nil, "a beat")
+                try first.store.beat(first.node, for: .seconds(60), configuration: "", clockAhead: .zero) != nil,
+                "a beat")
             try check(!(try second.store.fence(first.node)), "its lease was prolonged")
             try check(
                 try first.store.beat(first.node, for: .milliseconds(-1), configuration: "", clockAhead: .zero) != nil,
@@ -87,7 +103,9 @@ extension ConformanceCase {
             try same((late as? StoreError)?.code, .fenced)
             try same(try subject.store.version(of: subject.app)?.required, try subject.version("2.0.0"))
         },
-        ConformanceCase("a relay that comes again under its name frees what it had, and its earlier self writes nothing") {
+        ConformanceCase(
+            "a relay that comes again under its name frees what it had, and its earlier self writes nothing"
+        ) {
             subject in
             let (first, second) = try subject.two()
             let campaign = try subject.announce(by: first.store)

@@ -59,6 +59,9 @@ package struct ReadinessFault: Sendable, Hashable {
         case "node":
             "look at the database and at the way to it; `upgrade-relay nodes` says who has what. It goes on by itself when the database "
                 + "confirms the lease"
+        case "claims":
+            "give every relay the app's push service, and reload; `upgrade-relay nodes` says which ones live and whose configuration "
+                + "differs. `upgrade-relay campaigns pause ID` ends the warning until then"
         case "relays":
             "give all of them the same apps, notify, webhooks and enforce, and reload; `upgrade-relay nodes` shows which one differs"
         case "configuration":

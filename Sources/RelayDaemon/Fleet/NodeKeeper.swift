@@ -33,6 +33,8 @@ package final class NodeKeeper: Sendable {
         var configurations = 1
         var faults = FaultLog()
         var isTrusted = false
+        var unclaimed = UnclaimedWatch()
+        var fencings = 0
     }
 
     /// - Parameters:
@@ -126,7 +128,10 @@ package final class NodeKeeper: Sendable {
             for lapsed in look.lapsed where lapsed != node {
                 let other = try store.nodes().first { $0.lease == lapsed }?.description.name ?? "\(lapsed.node)"
                 guard try store.fence(lapsed) else { continue }
-                log(.warning, "a relay that was not heard of any more is given up: what it had is free", [("node", other)])
+                state.withLock { $0.fencings += 1 }
+                log(
+                    .warning, "a relay that was not heard of any more is given up: what it had is free",
+                    [("node", other)])
                 if look.leader == lapsed.node { look.leader = nil }
             }
         }
@@ -134,6 +139,16 @@ package final class NodeKeeper: Sendable {
         let leads = try look.leader == nil ? store.lead(node) : look.leader == node.node
         store.membership.note(leads: leads)
         if leads, !led { log(.notice, "this relay does now what one does for all", [("node", name)]) }
+        try lookForUnclaimed(leads: leads)
+    }
+
+    /// The leader alone: one line and one entry of readyz for all.
+    private func lookForUnclaimed(leads: Bool) throws {
+        guard leads else { return state.withLock { $0.unclaimed.forget() } }
+        let unclaimed = try store.unclaimedCampaigns()
+        for campaign in state.withLock({ $0.unclaimed.look(unclaimed, at: boot()) }) {
+            log(.warning, "a campaign runs and no relay sends it", [("campaign", campaign)])
+        }
     }
 
     /// What others may read. Says once that nothing may be sent, and once that it may again.
@@ -174,6 +189,18 @@ package final class NodeKeeper: Sendable {
             state.isTrusted ? nil : "its lease is not confirmed: \(state.faults.text("node") ?? "it is taken anew")"
         }
     }
+
+    /// The running campaigns that nobody has taken over for long; nil: none, or another relay looks for them.
+    package var claimFault: String? {
+        let late = state.withLock { $0.unclaimed.late }
+        guard !late.isEmpty else { return nil }
+        return
+            "no relay sends \(late.joined(separator: ", ")), though it should run: none that is alive has a push service for the "
+            + "app, or the one that sends for its FCM project has none"
+    }
+
+    /// How many others this relay has given up.
+    package var fencings: Int { state.withLock { $0.fencings } }
 
     /// What an operator should put right among the relays; nil: nothing.
     package var warning: String? {

@@ -127,6 +127,9 @@ package protocol NodeStore: Sendable {
     /// The open campaigns that another relay sends.
     func campaignsOfOthers() throws -> Set<CampaignKey>
 
+    /// The public ids of the campaigns that run and that nobody has taken over, oldest first.
+    func unclaimedCampaigns() throws -> [String]
+
     /// Blocks until somebody tells of a change, until `deadline` at most, or at once where it must be taken that somebody did.
     func awaitNews(until deadline: MonotonicTime) throws -> FleetNews
 

@@ -112,6 +112,18 @@ extension SQLStore {
         }
     }
 
+    package func unclaimedCampaigns() throws -> [String] {
+        try readOnce("looking for campaigns that nobody sends") { connection in
+            try connection.all(
+                """
+                SELECT c.public_id FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+                WHERE c.state NOT IN \(CampaignTable.finalStates) AND c.state = 'running' AND n.owner IS NULL
+                ORDER BY c.id
+                """
+            ) { $0.text(0) }
+        }
+    }
+
     package func releaseRun(_ lease: RunLease) throws {
         try write("giving back a campaign", lock: .rows) { connection in
             _ = try connection.run(
