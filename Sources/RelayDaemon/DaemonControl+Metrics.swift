@@ -39,6 +39,7 @@ extension DaemonControl {
         writeStore(to: &text)
         writeSources(to: &text)
         writeNotifications(census?.store.receivers ?? [], to: &text)
+        writeRelays(to: &text)
         text.write(.buildInfo, [([CommandLineTool.version], 1)])
         let lines = log.lines
         text.write(.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
@@ -258,6 +259,27 @@ extension DaemonControl {
             .sourceSuccess,
             sources.compactMap { labels, figures in figures.lastSuccess.map { (labels, Self.seconds($0)) } })
     }
+
+    // MARK: Several relays
+
+    private func writeRelays(to text: inout MetricsText) {
+        let membership = store.membership
+        if membership.isAlone {
+            text.write(.relaysAlive, 1)
+        } else if let nodes = try? store.nodes() {
+            text.write(.relaysAlive, Double(nodes.count { $0.state == .alive }))
+        }
+        text.write(.leads, membership.leads ? 1 : 0)
+        text.write(.campaignsOwned, Double(fanOut.campaigns.count))
+        text.write(.campaignsUnclaimed, (try? store.unclaimedCampaigns()).map { Double($0.count) })
+        text.write(.fencings, Double(keeper?.fencings ?? 0))
+        guard !membership.isAlone else { return }
+        // One that was given up has none.
+        text.write(.leaseLeft, membership.untilDoubt.map(Self.seconds) ?? 0)
+        text.write(.clockAhead, Self.seconds(membership.ahead))
+    }
+
+    private static func seconds(_ duration: Duration) -> Double { Double(duration.milliseconds) / 1000 }
 
     // MARK: Webhooks out
 

@@ -81,6 +81,16 @@ package enum Metric: String, Sendable, CaseIterable {
     case oldestNotification = "upgrade_relay_oldest_pending_notification_timestamp_seconds"
     case receiverGone = "upgrade_relay_notification_receiver_gone"
 
+    // MARK: Several relays
+
+    case relaysAlive = "upgrade_relay_relays_alive"
+    case leads = "upgrade_relay_leader"
+    case campaignsOwned = "upgrade_relay_campaigns_owned"
+    case campaignsUnclaimed = "upgrade_relay_campaigns_unclaimed"
+    case fencings = "upgrade_relay_fencings_total"
+    case leaseLeft = "upgrade_relay_lease_seconds_left"
+    case clockAhead = "upgrade_relay_database_clock_ahead_seconds"
+
     // MARK: The daemon
 
     case buildInfo = "upgrade_relay_build_info"
@@ -107,11 +117,21 @@ package enum Metric: String, Sendable, CaseIterable {
     package var help: String { row.help }
     /// Each has few values by nature: never a token, a telephone or a campaign.
     package var labels: [String] { row.labels }
+    package var scope: Scope { row.scope }
+
+    /// Whose it is where several relays work on one store.
+    package enum Scope: String, Sendable {
+        /// Each has its own: they are summed.
+        case relay
+        /// Each shows the same: one is taken, `max without (instance)`.
+        case store
+    }
 
     /// What the table says of one.
     package struct Row: Sendable {
         package let kind: Kind
         package let labels: [String]
+        package let scope: Scope
         package let help: String
     }
 
@@ -126,10 +146,10 @@ package enum Metric: String, Sendable, CaseIterable {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { cell in
                 cell.split(separator: " ").map { $0.filter { $0 != "`" } }
             }
-            guard cells.count == 6, let name = cells[1].first, let kind = cells[2].first.flatMap(Kind.init) else {
-                return nil
-            }
-            return (name, Row(kind: kind, labels: cells[3], help: cells[4].joined(separator: " ")))
+            guard cells.count == 7, let name = cells[1].first, let kind = cells[2].first.flatMap(Kind.init),
+                let scope = cells[4].first.flatMap(Scope.init)
+            else { return nil }
+            return (name, Row(kind: kind, labels: cells[3], scope: scope, help: cells[5].joined(separator: " ")))
         }
         return Dictionary(uniqueKeysWithValues: rows)
     }()

@@ -105,6 +105,18 @@ import Testing
         }
     }
 
+    /// One process counts its own events; what the store holds is the same wherever it is asked.
+    @Test func countersAreOfARelayAndWhatTheStoreHoldsIsNot() {
+        for metric in Metric.allCases where metric.kind != .gauge { #expect(metric.scope == .relay, "\(metric.name)") }
+        let ofStore: [Metric] = [
+            .campaignsByState, .devices, .pending, .versionInfo, .relaysAlive, .campaignsUnclaimed,
+        ]
+        for metric in ofStore { #expect(metric.scope == .store, "\(metric.name)") }
+        for metric: Metric in [.inFlight, .leads, .campaignsOwned, .leaseLeft] {
+            #expect(metric.scope == .relay, "\(metric.name)")
+        }
+    }
+
     @Test func theTableHasARowForEachAndForNoOther() {
         #expect(Set(Metric.table.keys) == Set(Metric.allCases.map(\.name)))
     }
