@@ -23,6 +23,7 @@ extension View {
                 if rows.isEmpty { html.tag("p", text: say("No app is configured that you may see.")) }
                 for app in sorted(rows, overview) { self.app(&html, app, overview) }
             }
+            html.part("relays", "div", on: ["readiness", "campaign"]) { relays(&$0) }
         }
     }
 
