@@ -241,8 +241,8 @@ struct DemoStage: Sendable {
             throw CommandFailure(.failed, "the campaign was over before its relay could be killed")
         }
         tell(
-            "\(relays.places[owner].name), which sent it, was killed (SIGKILL) after a third; \(relays.places[witness].name) told of "
-                + "it and others went on with what was not recorded.")
+            "\(relays.places[owner].name), which sent it, was killed (SIGKILL) after a third of it; another relay went on with what was "
+                + "not recorded.")
         return last
     }
 

@@ -71,5 +71,7 @@ extension StoreError.Code {
         }
     }
 
-    package static let labels = ["full", "readOnly", "busy", "unreachable", "moved", "fenced", "tooNew", "conflict", "failed"]
+    package static let labels = [
+        "full", "readOnly", "busy", "unreachable", "moved", "fenced", "tooNew", "conflict", "failed",
+    ]
 }

@@ -40,7 +40,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     package static let all: [ConformanceCase] =
-        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + nodes + ledger + uneventful
+        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + nodes + ledger
+        + uneventful
         + hygiene
         + leftovers
         + deliveries + erasing

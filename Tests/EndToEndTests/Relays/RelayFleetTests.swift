@@ -298,8 +298,11 @@ struct RelayFleetTests {
     func aClockThatIsWrongChangesNothing() throws {
         let trial = try RelayTrial(seconds: 3)
         let library = try #require(
-            ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"]
-                .first { FileManager.default.fileExists(atPath: $0) })
+            [
+                "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+                "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
+            ]
+            .first { FileManager.default.fileExists(atPath: $0) })
         try trial.start(
             0, environment: ["LD_PRELOAD": library, "FAKETIME": "-90s", "FAKETIME_DONT_FAKE_MONOTONIC": "1"])
         try trial.start(1)

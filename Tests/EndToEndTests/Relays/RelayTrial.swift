@@ -186,7 +186,8 @@ final class RelayTrial {
     }
 
     /// What `look` finds, as soon as it finds something.
-    func until<Found>(_ fault: String, within limit: Duration = .seconds(60), _ look: () throws -> Found?) throws -> Found
+    func until<Found>(_ fault: String, within limit: Duration = .seconds(60), _ look: () throws -> Found?) throws
+        -> Found
     {
         let deadline = ContinuousClock.now + limit * Patience.factor
         while true {

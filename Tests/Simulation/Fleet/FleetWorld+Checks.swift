@@ -22,12 +22,13 @@ extension FleetWorld {
         taken[push.id, default: 0] += 1
         told[push.campaign, default: []].insert(push.token)
         guard let relay = relays[number], !relay.isWaking else { return }
-        guard let row = ask(
-            """
-            SELECT c.id, n.owner, o.id, o.incarnation FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
-            LEFT JOIN node AS o ON o.name = 'relay-\(number)' WHERE c.public_id = '\(push.campaign)'
-            """
-        ).first
+        guard
+            let row = ask(
+                """
+                SELECT c.id, n.owner, o.id, o.incarnation FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+                LEFT JOIN node AS o ON o.name = 'relay-\(number)' WHERE c.public_id = '\(push.campaign)'
+                """
+            ).first
         else { return broke("fleet.owner", "push \(push.id) is of no campaign") }
         let incarnation = relay.store.membership.lease.map { String($0.incarnation) }
         if row[1] != row[2] || row[3] != incarnation {
