@@ -18,16 +18,18 @@ import UpgradeRules
 
     @Test func `What nobody sends for ten seconds is late, and new once`() {
         var watch = UnclaimedWatch()
-        #expect(watch.look(["a"], at: Self.at(0)) == [])
-        #expect(watch.look(["a", "b"], at: Self.at(9)) == [])
-        #expect(watch.look(["a", "b"], at: Self.at(10)) == ["a"])
-        #expect(watch.look(["a", "b"], at: Self.at(11)) == [] && watch.late == ["a"])
+        let app = AppKey(app: "a", platform: .ios)
+        let (a, b) = (UnclaimedCampaign(id: "a", app: app), UnclaimedCampaign(id: "b", app: app))
+        #expect(watch.look([a], at: Self.at(0)) == [])
+        #expect(watch.look([a, b], at: Self.at(9)) == [])
+        #expect(watch.look([a, b], at: Self.at(10)) == [a])
+        #expect(watch.look([a, b], at: Self.at(11)) == [] && watch.late == [a])
         // It was sent in between.
-        #expect(watch.look(["b"], at: Self.at(12)) == [] && watch.late == [])
-        #expect(watch.look(["a", "b"], at: Self.at(19)) == ["b"])
+        #expect(watch.look([b], at: Self.at(12)) == [] && watch.late == [])
+        #expect(watch.look([a, b], at: Self.at(19)) == [b])
         watch.forget()
         #expect(watch.late == [])
-        #expect(watch.look(["a", "b"], at: Self.at(20)) == [])
+        #expect(watch.look([a, b], at: Self.at(20)) == [])
     }
 
     @Test func `The leader names them, in one line of the log and for readyz, until somebody sends them`() throws {
@@ -55,7 +57,7 @@ import UpgradeRules
         pass(9)
         #expect(keeper.claimFault == nil && store.membership.leads)
         pass(4)
-        #expect(keeper.claimFault?.contains(campaign.id) == true)
+        #expect(keeper.claimFault?.contains("\(campaign.id) of a (ios)") == true)
         let said = lines.withLock { $0.filter { $0 == "a campaign runs and no relay sends it" } }
         #expect(said.count == 1)
         let lease = try #require(try store.claimRun(campaign.key))

@@ -46,11 +46,11 @@ extension ConformanceCase {
             let (first, second) = try subject.two()
             try same(try first.store.unclaimedCampaigns(), [])
             let campaign = try subject.announce(by: first.store)
-            try same(try second.store.unclaimedCampaigns(), [campaign.id])
+            try same(try second.store.unclaimedCampaigns(), [UnclaimedCampaign(id: campaign.id, app: subject.app)])
             let lease = try present(try first.store.claimRun(campaign.key), "a lease")
             try same(try second.store.unclaimedCampaigns(), [])
             try first.store.releaseRun(lease)
-            try same(try second.store.unclaimedCampaigns(), [campaign.id])
+            try same(try second.store.unclaimedCampaigns(), [UnclaimedCampaign(id: campaign.id, app: subject.app)])
             try check(
                 try first.store.decide(
                     campaign, .paused, by: Signature(by: "tester", via: "test", at: subject.now)), "it was paused")

@@ -4,6 +4,7 @@ package import RelayStore
 import Synchronization
 package import Telemetry
 import Threading
+import UpgradeRules
 
 /// Keeps this relay's lease among those that work on a store, gives up who is gone, and passes on what the others tell.
 ///
@@ -147,7 +148,12 @@ package final class NodeKeeper: Sendable {
         guard leads else { return state.withLock { $0.unclaimed.forget() } }
         let unclaimed = try store.unclaimedCampaigns()
         for campaign in state.withLock({ $0.unclaimed.look(unclaimed, at: boot()) }) {
-            log(.warning, "a campaign runs and no relay sends it", [("campaign", campaign)])
+            log(
+                .warning, "a campaign runs and no relay sends it",
+                [
+                    ("campaign", campaign.id), ("app", campaign.app.app),
+                    ("platform", campaign.app.platform.rawValue),
+                ])
         }
     }
 
@@ -194,9 +200,10 @@ package final class NodeKeeper: Sendable {
     package var claimFault: String? {
         let late = state.withLock { $0.unclaimed.late }
         guard !late.isEmpty else { return nil }
+        let names = late.map { "\($0.id) of \($0.app.app) (\($0.app.platform.rawValue))" }.joined(separator: ", ")
         return
-            "no relay sends \(late.joined(separator: ", ")), though it should run: none that is alive has a push service for the "
-            + "app, or the one that sends for its FCM project has none"
+            "no relay sends \(names), though it should run: none that is alive has a push service for the app, or the one that sends "
+            + "for its FCM project has none"
     }
 
     /// How many others this relay has given up.

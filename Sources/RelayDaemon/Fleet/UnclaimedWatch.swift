@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import RelayStore
 
 /// Which running campaigns no relay has taken over for longer than a take-over lasts. Pure.
 struct UnclaimedWatch: Sendable {
     /// A take-over of who is gone is over within 8 s.
     static let patience = Duration.seconds(10)
 
-    private var since: [String: MonotonicTime] = [:]
-    /// By id, in the order of the store.
-    private(set) var late: [String] = []
+    private var since: [UnclaimedCampaign: MonotonicTime] = [:]
+    /// In the order of the store.
+    private(set) var late: [UnclaimedCampaign] = []
 
     /// - Parameter unclaimed: those that nobody has at this moment.
     /// - Returns: those that have just become late.
-    mutating func look(_ unclaimed: [String], at now: MonotonicTime) -> [String] {
+    mutating func look(_ unclaimed: [UnclaimedCampaign], at now: MonotonicTime) -> [UnclaimedCampaign] {
         since = Dictionary(unclaimed.map { ($0, since[$0] ?? now) }) { first, _ in first }
         let before = Set(late)
         late = unclaimed.filter { now - (since[$0] ?? now) >= Self.patience }

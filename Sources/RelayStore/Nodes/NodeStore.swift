@@ -64,6 +64,15 @@ package struct NodeRecord: Hashable, Sendable {
     }
 }
 
+/// A campaign that runs and that nobody sends.
+package struct UnclaimedCampaign: Hashable, Sendable {
+    /// As people know it.
+    package var id: String
+    package var app: AppKey
+
+    package init(id: String, app: AppKey) { (self.id, self.app) = (id, app) }
+}
+
 /// What a look at the other relays finds.
 package struct FleetLook: Hashable, Sendable {
     /// Whose lease has run out.
@@ -127,8 +136,8 @@ package protocol NodeStore: Sendable {
     /// The open campaigns that another relay sends.
     func campaignsOfOthers() throws -> Set<CampaignKey>
 
-    /// The public ids of the campaigns that run and that nobody has taken over, oldest first.
-    func unclaimedCampaigns() throws -> [String]
+    /// The campaigns that run and that nobody has taken over, oldest first.
+    func unclaimedCampaigns() throws -> [UnclaimedCampaign]
 
     /// Blocks until somebody tells of a change, until `deadline` at most, or at once where it must be taken that somebody did.
     func awaitNews(until deadline: MonotonicTime) throws -> FleetNews

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import UpgradeRules
 
 /// The table `campaign_run`: who sends a campaign, how far that is recorded, and its counts.
 package enum RunTable {
@@ -112,15 +113,20 @@ extension SQLStore {
         }
     }
 
-    package func unclaimedCampaigns() throws -> [String] {
+    package func unclaimedCampaigns() throws -> [UnclaimedCampaign] {
         try readOnce("looking for campaigns that nobody sends") { connection in
             try connection.all(
                 """
-                SELECT c.public_id FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+                SELECT c.public_id, a.name, a.platform FROM campaign AS c
+                    JOIN campaign_run AS n ON n.campaign_id = c.id JOIN app AS a ON a.id = c.app_id
                 WHERE c.state NOT IN \(CampaignTable.finalStates) AND c.state = 'running' AND n.owner IS NULL
                 ORDER BY c.id
                 """
-            ) { $0.text(0) }
+            ) { row in
+                Platform(rawValue: row.text(2)).map { platform in
+                    UnclaimedCampaign(id: row.text(0), app: AppKey(app: row.text(1), platform: platform))
+                }
+            }.compactMap(\.self)
         }
     }
 
