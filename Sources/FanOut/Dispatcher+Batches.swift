@@ -51,7 +51,7 @@ extension Dispatcher {
     /// Carries out what the service's machine says, until it waits.
     private mutating func send(_ run: CampaignRun, to service: PushService) throws -> Duration {
         let store = store
-        while run.lifecycle.isSending {
+        while run.lifecycle.isSending, isTrusted {
             pulse.beat()
             let now = now
             let isProbe = isProbing(service)
@@ -125,6 +125,8 @@ extension Dispatcher {
             giveBack(batch)
             throw error
         }
+        // The store may have taken its time.
+        guard isTrusted else { return giveBack(batch) }
         guard batch.run != nil else {
             giveBack(batch)
             // What is due and yet not read is looked for later, not at once and again and again.
@@ -192,7 +194,10 @@ extension Dispatcher {
                     if let run = batch.run, let service = batch.service { settle(batch, of: run, service, at: now) }
                 }
                 try writeSuspensions()
-                while let run = answered.first?.run { try record(run, at: now) }
+                while let run = answered.first?.run {
+                    noticeTerm()
+                    try record(run, at: now)
+                }
             } catch {
                 return noteStore(error)
             }

@@ -11,6 +11,9 @@ extension Dispatcher {
     /// How much later a free campaign is claimed for each that this relay sends.
     private static let claimDelay = Duration.milliseconds(20)
 
+    /// Whether what this relay has claimed is still its own, as far as it can know.
+    var isTrusted: Bool { term != nil && store.membership.term == term }
+
     /// What this relay owned may be another's by now, or will be in a moment: nothing of it is sent any more, and what still is its own is
     /// claimed anew.
     mutating func noticeTerm() {

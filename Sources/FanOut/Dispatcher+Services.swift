@@ -142,7 +142,7 @@ extension Dispatcher {
         else { return false }
         let now = now
         _ = lookAtHours(of: run)
-        if run.hours.isAsleep {
+        if run.hours.isAsleep || !isTrusted {
             batch.isDeniedSecondTries = true
             return false
         }

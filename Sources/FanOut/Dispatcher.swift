@@ -19,7 +19,7 @@ package struct Dispatcher {
     /// When the last turn was: whether the clock was set back since.
     private var lastTurn: Moment?
     /// While this relay may send: what it owns was claimed since this began.
-    var term: Int64?
+    var term: Int64? { didSet { board.write { [term] in $0.term = term } } }
     let random: RandomSource
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
@@ -103,7 +103,9 @@ package struct Dispatcher {
         nextFleetLook = nextLook
         nextReminderLook = nextLook
         nextWebhookSweep = nextLook
-        term = store.membership.term
+        let term = store.membership.term
+        self.term = term
+        board.write { $0.term = term }
         for route in routes { takePace(of: route.app, at: nextLook) }
     }
 
@@ -133,15 +135,16 @@ package struct Dispatcher {
     ///
     /// - Returns: how long nothing will be to do, if no event comes.
     package mutating func turn(_ events: [FanOut.Event]) -> Duration {
+        noticeTerm()
         for event in events { handle(event) }
         noticeClock()
-        noticeTerm()
         let waiting = answered.reduce(0) { $0 + $1.devices.count }
         if gate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
         pulse.beat()
         takeNewRoutes()
         lookAtStore()
         endWaits()
+        noticeTerm()
         pulse.beat()
         let pause = proceed()
         lookForEndOfStoreFault()

@@ -39,6 +39,8 @@ package final class FanOut: Sendable {
         package var figures: [CampaignKey: RunFigures] = [:]
         package var faults: [String: String] = [:]
         package var work = FanOutFigures()
+        /// `Membership.term` as the dispatcher knows it: what it has handed to the lanes was claimed in it.
+        package var term: Int64?
     }
 
     package enum Event: Sendable {
@@ -80,7 +82,11 @@ package final class FanOut: Sendable {
         onVersions: @escaping @Sendable ([VersionRecord]) -> Void = { _ in }
     ) throws {
         let mailbox = try Mailbox<Event>()
-        let lanes = try (0..<max(1, configuration.lanes)).map { try Lane(name: "lane-\($0)") }
+        // The dispatcher may be waiting for the store when its lease is over.
+        let (membership, shared) = (store.membership, board)
+        let lanes = try (0..<max(1, configuration.lanes)).map { number in
+            try Lane(name: "lane-\(number)") { shared.mayBegin(membership) }
+        }
         self.mailbox = mailbox
         lanePulses = lanes.map(\.pulse)
         self.lanes = lanes
@@ -178,6 +184,11 @@ extension FanOut.Board {
 
         package func write(_ body: (inout FanOut.Board) -> Void) {
             board.withLock { body(&$0) }
+        }
+
+        /// Whether what the lanes have is still this relay's, as far as it can know.
+        package func mayBegin(_ membership: Membership) -> Bool {
+            membership.isAlone || membership.term.map { term in read { $0.term == term } } ?? false
         }
     }
 }

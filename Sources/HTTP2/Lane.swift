@@ -23,16 +23,21 @@ package final class Lane: Sendable {
     private let thread: Mutex<NativeThread?>
 
     /// Starts the thread.
-    /// - Parameter name: the thread's name; 15 bytes are shown.
+    /// - Parameters:
+    ///   - name: the thread's name; 15 bytes are shown.
+    ///   - mayBegin: asked in each turn of the thread. While it says no, what is queued is handed back as `.unsent`. Default always.
     /// - Throws: `SystemError` where the system has no descriptor or thread left.
-    package init(name: String) throws {
+    package init(name: String, mayBegin: @escaping @Sendable () -> Bool = { true }) throws {
         let inbox = try LaneInbox()
         let board = LaneBoard()
         let pulse = Pulse(name)
         self.pulse = pulse
         self.inbox = inbox
         self.board = board
-        thread = Mutex(try NativeThread(name: name) { LaneLoop(inbox: inbox, board: board, pulse: pulse).run() })
+        thread = Mutex(
+            try NativeThread(name: name) {
+                LaneLoop(inbox: inbox, board: board, pulse: pulse, mayBegin: mayBegin).run()
+            })
     }
 
     deinit {

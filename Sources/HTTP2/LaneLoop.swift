@@ -12,6 +12,7 @@ final class LaneLoop {
     private let inbox: LaneInbox
     private let board: LaneBoard
     private let pulse: Pulse
+    private let mayBegin: @Sendable () -> Bool
     private let turn = TurnState()
     private let poller: Poller
     private let buffer: UnsafeMutableRawBufferPointer
@@ -28,8 +29,9 @@ final class LaneLoop {
     /// Bytes that are worth the look at the whole heap, which takes some milliseconds.
     private static let worthATrim = 1 << 20
 
-    init(inbox: LaneInbox, board: LaneBoard, pulse: Pulse) {
+    init(inbox: LaneInbox, board: LaneBoard, pulse: Pulse, mayBegin: @escaping @Sendable () -> Bool) {
         self.inbox = inbox
+        self.mayBegin = mayBegin
         self.pulse = pulse
         self.board = board
         poller = Poller(inbox.pollDescriptor)
@@ -62,7 +64,11 @@ final class LaneLoop {
                 nextTick = now + Self.tick
             }
             turn.sentAt = MonotonicClock.now()
-            for pool in pools { serve(pool, at: now) }
+            let mayBegin = mayBegin()
+            for pool in pools {
+                if !mayBegin { pool.withdraw() }
+                serve(pool, at: now)
+            }
             forgetPools()
             report()
             if let stopAt, connections.isEmpty || now >= stopAt {

@@ -79,6 +79,7 @@ final class FleetLane: BatchLane, @unchecked Sendable {
     }
 
     private func pump(_ pool: Pool) {
+        if !world.mayBegin(relay) { withdraw(pool.id) }
         guard !pool.waiting.isEmpty else { return }
         if !pool.isConnected {
             pool.isConnected = true

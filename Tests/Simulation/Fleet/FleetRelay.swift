@@ -22,6 +22,7 @@ final class FleetRelay: @unchecked Sendable {
     let keeper: NodeKeeper
     let lane: FleetLane
     let control: RequirementControl
+    let board = FanOut.Board.Shared()
     private let mailbox: Mailbox<FanOut.Event>
     private var dispatcher: Dispatcher
     private unowned let world: FleetWorld
@@ -29,8 +30,6 @@ final class FleetRelay: @unchecked Sendable {
 
     /// It stands still until then.
     var suspendedUntil: MonotonicTime?
-    /// It stood still, and what it had handed to its lane goes out before it looks at anything.
-    var isWaking = false
     /// It waits for the store.
     var isBlocked = false
 
@@ -84,7 +83,7 @@ final class FleetRelay: @unchecked Sendable {
         fanOut.watchInterval = FleetWorld.look
         dispatcher = Dispatcher(
             store: store, routes: active.current.routes.values.sorted { $0.app.app < $1.app.app },
-            lanes: LaneSet([lane], mailbox: mailbox), configuration: fanOut, board: FanOut.Board.Shared(),
+            lanes: LaneSet([lane], mailbox: mailbox), configuration: fanOut, board: board,
             pulse: Pulse("fan-out"), log: log, clock: { Moment(wall: clock(), tick: world.tick) }, random: world.random,
             onVersions: { _ in })
         (self.store, self.mailbox) = (store, mailbox)
@@ -105,9 +104,9 @@ final class FleetRelay: @unchecked Sendable {
     func turn() -> Bool {
         if let until = suspendedUntil {
             guard world.tick >= until else { return false }
-            (suspendedUntil, isWaking) = (nil, true)
+            suspendedUntil = nil
+            // A lane is a thread of its own, and may be the first.
             lane.proceed()
-            isWaking = false
             return true
         }
         lane.proceed()

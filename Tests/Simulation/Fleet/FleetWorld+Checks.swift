@@ -7,7 +7,7 @@ import TestStores
 extension FleetWorld {
     /// Every promise, with what it says.
     package static let promises: [(rule: String, says: String)] = [
-        ("fleet.owner", "who sends a push is the campaign's owner at that moment, unless it has just stood still"),
+        ("fleet.owner", "who sends a push is the campaign's owner at that moment"),
         ("fleet.settled", "a push whose outcome is recorded does not go out again"),
         ("fleet.leader", "at no moment two relays do what one does for all"),
         ("fleet.project", "campaigns on one quota are sent by one relay"),
@@ -21,7 +21,7 @@ extension FleetWorld {
     func leaves(_ push: SeenPush, from number: Int) {
         taken[push.id, default: 0] += 1
         told[push.campaign, default: []].insert(push.token)
-        guard let relay = relays[number], !relay.isWaking else { return }
+        guard let relay = relays[number] else { return }
         guard
             let row = ask(
                 """

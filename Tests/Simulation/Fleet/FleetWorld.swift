@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FanOut
 import FaultInjection
 import RelayAPI
 import RelayDaemon
@@ -76,6 +77,12 @@ package final class FleetWorld: @unchecked Sendable {
     var random: RandomSource { RandomSource { self.dice.next() } }
 
     func wall(_ relay: Int) -> Timestamp { clock.rightTime + clockErrors[relay] }
+
+    /// As the relay's lanes ask.
+    func mayBegin(_ number: Int) -> Bool {
+        guard let relay = relays[number] else { return false }
+        return relay.board.mayBegin(relay.store.membership)
+    }
 
     func broke(_ rule: String, _ text: String) {
         guard violation == nil else { return }

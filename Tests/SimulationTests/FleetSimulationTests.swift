@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import Testing
+
+@testable import Simulation
+
+/// Several relays on one store. Tests/Simulation/README.md says how to read what fails here.
+@Suite(.ownThread) struct FleetSimulationTests {
+    @Test func seedsHold() throws {
+        let storage = try SQLiteStorage()
+        let base = UInt64(Date().timeIntervalSince1970)
+        for seed in Array(1...12) + Array(base...(base + 7)) {
+            let violation = try FleetWorld(FleetScript(seed: seed), in: storage).run()
+            #expect(
+                violation == nil,
+                """
+                \(violation.map { "\($0)" } ?? "")
+                make simulate SEED=\(seed) SIMULATE=--fleet tells it as a story
+                """)
+        }
+    }
+
+    /// A relay whose lease is over in a slow store, a killed leader, an owner that stands still for longer than its lease.
+    @Test(arguments: [
+        "fleet devices=120 pace=5 latency=200\nstart 2 65\nbump 2 91\nslow 0 85\npass 0 5\n",
+        "fleet devices=40 latency=3000 streams=1\nbump 0 90\nkill 0 0\npass 0 4\npass 0 5\n",
+        "fleet devices=40 latency=200 relays=3 android=2 quota=60\nbump 0 90\nbump 1 91\nsuspend 0 14\nsuspend 1 14\npass 0 6\n",
+        "fleet devices=120 batch=1 latency=200\nbump 0 90\ncutOff 0 14\ncutOff 1 14\npass 0 6\n",
+    ])
+    func historiesHold(_ text: String) throws {
+        let world = try FleetWorld(try FleetScript(text: text), in: try SQLiteStorage(), tells: true)
+        let violation = world.run()
+        #expect(violation == nil, "\(violation.map { "\($0)" } ?? "")\n\(world.story.joined(separator: "\n"))")
+    }
+
+    @Test func aScriptIsReadAsItIsWritten() throws {
+        let script = FleetScript(seed: 7)
+        #expect(try FleetScript(text: script.text).steps == script.steps)
+        #expect(try FleetScript(text: script.text)["devices"] == script["devices"])
+    }
+
+    @Test func aHistoryIsTheSameTwice() throws {
+        let storage = try SQLiteStorage()
+        let stories = try (0..<2).map { _ in
+            let world = try FleetWorld(FleetScript(seed: 11), in: storage, tells: true)
+            _ = world.run()
+            return world.story
+        }
+        #expect(stories[0] == stories[1] && !stories[0].isEmpty)
+    }
+
+    @Test func everyPromiseIsInTheGuide() throws {
+        let guide = try String(
+            contentsOf: SimulationTests.folder.appending(path: "README.md"), encoding: .utf8)
+        for promise in FleetWorld.promises where promise.rule != "store.check" {
+            #expect(guide.contains("| `\(promise.rule)` | \(promise.says) |"), "\(promise.rule)")
+        }
+    }
+}
