@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import PushProviders
 import RelayEngine
 import RelayStore
 import UpgradeRules
@@ -63,6 +64,8 @@ final class CampaignRun {
         services.append(service)
         services.sort { $0.key.environment < $1.key.environment }
     }
+
+    func sends(for project: String) -> Bool { route.provider.quota?.project == project }
 
     func service(_ environment: PushEnvironment) -> PushService? {
         services.first { $0.key.environment == environment }

@@ -21,6 +21,8 @@ extension Dispatcher {
         guard term != self.term else { return }
         self.term = term
         for run in runsInOrder { halt(run) }
+        // Another relay may send for these projects meanwhile.
+        if !store.membership.isAlone { quotas = [:] }
         claimsDue = [:]
         lookAtOnce()
     }
@@ -38,12 +40,17 @@ extension Dispatcher {
     mutating func claim(
         _ record: CampaignRecord, _ route: AppRoute, at now: Moment, surelyPast: Timestamp
     ) throws {
-        guard let lease = try store.claimRun(record.key, project: route.provider.quota?.project) else {
+        let project = route.provider.quota?.project
+        guard let lease = try store.claimRun(record.key, project: project) else {
             // It has just been stopped, or another relay was faster; or that one sends for the project, and has yet to come to it.
             claimsDue[record.key] = now.tick + Self.fleetInterval
             return
         }
         claimsDue[record.key] = nil
+        if let project, !store.membership.isAlone, !runs.values.contains(where: { $0.sends(for: project) }) {
+            // Another relay may have sent for it since this one did.
+            quotas[project] = nil
+        }
         running.insert(record.key)
         let seen = record.seen(route.waveRules)
         var lifecycle = CampaignLifecycle(seen)

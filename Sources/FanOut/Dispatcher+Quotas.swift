@@ -13,14 +13,22 @@ extension Dispatcher {
     mutating func allowance(of service: PushService, at now: MonotonicTime) -> SendingAllowance {
         var allowed = SendingAllowance.unlimited
         if let limit = service.quota {
-            if quotas[limit.project] == nil {
-                quotas[limit.project] = ProjectQuota(perMinute: perMinute(of: limit), at: now)
-            }
+            if quotas[limit.project] == nil { quotas[limit.project] = takeUpQuota(limit) }
             allowed = quotas[limit.project]?.allowance(for: service.name, at: now) ?? allowed
             guard allowed.pushes > 0 else { return allowed }
         }
         guard let paced = pacers[service.key.app]?.allowance(for: service.name, at: now) else { return allowed }
         return paced.pushes < allowed.pushes ? paced : allowed
+    }
+
+    /// The project's quota as this relay begins with it: another one's pauses hold.
+    private func takeUpQuota(_ limit: QuotaLimit) -> ProjectQuota {
+        guard !store.membership.isAlone else { return ProjectQuota(perMinute: perMinute(of: limit), at: now.tick) }
+        // A store that cannot be read just now has its own line; the next answers tell.
+        let known = (try? store.quotaPauses(of: limit.project)) ?? []
+        return ProjectQuota(
+            perMinute: perMinute(of: limit), isShared: true,
+            pauses: Dictionary(known.map { ($0.service, $0.pause) }) { first, _ in first }, at: now)
     }
 
     /// Whether the service is judged by what it sends next.
@@ -89,6 +97,18 @@ extension Dispatcher {
                 ("until", (now.wall + pause).internetTime),
             ])
         service.withdraw()
+        keepPauses(of: limit.project, at: now)
+    }
+
+    /// So that a pause outlives this relay.
+    private mutating func keepPauses(of project: String, at now: Moment) {
+        guard !store.membership.isAlone, let quota = quotas[project] else { return }
+        do {
+            let pauses = quota.pauses(at: now).sorted { $0.key < $1.key }
+            try store.keepQuotaPauses(of: project, pauses.map { QuotaPause(service: $0.key, pause: $0.value) })
+        } catch {
+            noteStore(error)
+        }
     }
 
     /// Why the service waits for its quota, or for a campaign's first minute to begin; nil where it does not.

@@ -58,15 +58,52 @@ package struct ProjectQuota: Sendable, Equatable {
         var lastUse: MonotonicTime?
     }
 
+    /// That a service sends nothing for a while, as another relay goes on by it.
+    package struct KnownPause: Sendable, Hashable {
+        package var until: Timestamp
+        /// Pauses in a row, this one among them.
+        package var setbacks: Int
+
+        package init(until: Timestamp, setbacks: Int) { (self.until, self.setbacks) = (until, setbacks) }
+    }
+
     package private(set) var perMinute: Int
+    /// Whether a ramp begins with a probe on credit.
+    private let givesCredit: Bool
     private var pacer: SharedPacer
     /// What is left of the probe.
     private var credit = 0
     private var services: [String: Service] = [:]
 
-    package init(perMinute: Int, at now: MonotonicTime) {
+    /// - Parameters:
+    ///   - isShared: whether another relay may have sent for the project within the last minute. Then nothing goes on credit: what both send in
+    ///     any minute, the one until its end and the other on its ramp, is the quota at most.
+    ///   - pauses: what another relay was answered, by service.
+    package init(
+        perMinute: Int, isShared: Bool = false, pauses: [String: KnownPause] = [:], at now: Moment
+    ) {
         self.perMinute = perMinute
-        pacer = SharedPacer(Self.pace(perMinute), at: now)
+        givesCredit = !isShared
+        pacer = SharedPacer(Self.pace(perMinute), at: now.tick)
+        for (name, pause) in pauses where pause.until > now.wall {
+            services[name] = Service(
+                setbacks: pause.setbacks,
+                pausedUntil: now.tick + min(pause.until - now.wall, RetrySchedule.longestRetryAfter))
+        }
+    }
+
+    package init(perMinute: Int, at now: MonotonicTime) {
+        self.init(perMinute: perMinute, at: Moment(wall: Timestamp(milliseconds: 0), tick: now))
+    }
+
+    /// The pauses that go on, for another relay that may follow.
+    package func pauses(at now: Moment) -> [String: KnownPause] {
+        services.compactMapValues { service in
+            service.pausedUntil.flatMap { until in
+                now.tick < until
+                    ? KnownPause(until: now.wall + (until - now.tick), setbacks: service.setbacks) : nil
+            }
+        }
     }
 
     /// A pacer hands out `rate × (t + 0.1) + 1` in t seconds at most: of a minute that is the quota, and never more.
@@ -91,7 +128,7 @@ package struct ProjectQuota: Sendable, Equatable {
 
     private mutating func begin(at now: MonotonicTime) {
         pacer.begin(at: now)
-        credit = min(Self.probe, max(1, perMinute / 20))
+        credit = givesCredit ? min(Self.probe, max(1, perMinute / 20)) : 0
     }
 
     /// These have left, or were sent again without being asked for.

@@ -46,4 +46,33 @@ import Testing
         var quota = ProjectQuota(perMinute: 600_000, at: start)
         #expect(judge(batch(first: 40, retryAfter: .seconds(7)), by: &quota, at: 0) == .seconds(7))
     }
+
+    /// Its pauses are known, by what the wall clocks of both show.
+    @Test func whoFollowsGoesOnByThePausesOfWhoWasThere() {
+        let wall = Timestamp(seconds: 1_700_000_000)
+        var quota = ProjectQuota(perMinute: 600_000, at: start)
+        let pause = quota.answered(100, of: "app", throttled: 100, retryAfter: nil, at: start, random: 0)
+        #expect(pause == .seconds(60))
+        let known = quota.pauses(at: Moment(wall: wall, tick: start + .seconds(20)))
+        #expect(known == ["app": ProjectQuota.KnownPause(until: wall + .seconds(40), setbacks: 1)])
+        let later = MonotonicTime(nanoseconds: 77_000_000_000)
+        var next = ProjectQuota(
+            perMinute: 600_000, isShared: true, pauses: known, at: Moment(wall: wall + .seconds(10), tick: later))
+        #expect(next.allowance(for: "app", at: later).wait == .seconds(30))
+        #expect(next.allowance(for: "app", at: later).pushes == 0)
+        // The next one is twice as long, as it would have been for the first relay.
+        let again = next.answered(
+            100, of: "app", throttled: 100, retryAfter: nil, at: later + .seconds(31), random: 0)
+        #expect(again == .seconds(120))
+        #expect(quota.pauses(at: Moment(wall: wall, tick: start + .seconds(61))).isEmpty)
+    }
+
+    /// What both send in any minute is the quota at most: nothing goes on credit.
+    @Test func whoFollowsSendsNoProbeOnCredit() {
+        var quota = ProjectQuota(
+            perMinute: 60_000, isShared: true, at: Moment(wall: Timestamp(seconds: 0), tick: start))
+        #expect(quota.allowance(for: "app", at: start).pushes <= 1)
+        var alone = ProjectQuota(perMinute: 60_000, at: start)
+        #expect(alone.allowance(for: "app", at: start).pushes == ProjectQuota.probe)
+    }
 }

@@ -67,6 +67,21 @@ extension ConformanceCase {
             try first.store.releaseRun(lease)
             try check(try second.store.claimRun(other.key, project: "p") != nil, "the project's last campaign is over")
         },
+        ConformanceCase("a pause of a project's quota outlives the relay that was told of it") { subject in
+            let (first, second) = try subject.two()
+            let campaign = try subject.announce(by: first.store)
+            let lease = try present(try first.store.claimRun(campaign.key, project: "p"), "a lease")
+            try same(try second.store.quotaPauses(of: "p"), [])
+            let pause = QuotaPause(
+                service: "app production", pause: ProjectQuota.KnownPause(until: subject.now, setbacks: 3))
+            try second.store.keepQuotaPauses(of: "p", [pause])
+            try same(try first.store.quotaPauses(of: "p"), [], "it sends nothing for the project")
+            try first.store.keepQuotaPauses(of: "p", [pause])
+            try first.store.releaseRun(lease)
+            try check(try second.store.claimRun(campaign.key, project: "p") != nil, "it follows")
+            try same(try second.store.quotaPauses(of: "p"), [pause])
+            try same(try second.store.quotaPauses(of: "q"), [])
+        },
         ConformanceCase("a claim that fails takes no project") { subject in
             let (first, second) = try subject.two()
             let campaign = try subject.announce(by: first.store)

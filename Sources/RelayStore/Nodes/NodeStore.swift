@@ -93,6 +93,14 @@ extension NodeStore {
     }
 }
 
+/// That a service of a project sends nothing for a while, because its quota is reached.
+package struct QuotaPause: Hashable, Sendable {
+    package var service: String
+    package var pause: ProjectQuota.KnownPause
+
+    package init(service: String, pause: ProjectQuota.KnownPause) { (self.service, self.pause) = (service, pause) }
+}
+
 /// The relays that work on a store at a time, and what each of them has. Leases count by the store's clock.
 package protocol NodeStore: Sendable {
     /// What this relay may do; it is the same one always.
@@ -138,6 +146,12 @@ package protocol NodeStore: Sendable {
 
     /// The campaigns that run and that nobody has taken over, oldest first.
     func unclaimedCampaigns() throws -> [UnclaimedCampaign]
+
+    /// What the relay that sends for a project was told of its quota, for who follows it.
+    func quotaPauses(of project: String) throws -> [QuotaPause]
+
+    /// In the place of those before. Does nothing where another relay sends for the project.
+    func keepQuotaPauses(of project: String, _ pauses: [QuotaPause]) throws
 
     /// Blocks until somebody tells of a change, until `deadline` at most, or at once where it must be taken that somebody did.
     func awaitNews(until deadline: MonotonicTime) throws -> FleetNews

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLStore {
     package func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp) {
@@ -134,6 +135,39 @@ extension SQLStore {
                 "SELECT o.figures FROM campaign_run AS n JOIN node AS o ON o.id = n.owner WHERE n.campaign_id = ?",
                 campaign.row
             ) { $0.text(0) }
+        }
+    }
+
+    package func quotaPauses(of project: String) throws -> [QuotaPause] {
+        let text = try readOnce("reading a project's pauses") { connection in
+            try connection.first("SELECT pauses FROM project WHERE name = ?", project) { $0.optionalText(0) }
+        }
+        guard let text = text ?? nil, case .object(let members)? = try? JSONReader.read(Array(text.utf8)) else {
+            return []
+        }
+        return members.compactMap { member in
+            guard let until = member.value["until"]?.integer, let setbacks = member.value["setbacks"]?.integer else {
+                return nil
+            }
+            return QuotaPause(
+                service: member.name,
+                pause: ProjectQuota.KnownPause(until: Timestamp(milliseconds: until), setbacks: Int(setbacks)))
+        }
+    }
+
+    package func keepQuotaPauses(of project: String, _ pauses: [QuotaPause]) throws {
+        let value = JSONValue.object(
+            pauses.map { pause in
+                let known: JSONValue = [
+                    "until": .integer(pause.pause.until.milliseconds), "setbacks": .integer(pause.pause.setbacks),
+                ]
+                return JSONMember(name: pause.service, value: known)
+            })
+        let node = membership.node
+        try write("keeping a project's pauses", lock: .rows) { connection in
+            _ = try connection.run(
+                "UPDATE project SET pauses = ? WHERE name = ? AND owner = ?",
+                String(decoding: value.bytes(), as: UTF8.self), project, node)
         }
     }
 

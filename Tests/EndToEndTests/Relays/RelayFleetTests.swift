@@ -249,6 +249,36 @@ struct RelayFleetTests {
             "the database is away for 7 s", [(campaign, trial.fleet.devices)], by: owner, interruptions: 0)
     }
 
+    /// A synchronous standby has all that was recorded, the relays' places and leases among it.
+    @Test func aDatabaseThatFailsOverLosesNothing() throws {
+        let primary = try PostgresServer.durable()
+        let standby = try PostgresServer.durable(standbyOf: primary, ["synchronous_standby_names = ''"])
+        let way =
+            "host=\(primary.folder),\(standby.folder) port=\(primary.port),\(standby.port) user=\(PostgresServer.superuser) "
+            + "dbname=postgres"
+        let trial = try RelayTrial(devices: 3_000, seconds: 15, on: primary, ways: [0: way, 1: way])
+        _ = try trial.until("the standby does not follow") {
+            try primary.number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") > 0 ? true : nil
+        }
+        try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try primary.sql("SELECT pg_reload_conf()")
+        try trial.startAll()
+        try trial.register(trial.fleet.devices)
+        let campaign = try trial.bump()
+        let owner = try trial.awaitOwner(of: campaign)
+        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        try primary.stop()
+        try standby.promote()
+        trial.server = standby
+        #expect(try trial.finish(campaign, by: 1 - owner).state == "completed")
+        for number in 0...1 {
+            #expect(!(try trial.relay(number).log.contains("is given up")), "\(trial.log)")
+        }
+        try trial.judge(
+            "the database fails over, synchronous", [(campaign, trial.fleet.devices)], by: owner, interruptions: 0)
+        #expect(trial.bench.simulator.figures.duplicates == 0)
+    }
+
     /// Asked of the relay that does not send.
     @Test func aCancelIsHeardAtOnce() throws {
         let trial = try RelayTrial(devices: 4_000, seconds: 20)

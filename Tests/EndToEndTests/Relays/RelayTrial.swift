@@ -15,7 +15,8 @@ final class RelayTrial {
     static let other = "com.example.other"
 
     let bench: Workbench
-    let server: PostgresServer
+    /// Whom the judge asks: another one after a failover.
+    var server: PostgresServer
     let fleet: Fleet
     /// Of both apps' Android side, which are of one project.
     let fcm: PushSimulator
