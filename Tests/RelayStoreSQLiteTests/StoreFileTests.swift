@@ -74,6 +74,7 @@ struct StoreFileTests {
                 ["27", "messages in several languages"],
                 ["28", "countries of devices"],
                 ["29", "who did what, sessions of browsers"],
+                ["30", "several relays"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

@@ -180,7 +180,7 @@ extension Subject {
     fileprivate func join(_ name: String, _ store: any RelayStore, lease: Duration = .seconds(60)) throws -> NodeLease {
         store.membership.beginFleet(clock: { MonotonicTime(nanoseconds: 1) })
         let (node, _) = try store.join(NodeDescription(name: name, release: "test"), for: lease)
-        store.membership.note(node, trustedUntil: MonotonicTime(nanoseconds: .max))
+        store.membership.note(node, trustedUntil: MonotonicTime(nanoseconds: 1 << 60))
         return node
     }
 
