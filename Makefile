@@ -85,7 +85,7 @@ test-crash: packages ## kills of the daemon and of its database at random moment
 test-fleet: PACKAGES += postgresql faketime
 test-fleet: packages ## two and three real relays on one database: kills, suspensions, cuts, clocks, failover; the push service's record is the judge
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --filter 'RelayFleetTests|RelaySoakTests'
+	FLEET=all FLEET_FAULTS=6 $(SWIFT) test --skip-build --filter 'RelayFleetTests|RelaySoakTests'
 
 # FLEET_SEED=n repeats a run's faults.
 soak-fleet: PACKAGES += postgresql

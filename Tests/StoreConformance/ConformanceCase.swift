@@ -39,6 +39,11 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         try await body(Subject(store: store, second: second))
     }
 
+    /// Whether it is about two relays, or does more with two.
+    package var isOfTwo: Bool { Self.ofTwo.contains(description) }
+
+    private static let ofTwo = Set((runs + nodes + together + dead).map(\.description))
+
     package static let all: [ConformanceCase] =
         versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + nodes + ledger
         + uneventful

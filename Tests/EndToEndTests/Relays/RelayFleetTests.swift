@@ -12,6 +12,10 @@ import Testing
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct RelayFleetTests {
+    /// Each of them waits for seconds, most of the time for nothing: `make test-fleet` runs them all.
+    private static let inFull = ConditionTrait.enabled(
+        if: ProcessInfo.processInfo.environment["FLEET"] == "all", "make test-fleet")
+
     /// The promise: 6 s of a lease, a second until somebody looks, and a second for a session that holds on.
     static let takeOver = Duration.seconds(8)
 
@@ -38,7 +42,7 @@ struct RelayFleetTests {
     }
 
     /// Two apps' campaigns are sent by two relays.
-    @Test func campaignsSpread() throws {
+    @Test(Self.inFull) func campaignsSpread() throws {
         let trial = try RelayTrial(devices: 1_000, seconds: 4)
         try trial.startAll()
         for app in [Workbench.app, RelayTrial.other] { try trial.register(trial.fleet.devices, app: app) }
@@ -107,7 +111,7 @@ struct RelayFleetTests {
     }
 
     /// Both campaigns of a project go with it.
-    @Test func aProjectsOwnerThatIsKilledIsFollowed() throws {
+    @Test(Self.inFull) func aProjectsOwnerThatIsKilledIsFollowed() throws {
         let trial = try RelayTrial(devices: 2_000, seconds: 10)
         try trial.startAll()
         let apps = [Workbench.app, RelayTrial.other]
@@ -138,7 +142,7 @@ struct RelayFleetTests {
     }
 
     /// What another program writes has a campaign by the leader alone.
-    @Test func aLeaderThatIsKilledIsFollowed() throws {
+    @Test(Self.inFull) func aLeaderThatIsKilledIsFollowed() throws {
         let trial = try RelayTrial(devices: 200, seconds: 1)
         try trial.startAll()
         try trial.register(trial.fleet.devices)
@@ -161,7 +165,7 @@ struct RelayFleetTests {
             note: "a campaign after \(took)")
     }
 
-    @Test(arguments: [3, 10])
+    @Test(Self.inFull, arguments: [3, 10])
     func anOwnerThatIsSuspended(for seconds: Int) throws {
         let trial = try RelayTrial(devices: 3_000, seconds: 20)
         try trial.startAll()
@@ -193,7 +197,7 @@ struct RelayFleetTests {
     }
 
     /// The way of one relay to the database is cut: it is silent before the other one begins.
-    @Test func anOwnerThatIsCutOffIsSilentFirst() throws {
+    @Test(Self.inFull) func anOwnerThatIsCutOffIsSilentFirst() throws {
         let server = try PostgresServer.durable()
         let proxy = try StallingProxy(to: server.port)
         defer { proxy.stop() }
@@ -230,7 +234,7 @@ struct RelayFleetTests {
     }
 
     /// Nobody is given up for what the database did.
-    @Test func aDatabaseThatRestartsFencesNobody() throws {
+    @Test(Self.inFull) func aDatabaseThatRestartsFencesNobody() throws {
         let trial = try RelayTrial(devices: 3_000, seconds: 12)
         try trial.startAll()
         try trial.register(trial.fleet.devices)
@@ -250,7 +254,7 @@ struct RelayFleetTests {
     }
 
     /// A synchronous standby has all that was recorded, the relays' places and leases among it.
-    @Test func aDatabaseThatFailsOverLosesNothing() throws {
+    @Test(Self.inFull) func aDatabaseThatFailsOverLosesNothing() throws {
         let primary = try PostgresServer.durable()
         let standby = try PostgresServer.durable(standbyOf: primary, ["synchronous_standby_names = ''"])
         let way =
@@ -304,7 +308,7 @@ struct RelayFleetTests {
     }
 
     /// Whose telephone is erased by one relay while the other one pushes to him is in no table afterwards.
-    @Test func aUserIsErasedInMidFlight() throws {
+    @Test(Self.inFull) func aUserIsErasedInMidFlight() throws {
         let trial = try RelayTrial(devices: 2_000, seconds: 6)
         try trial.startAll()
         try trial.register(trial.fleet.devices)
@@ -324,7 +328,9 @@ struct RelayFleetTests {
     }
 
     /// One clock counts: the database's.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/faketime"), "apt-get install faketime"))
+    @Test(
+        Self.inFull,
+        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/faketime"), "apt-get install faketime"))
     func aClockThatIsWrongChangesNothing() throws {
         let trial = try RelayTrial(seconds: 3)
         let library = try #require(

@@ -8,7 +8,7 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// Three relays under everything at once: some seconds of it in the suite, `make soak-fleet` for as long as one likes.
+/// Three relays under everything at once: some of it in `make test-fleet`, `make soak-fleet` for as long as one likes.
 @Suite(
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -21,7 +21,8 @@ struct RelaySoakTests {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? usual
     }
 
-    @Test func whateverHappensNobodyIsLost() throws {
+    @Test(.enabled(if: number("FLEET_FAULTS", 0) > 0, "make test-fleet, make soak-fleet"))
+    func whateverHappensNobodyIsLost() throws {
         let faults = Self.number("FLEET_FAULTS", 4)
         let seed = UInt64(Self.number("FLEET_SEED", Int.random(in: 0..<1_000_000)))
         var random = SeededGenerator(seed: seed)
