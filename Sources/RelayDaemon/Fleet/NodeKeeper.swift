@@ -12,8 +12,10 @@ import UpgradeRules
 package final class NodeKeeper: Sendable {
     /// How far two clocks may differ before an operator is told.
     private static let clockTolerance = Duration.seconds(2)
-    /// How long the end of a lease that nobody waits for may take.
-    private static let pause = Duration.milliseconds(50)
+    /// How long the thread listens at most before it looks whether it is to end.
+    private static let longestListening = Duration.seconds(1)
+    /// How long it rests where the database cannot be listened to.
+    private static let rest = Duration.milliseconds(50)
 
     private let store: any RelayStore
     private let log: Log
@@ -239,12 +241,12 @@ package final class NodeKeeper: Sendable {
                     onNews(.everything)
                 }
                 // Time that a suspended machine missed makes it wake too late, not too early.
-                let deadline = MonotonicClock.now() + min(next - boot(), Self.pause * 20)
+                let deadline = MonotonicClock.now() + min(next - boot(), Self.longestListening)
                 do {
                     let news = try store.awaitNews(until: deadline)
                     if !news.isEmpty { onNews(news) }
                 } catch {
-                    Pause.rest(min(next - boot(), Self.pause))
+                    Pause.rest(min(next - boot(), Self.rest))
                 }
             }
         }

@@ -68,58 +68,6 @@ struct PostgresStoreTests {
         #expect(try bench.command("store", "check").output.contains("the store is sound"))
     }
 
-    @Test func aSecondRelayIsKeptOut() throws {
-        let server = try PostgresServer.durable()
-        let (first, second) = (try Workbench(), try Workbench())
-        for bench in [first, second] { try bench.keepStore(inPostgres: server.conninfo()) }
-        try first.start()
-        try second.launch()
-        let relay = try #require(second.relay)
-        #expect(relay.wait().status != 0)
-        #expect(relay.log.contains("another relay works on the schema upgrade_relay"), "\(relay.log)")
-        first.kill()
-        // The server learns of it by the end of the connection.
-        try second.start()
-    }
-
-    /// Its place is a session of the server's, which a restart ends.
-    @Test func aSecondRelayIsKeptOutAfterARestartOfTheServerToo() throws {
-        let server = try PostgresServer.durable()
-        let (first, second) = (try Workbench(), try Workbench())
-        for bench in [first, second] { try bench.keepStore(inPostgres: server.conninfo()) }
-        try first.start()
-        try server.crash()
-        // It looks for changes all the time, and has its place again by the first time.
-        let place = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 9 AND granted"
-        _ = try first.until { try server.number(place) == 1 ? true : nil }
-        try second.launch()
-        let relay = try #require(second.relay)
-        try #require(
-            relay.waitForLine("another relay works on the schema upgrade_relay", within: .seconds(60)) != nil,
-            "\(relay.log)")
-        #expect(relay.wait().status != 0)
-    }
-
-    /// The other relay was faster after a restart of the server: the first one takes no more, and says so.
-    @Test func aRelayThatHasLostItsPlaceWritesNothingMore() throws {
-        let server = try PostgresServer.durable()
-        let bench = try Workbench()
-        try bench.keepStore(inPostgres: server.conninfo())
-        try bench.start()
-        let relay = try #require(bench.relay)
-        relay.send(SIGSTOP)
-        try server.crash()
-        // As another relay's session.
-        let other = try PostgresServer.Held("SELECT pg_advisory_lock(9, hashtext('upgrade_relay'))", in: server)
-        relay.send(SIGCONT)
-        let told = "\(try bench.readiness(503))"
-        #expect(told.contains("another relay works on the schema"), "\(told)")
-        #expect(try bench.bump("2.0.0").status == 503)
-        other.end()
-        try bench.readiness(200)
-        #expect(try bench.bump("2.0.0").status == 202)
-    }
-
     /// PostgreSQL has no text with a NUL: whoever sends one has made a mistake, and the store has not.
     @Test(arguments: [true, false]) func aNULIsRefusedAtEveryDoor(isPostgres: Bool) throws {
         let server = isPostgres ? try PostgresServer.durable() : nil
