@@ -25,10 +25,8 @@ extension Dispatcher {
     private func takeUpQuota(_ limit: QuotaLimit) -> ProjectQuota {
         guard !store.membership.isAlone else { return ProjectQuota(perMinute: perMinute(of: limit), at: now.tick) }
         // A store that cannot be read just now has its own line; the next answers tell.
-        let known = (try? store.quotaPauses(of: limit.project)) ?? []
-        return ProjectQuota(
-            perMinute: perMinute(of: limit), isShared: true,
-            pauses: Dictionary(known.map { ($0.service, $0.pause) }) { first, _ in first }, at: now)
+        let known = (try? store.quotaPauses(of: limit.project)) ?? [:]
+        return ProjectQuota(perMinute: perMinute(of: limit), isShared: true, pauses: known, at: now)
     }
 
     /// Whether the service is judged by what it sends next.
@@ -104,8 +102,7 @@ extension Dispatcher {
     private mutating func keepPauses(of project: String, at now: Moment) {
         guard !store.membership.isAlone, let quota = quotas[project] else { return }
         do {
-            let pauses = quota.pauses(at: now).sorted { $0.key < $1.key }
-            try store.keepQuotaPauses(of: project, pauses.map { QuotaPause(service: $0.key, pause: $0.value) })
+            try store.keepQuotaPauses(of: project, quota.pauses(at: now))
         } catch {
             noteStore(error)
         }

@@ -30,11 +30,11 @@ struct Daemon {
     let standardError: StandardErrorLog
     /// The command line's level goes before the configuration's.
     let isLevelFixed: Bool
-    private var log: Log { standardError.log }
-    private let tokenSources = TokenSources()
+    var log: Log { standardError.log }
+    let tokenSources = TokenSources()
     private let membership = Membership()
     /// The database's, as far as there is one: relays that share it go by one clock.
-    private var clock: @Sendable () -> Timestamp { { [membership] in WallClock.now() + membership.ahead } }
+    var clock: @Sendable () -> Timestamp { { [membership] in WallClock.now() + membership.ahead } }
 
     /// Runs until SIGTERM or SIGINT.
     ///
@@ -67,7 +67,11 @@ struct Daemon {
                 address: configuration.listen.address.description, configuration: configuration.digest),
             startedAt: clock())
         let keeper = opened.isShared ? try join(store, own.description) : nil
-        defer { keeper?.stop() }
+        let news = NewsDesk()
+        defer {
+            keeper?.stop()
+            news.stop()
+        }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
@@ -121,8 +125,9 @@ struct Daemon {
                     draft: { [active] in active.current.routes[$0]?.draft }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: .init(configuration.store))
-            try keeper?.start(figures: { [clock] in fanOut.publishedFigures(at: clock()) }) { news in
-                hear(news, fanOut, sources, versionCache)
+            if let keeper {
+                try news.start { hear($0, fanOut, sources, versionCache) }
+                try keeper.start(figures: { [clock] in fanOut.publishedFigures(at: clock()) }, onNews: news.take)
             }
         } catch {
             maintenance.stop()
@@ -195,42 +200,6 @@ struct Daemon {
                 membership: membership)
         } catch let error as StoreError {
             throw CommandFailure(.failed, error.context, hint: error.hint)
-        }
-    }
-
-    /// Takes this relay's place among those of the database.
-    private func join(_ store: any RelayStore, _ description: NodeDescription) throws -> NodeKeeper {
-        let keeper = NodeKeeper(store: store, description: description, log: log)
-        do {
-            try keeper.join()
-        } catch let error as StoreError {
-            throw CommandFailure(.failed, error.context, hint: error.hint)
-        }
-        return keeper
-    }
-
-    /// Something was told by another relay, or by this one.
-    private func hear(
-        _ news: FleetNews, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache
-    ) {
-        let decisions: Set = [
-            "version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader",
-        ]
-        if news.concerns(decisions) {
-            fanOut.poke()
-            sources.poke()
-            versionCache.refresh()
-        }
-        if news.concerns(["source_evidence"]) { sources.noteKept() }
-        if news.concerns(["provider_token"]) {
-            tokenSources.refresh(at: clock())
-            fanOut.noteCredentials()
-        }
-        for wish in news.wishes {
-            switch wish {
-            case .probe(let app): fanOut.probe(app)
-            case .ask(let app): sources.askNow(app)
-            }
         }
     }
 

@@ -274,8 +274,7 @@ extension DaemonControl {
         text.write(.campaignsUnclaimed, (try? store.unclaimedCampaigns()).map { Double($0.count) })
         text.write(.fencings, Double(keeper?.fencings ?? 0))
         guard !membership.isAlone else { return }
-        // One that was given up has none.
-        text.write(.leaseLeft, membership.untilDoubt.map(Self.seconds) ?? 0)
+        text.write(.leaseLeft, membership.untilDoubt.map(Self.seconds))
         text.write(.clockAhead, Self.seconds(membership.ahead))
     }
 

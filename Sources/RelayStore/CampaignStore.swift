@@ -138,6 +138,7 @@ package struct RunLease: Hashable, Sendable {
 }
 
 extension CampaignStore {
+    /// One that is sent on no quota.
     package func claimRun(_ campaign: CampaignKey) throws -> RunLease? { try claimRun(campaign, project: nil) }
 }
 

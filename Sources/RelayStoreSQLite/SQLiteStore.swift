@@ -177,7 +177,7 @@ package final class SQLiteStore: SQLStore {
         _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
         let start = options.ticks()
-        let node = isOfLease || membership.isAlone ? nil : membership.lease ?? NodeLease(node: 0, incarnation: 0)
+        let node = isOfLease ? nil : membership.held
         defer {
             let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }

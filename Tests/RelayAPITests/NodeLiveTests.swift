@@ -59,7 +59,8 @@ struct NodeLiveTests {
         try bench.store.leave(gone)
         become(this)
         #expect(try bench.store.claimRun(campaign.key) != nil)
-        _ = try bench.store.beat(this, for: .seconds(60), configuration: "d2", clockAhead: .milliseconds(-70))
+        _ = try bench.store.beat(
+            this, for: .seconds(60), configuration: "d2", clockAhead: .milliseconds(-70), figures: "")
         let answer = try bench.ask("GET", "/v1/nodes")
         #expect(answer.count("items") == 3)
         for (index, (leads, isThis, differs)) in [(true, false, false), (false, true, true), (false, false, false)]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import OwnThread
 import PrivatePostgres
 import RelayEngine
@@ -150,6 +151,37 @@ struct PostgresStoreTests {
         #expect(try store.commit([commit], of: lease, at: now), "found recorded")
         #expect(try store.campaign(campaign.key)?.counts.accepted == 10)
         #expect(try store.check { _ in true } == [])
+    }
+
+    @Test("Who keeps the lease waits for nobody's requests")
+    func lease() async throws {
+        let database = try TestDatabase()
+        var options = PostgresStore.Options()
+        options.isTrial = true
+        let settings = try PostgresSettings(
+            url: database.conninfo, connections: PostgresRole.fewest, library: .load())
+        let store = try PostgresStore(settings, options: options)
+        defer { store.close() }
+        store.membership.beginFleet(clock: MonotonicClock.now)
+        let (node, _) = try store.join(NodeDescription(name: "a", release: "test"), for: .seconds(60))
+        // The only session for requests is taken.
+        let (isTaken, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let reader = try NativeThread(name: "reader") {
+            try? store.readOnce("keeping a session") { _ in
+                isTaken.signal()
+                isOver.wait()
+            }
+        }
+        isTaken.wait()
+        let begun = MonotonicClock.now()
+        #expect(try store.beat(node, for: .seconds(60), configuration: "", clockAhead: .zero, figures: "") != nil)
+        #expect(try store.lookAtFleet().lapsed.isEmpty)
+        #expect(try store.unclaimedCampaigns() == [])
+        #expect(try store.lead(node))
+        let took = MonotonicClock.now() - begun
+        isOver.signal()
+        reader.join()
+        #expect(took < PostgresStore.patience(.control), "\(took)")
     }
 
     @Test("A server that may lose what it was given is worked on, and said to be unfit")

@@ -71,16 +71,15 @@ extension ConformanceCase {
             let (first, second) = try subject.two()
             let campaign = try subject.announce(by: first.store)
             let lease = try present(try first.store.claimRun(campaign.key, project: "p"), "a lease")
-            try same(try second.store.quotaPauses(of: "p"), [])
-            let pause = QuotaPause(
-                service: "app production", pause: ProjectQuota.KnownPause(until: subject.now, setbacks: 3))
-            try second.store.keepQuotaPauses(of: "p", [pause])
-            try same(try first.store.quotaPauses(of: "p"), [], "it sends nothing for the project")
-            try first.store.keepQuotaPauses(of: "p", [pause])
+            try same(try second.store.quotaPauses(of: "p"), [:])
+            let pauses = ["app production": ProjectQuota.KnownPause(until: subject.now, setbacks: 3)]
+            try second.store.keepQuotaPauses(of: "p", pauses)
+            try same(try first.store.quotaPauses(of: "p"), [:], "it sends nothing for the project")
+            try first.store.keepQuotaPauses(of: "p", pauses)
             try first.store.releaseRun(lease)
             try check(try second.store.claimRun(campaign.key, project: "p") != nil, "it follows")
-            try same(try second.store.quotaPauses(of: "p"), [pause])
-            try same(try second.store.quotaPauses(of: "q"), [])
+            try same(try second.store.quotaPauses(of: "p"), pauses)
+            try same(try second.store.quotaPauses(of: "q"), [:])
         },
         ConformanceCase("a claim that fails takes no project") { subject in
             let (first, second) = try subject.two()
@@ -103,7 +102,7 @@ extension ConformanceCase {
             try check(
                 try first.store.beat(first.node, for: .milliseconds(-1), configuration: "", clockAhead: .zero) != nil,
                 "a beat that is over at once")
-            try same(try second.store.lookAtFleet().lapsed.contains(first.node), true)
+            try same(try second.store.lookAtFleet().lapsed[first.node], "a")
             try check(try second.store.fence(first.node), "given up")
             try check(!(try second.store.fence(first.node)), "once")
             try check(try second.store.lead(second.node), "the duties are free")
@@ -211,6 +210,14 @@ extension Subject {
 
     fileprivate func releaseAll(of campaign: CampaignRecord, by store: any RelayStore) throws {
         if let lease = try store.claimRun(campaign.key, project: "q") { try store.releaseRun(lease) }
+    }
+}
+
+extension NodeStore {
+    fileprivate func beat(
+        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration
+    ) throws -> Timestamp? {
+        try beat(node, for: lease, configuration: configuration, clockAhead: clockAhead, figures: "")
     }
 }
 

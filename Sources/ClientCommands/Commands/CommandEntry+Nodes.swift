@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
 import Terminal
 import WireFormat
 
@@ -7,9 +9,6 @@ extension CommandEntry {
         "nodes",
         request: { _ in APIRequest("GET", ["v1", "nodes"]) },
         text: { nodesTable($1) })
-
-    /// A clock that is further off than this is worth a word.
-    private static let clockTolerance: Int64 = 2000
 
     private static func nodesTable(_ answer: JSONValue) -> String {
         let columns: [TextTable.Column] = [
@@ -33,7 +32,7 @@ extension CommandEntry {
         var remarks: [String] = []
         if node[.differs]?.bool == true { remarks.append("configuration differs") }
         let ahead = node.count(.clockAheadMs)
-        if ahead.magnitude > clockTolerance.magnitude {
+        if ahead.magnitude > NodeRecord.clockTolerance.milliseconds.magnitude {
             // The database's is ahead: the machine's is behind.
             let tenths = ahead.magnitude / 100
             remarks.append("clock \(tenths / 10).\(tenths % 10) s \(ahead > 0 ? "behind" : "ahead")")

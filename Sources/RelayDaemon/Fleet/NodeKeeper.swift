@@ -10,8 +10,6 @@ import UpgradeRules
 ///
 /// `join` and `turn` are called by one thread at a time, its own once it was started.
 package final class NodeKeeper: Sendable {
-    /// How far two clocks may differ before an operator is told.
-    private static let clockTolerance = Duration.seconds(2)
     /// How long the thread listens at most before it looks whether it is to end.
     private static let longestListening = Duration.seconds(1)
     /// How long it rests where the database cannot be listened to.
@@ -128,8 +126,7 @@ package final class NodeKeeper: Sendable {
             state.configurations = look.configurations
         }
         if fences {
-            for lapsed in look.lapsed where lapsed != node {
-                let other = try store.nodes().first { $0.lease == lapsed }?.description.name ?? "\(lapsed.node)"
+            for (lapsed, other) in look.lapsed.sorted(by: { $0.key.node < $1.key.node }) where lapsed != node {
                 guard try store.fence(lapsed) else { continue }
                 state.withLock { $0.fencings += 1 }
                 log(
@@ -185,7 +182,8 @@ package final class NodeKeeper: Sendable {
         let now = wall()
         let ahead = storeTime - sent - (now - sent) / 2
         guard store.membership.note(ahead: ahead) else { return }
-        guard ahead > Self.clockTolerance || ahead < .zero - Self.clockTolerance else { return }
+        let tolerance = NodeRecord.clockTolerance
+        guard ahead > tolerance || ahead < .zero - tolerance else { return }
         log(
             .warning, "this machine's clock is not the database's, which is gone by",
             [("ahead", "\(ahead.milliseconds) ms")])
@@ -226,7 +224,7 @@ package final class NodeKeeper: Sendable {
 
     /// - Parameters:
     ///   - figures: what the others may know of the campaigns that this relay sends.
-    ///   - onNews: is told what others tell, on the thread.
+    ///   - onNews: is told what others tell, on the thread: must not wait, for the lease does then, too.
     /// - Throws: where the system has no thread left.
     package func start(
         figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetNews) -> Void

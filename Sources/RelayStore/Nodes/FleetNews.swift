@@ -48,6 +48,12 @@ package struct FleetNews: Hashable, Sendable {
 
     package func concerns(_ names: Set<String>) -> Bool { isEverything || !tables.isDisjoint(with: names) }
 
+    package mutating func formUnion(_ other: FleetNews) {
+        tables.formUnion(other.tables)
+        wishes += other.wishes
+        isEverything = isEverything || other.isEverything
+    }
+
     /// - Parameter payload: the schema's name, and what was told of it.
     package mutating func add(_ payload: String, ofSchema schema: String) {
         guard payload.hasPrefix(schema + " ") else { return }

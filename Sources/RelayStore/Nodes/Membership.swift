@@ -29,6 +29,11 @@ package final class Membership: Sendable {
     /// Its place; nil: it has none, or is alone.
     package var lease: NodeLease? { state.withLock { $0.node } }
 
+    /// The place that each of its transactions has to hold, which nobody has where it has none; nil: it is alone.
+    package var held: NodeLease? {
+        state.withLock { $0.isAlone ? nil : $0.node ?? NodeLease(node: 0, incarnation: 0) }
+    }
+
     package var isAlone: Bool { state.withLock { $0.isAlone } }
 
     /// Another one with each time that it could not be sure of what it owns; nil: it may send nothing.
@@ -40,9 +45,11 @@ package final class Membership: Sendable {
         }
     }
 
-    /// How long `term` stays as it is if nobody hears anything; nil: for good.
+    /// How long `term` stays as it is if nobody hears anything, zero where it is nil; nil: for good.
     package var untilDoubt: Duration? {
-        state.withLock { state in state.isAlone ? nil : state.trustedUntil.map { $0 - state.clock() } }
+        state.withLock { state in
+            state.isAlone ? nil : state.trustedUntil.map { $0 - state.clock() } ?? .zero
+        }
     }
 
     /// Whether it has the duties that one relay does for all.

@@ -40,6 +40,9 @@ package struct NodeRecord: Hashable, Sendable {
         case stopped
     }
 
+    /// A clock that is further off than this is worth a word to an operator.
+    package static let clockTolerance = Duration.seconds(2)
+
     package var lease: NodeLease
     package var description: NodeDescription
     package var state: State
@@ -75,30 +78,14 @@ package struct UnclaimedCampaign: Hashable, Sendable {
 
 /// What a look at the other relays finds.
 package struct FleetLook: Hashable, Sendable {
-    /// Whose lease has run out.
-    package var lapsed: [NodeLease] = []
+    /// Whose lease has run out, and what they are called.
+    package var lapsed: [NodeLease: String] = [:]
     /// Who has the duties.
     package var leader: Int64?
     /// How many different ones there are among those that have their place.
     package var configurations = 1
 
     package init() {}
-}
-
-extension NodeStore {
-    package func beat(
-        _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration
-    ) throws -> Timestamp? {
-        try beat(node, for: lease, configuration: configuration, clockAhead: clockAhead, figures: "")
-    }
-}
-
-/// That a service of a project sends nothing for a while, because its quota is reached.
-package struct QuotaPause: Hashable, Sendable {
-    package var service: String
-    package var pause: ProjectQuota.KnownPause
-
-    package init(service: String, pause: ProjectQuota.KnownPause) { (self.service, self.pause) = (service, pause) }
 }
 
 /// The relays that work on a store at a time, and what each of them has. Leases count by the store's clock.
@@ -147,11 +134,11 @@ package protocol NodeStore: Sendable {
     /// The campaigns that run and that nobody has taken over, oldest first.
     func unclaimedCampaigns() throws -> [UnclaimedCampaign]
 
-    /// What the relay that sends for a project was told of its quota, for who follows it.
-    func quotaPauses(of project: String) throws -> [QuotaPause]
+    /// What the relay that sends for a project was told of its quota, by service, for who follows it.
+    func quotaPauses(of project: String) throws -> [String: ProjectQuota.KnownPause]
 
     /// In the place of those before. Does nothing where another relay sends for the project.
-    func keepQuotaPauses(of project: String, _ pauses: [QuotaPause]) throws
+    func keepQuotaPauses(of project: String, _ pauses: [String: ProjectQuota.KnownPause]) throws
 
     /// Blocks until somebody tells of a change, until `deadline` at most, or at once where it must be taken that somebody did.
     func awaitNews(until deadline: MonotonicTime) throws -> FleetNews

@@ -123,10 +123,7 @@ package final class PostgresStore: SQLStore {
         return try noting {
             let start = MonotonicClock.now()
             // One message: numbers of this relay's own.
-            let begin =
-                membership.isAlone
-                ? "BEGIN"
-                : "BEGIN; SELECT hold_node(\(membership.lease?.node ?? 0), \(membership.lease?.incarnation ?? 0))"
+            let begin = membership.held.map { "BEGIN; SELECT hold_node(\($0.node), \($0.incarnation))" } ?? "BEGIN"
             let result = try pool.use(role, doing, until: deadline) { connection in
                 try connection.transaction(begin, until: deadline) { connection in
                     let session = PostgresSession(connection: connection, deadline: deadline)

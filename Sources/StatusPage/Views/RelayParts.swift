@@ -5,9 +5,6 @@ import RelayStore
 
 /// The relays of the store, where there are several.
 extension View {
-    /// A clock that is further off than this is worth a word.
-    private static var clockTolerance: Duration { .seconds(2) }
-
     func relays(_ html: inout HTML) {
         // What cannot be read now is told of above.
         guard let nodes = try? api.nodeStatuses(for: caller), nodes.count > 1 else { return }
@@ -48,8 +45,8 @@ extension View {
         // The database's is ahead: the machine's is behind.
         let ahead = node.record.clockAhead
         let seconds = String(Double(ahead.milliseconds.magnitude / 100) / 10)
-        if ahead > Self.clockTolerance { remarks.append(say("its clock is % s behind", seconds)) }
-        if ahead < .zero - Self.clockTolerance { remarks.append(say("its clock is % s ahead", seconds)) }
+        if ahead > NodeRecord.clockTolerance { remarks.append(say("its clock is % s behind", seconds)) }
+        if ahead < .zero - NodeRecord.clockTolerance { remarks.append(say("its clock is % s ahead", seconds)) }
         return remarks
     }
 }

@@ -114,7 +114,8 @@ extension SQLStore {
     }
 
     package func unclaimedCampaigns() throws -> [UnclaimedCampaign] {
-        try readOnce("looking for campaigns that nobody sends") { connection in
+        // Asked for by who keeps the lease, who must not wait for others' requests.
+        try keepLease("looking for campaigns that nobody sends", isOneStatement: true) { connection in
             try connection.all(
                 """
                 SELECT c.public_id, a.name, a.platform FROM campaign AS c

@@ -37,15 +37,16 @@ extension SQLStore {
             var look = FleetLook()
             try connection.rows(
                 """
-                SELECT node, 0 FROM leader UNION ALL
-                SELECT count(DISTINCT configuration), -1 FROM node WHERE gone_at IS NULL UNION ALL
-                SELECT id, incarnation FROM node WHERE gone_at IS NULL AND alive_until < \(connection.dialect.now)
+                SELECT node, 0, '' FROM leader UNION ALL
+                SELECT count(DISTINCT configuration), -1, '' FROM node WHERE gone_at IS NULL UNION ALL
+                SELECT id, incarnation, name FROM node WHERE gone_at IS NULL AND alive_until < \(connection.dialect.now)
                 """, values: [storeClock], atMost: .max
             ) { row in
                 switch row.integer(1) {
                 case 0: look.leader = row.integer(0)
                 case -1: look.configurations = Int(row.integer(0))
-                case let incarnation: look.lapsed.append(NodeLease(node: row.integer(0), incarnation: incarnation))
+                case let incarnation:
+                    look.lapsed[NodeLease(node: row.integer(0), incarnation: incarnation)] = row.text(2)
                 }
             }
             return look
@@ -138,30 +139,31 @@ extension SQLStore {
         }
     }
 
-    package func quotaPauses(of project: String) throws -> [QuotaPause] {
+    package func quotaPauses(of project: String) throws -> [String: ProjectQuota.KnownPause] {
         let text = try readOnce("reading a project's pauses") { connection in
             try connection.first("SELECT pauses FROM project WHERE name = ?", project) { $0.optionalText(0) }
         }
         guard let text = text ?? nil, case .object(let members)? = try? JSONReader.read(Array(text.utf8)) else {
-            return []
+            return [:]
         }
-        return members.compactMap { member in
+        var pauses: [String: ProjectQuota.KnownPause] = [:]
+        for member in members {
             guard let until = member.value["until"]?.integer, let setbacks = member.value["setbacks"]?.integer else {
-                return nil
+                continue
             }
-            return QuotaPause(
-                service: member.name,
-                pause: ProjectQuota.KnownPause(until: Timestamp(milliseconds: until), setbacks: Int(setbacks)))
+            pauses[member.name] = ProjectQuota.KnownPause(
+                until: Timestamp(milliseconds: until), setbacks: Int(setbacks))
         }
+        return pauses
     }
 
-    package func keepQuotaPauses(of project: String, _ pauses: [QuotaPause]) throws {
+    package func keepQuotaPauses(of project: String, _ pauses: [String: ProjectQuota.KnownPause]) throws {
         let value = JSONValue.object(
-            pauses.map { pause in
+            pauses.sorted { $0.key < $1.key }.map { service, pause in
                 let known: JSONValue = [
-                    "until": .integer(pause.pause.until.milliseconds), "setbacks": .integer(pause.pause.setbacks),
+                    "until": .integer(pause.until.milliseconds), "setbacks": .integer(pause.setbacks),
                 ]
-                return JSONMember(name: pause.service, value: known)
+                return JSONMember(name: service, value: known)
             })
         let node = membership.node
         try write("keeping a project's pauses", lock: .rows) { connection in

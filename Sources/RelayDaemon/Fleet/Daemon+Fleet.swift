@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import RelayAPI
+import RelayStore
+import Terminal
+import VersionSources
+
+/// The daemon among others that work on the same database.
+extension Daemon {
+    /// Takes this relay's place among those of the database.
+    func join(_ store: any RelayStore, _ description: NodeDescription) throws -> NodeKeeper {
+        let keeper = NodeKeeper(store: store, description: description, log: log)
+        do {
+            try keeper.join()
+        } catch let error as StoreError {
+            throw CommandFailure(.failed, error.context, hint: error.hint)
+        }
+        return keeper
+    }
+
+    /// Something was told by another relay, or by this one. May wait for the store.
+    func hear(_ news: FleetNews, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache) {
+        let decisions: Set = [
+            "version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader",
+        ]
+        if news.concerns(decisions) {
+            fanOut.poke()
+            sources.poke()
+        }
+        if news.concerns(["source_evidence"]) { sources.noteKept() }
+        for wish in news.wishes {
+            switch wish {
+            case .probe(let app): fanOut.probe(app)
+            case .ask(let app): sources.askNow(app)
+            }
+        }
+        if news.concerns(decisions) { versionCache.refresh() }
+        if news.concerns(["provider_token"]) {
+            tokenSources.refresh(at: clock())
+            fanOut.noteCredentials()
+        }
+    }
+}
