@@ -37,6 +37,8 @@ extension Dispatcher {
                         stop(run, service, .credential, for: reason(for: error, service, run))
                     }
                 }
+                // Nor is anything decided of what may be another's by now.
+                guard isTrusted else { return .zero }
                 pause = min(pause, try advance(run))
                 try writeSuspensions()
             } catch {

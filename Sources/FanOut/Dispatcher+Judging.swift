@@ -150,8 +150,7 @@ extension Dispatcher {
         }
     }
 
-    /// A campaign begins, or goes on, in a pause from before a restart or from another campaign.
-    /// Those that other relays were told.
+    /// The pauses that other relays were told of.
     func takeUpPauses() {
         let now = now.wall
         for run in runsInOrder where run.lifecycle.isSending {
@@ -159,6 +158,7 @@ extension Dispatcher {
         }
     }
 
+    /// A campaign begins, or goes on, in a pause from before a restart, from another campaign or from another relay.
     func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
         guard let pause = service.provider.credentialPause(at: service.server, now: now),
             service.machine.pauseCredential(until: pause.until, reason: pause.reason)

@@ -169,12 +169,8 @@ extension Dispatcher {
         running = []
         for record in records where term != nil && !others.contains(record.key) {
             guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
-            guard runs[record.key] == nil else {
-                running.insert(record.key)
-                continue
-            }
             // What cannot be recorded is not begun.
-            guard !storeRests else {
+            guard runs[record.key] == nil, !storeRests else {
                 running.insert(record.key)
                 continue
             }

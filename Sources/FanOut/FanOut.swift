@@ -29,7 +29,6 @@ package final class FanOut: Sendable {
         package var recordingTurn = Duration.milliseconds(50)
         /// How long until the first probe of a service that answers 5xx to nearly everything, and at most. Default 10 s to 5 min.
         package var outageProbes = OutageHold.intervals
-        /// The name under which shards are leased; the same after a restart, so that the new process takes over at once.
 
         package init() {}
     }
