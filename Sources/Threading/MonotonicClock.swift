@@ -4,11 +4,16 @@ package import RelayEngine
 
 /// CLOCK_MONOTONIC, as the machines and the service manager count.
 package enum MonotonicClock {
-    package static func now() -> MonotonicTime {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
-    }
+    package static func now() -> MonotonicTime { MonotonicTime(CLOCK_MONOTONIC) }
 
     package static func milliseconds() -> Int64 { Int64(now().nanoseconds / 1_000_000) }
+}
+
+extension MonotonicTime {
+    /// Reads a clock that only goes forward.
+    init(_ clock: clockid_t) {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        self.init(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    }
 }
