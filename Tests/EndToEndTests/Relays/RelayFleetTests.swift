@@ -68,11 +68,7 @@ struct RelayFleetTests {
     @Test func anOwnerThatIsKilledIsFollowed() throws {
         let plan = CrashPlan()
         let trial = try RelayTrial(devices: plan.devices, seconds: 14)
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign()
         let killed = ContinuousClock.now
         trial.kill(owner)
         let next = try trial.awaitOwner(of: campaign, after: owner)
@@ -92,11 +88,7 @@ struct RelayFleetTests {
     /// In order it gives back what it has, and nobody waits.
     @Test func anOwnerThatIsStoppedHandsOver() throws {
         let trial = try RelayTrial(seconds: 6)
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign()
         let begun = ContinuousClock.now
         try trial.stop(owner)
         let stopped = ContinuousClock.now - begun
@@ -168,11 +160,7 @@ struct RelayFleetTests {
     @Test(Self.inFull, arguments: [3, 10])
     func anOwnerThatIsSuspended(for seconds: Int) throws {
         let trial = try RelayTrial(devices: 3_000, seconds: 20)
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign()
         let relay = try trial.relay(owner)
         try relay.hang()
         let hung = ContinuousClock.now
@@ -236,11 +224,7 @@ struct RelayFleetTests {
     /// Nobody is given up for what the database did.
     @Test(Self.inFull) func aDatabaseThatRestartsFencesNobody() throws {
         let trial = try RelayTrial(devices: 3_000, seconds: 12)
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign()
         try trial.server.stop()
         // Longer than a lease.
         usleep(7_000_000)
@@ -266,11 +250,7 @@ struct RelayFleetTests {
         }
         try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try primary.sql("SELECT pg_reload_conf()")
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign()
         try primary.stop()
         try standby.promote()
         trial.server = standby
@@ -286,11 +266,7 @@ struct RelayFleetTests {
     /// Asked of the relay that does not send.
     @Test func aCancelIsHeardAtOnce() throws {
         let trial = try RelayTrial(devices: 4_000, seconds: 20)
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 200, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign()
         #expect(try trial.api(1 - owner, "POST", "/v1/campaigns/\(campaign)/cancel").status == 200)
         let cancelled = ContinuousClock.now
         // The last request that the push service sees.
@@ -310,11 +286,7 @@ struct RelayFleetTests {
     /// Whose telephone is erased by one relay while the other one pushes to him is in no table afterwards.
     @Test(Self.inFull) func aUserIsErasedInMidFlight() throws {
         let trial = try RelayTrial(devices: 2_000, seconds: 6)
-        try trial.startAll()
-        try trial.register(trial.fleet.devices)
-        let campaign = try trial.bump()
-        let owner = try trial.awaitOwner(of: campaign)
-        try #require(trial.bench.simulator.wait(forRequests: 100, deadline: .seconds(60)))
+        let (campaign, owner) = try trial.beginCampaign(sent: 100)
         let gone = trial.fleet.devices.enumerated().filter { $0.offset % 20 == 7 }.compactMap(\.element.telephone)
         for telephone in gone {
             let answer = try trial.api(1 - owner, "DELETE", "/v1/users?telephone=\(telephone)")

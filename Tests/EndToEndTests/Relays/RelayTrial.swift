@@ -95,6 +95,16 @@ final class RelayTrial {
 
     func startAll() throws { for number in relays.indices { try start(number) } }
 
+    /// Starts all of them, and a campaign of all devices; returns when so many pushes were seen.
+    func beginCampaign(sent: Int = 200) throws -> (campaign: String, owner: Int) {
+        try startAll()
+        try register(fleet.devices)
+        let campaign = try bump()
+        let owner = try awaitOwner(of: campaign)
+        try #require(bench.simulator.wait(forRequests: sent, deadline: .seconds(60)), "\(log)")
+        return (campaign, owner)
+    }
+
     func relay(_ number: Int) throws -> RelayProcess { try #require(relays[number], "relay-\(number) runs") }
 
     func kill(_ number: Int) {

@@ -91,15 +91,10 @@ package struct FleetScript: Hashable, Sendable {
     /// The fewest steps that break the same rule.
     package func shrunk(_ breaks: (FleetScript) throws -> Bool) rethrows -> FleetScript {
         var best = self
-        var size = max(best.steps.count / 2, 1)
-        while size >= 1 {
-            var start = 0
-            while start < best.steps.count {
-                var candidate = best
-                candidate.steps.removeSubrange(start..<min(start + size, best.steps.count))
-                if try breaks(candidate) { best = candidate } else { start += size }
-            }
-            size /= 2
+        try best.steps.shrink { rest in
+            var candidate = self
+            candidate.steps = rest
+            return try breaks(candidate)
         }
         for (name, values) in Self.settings where best[name] != values[0] {
             var candidate = best

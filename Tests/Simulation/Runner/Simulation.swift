@@ -69,16 +69,13 @@ package final class Simulation {
         var isSmaller = true
         while isSmaller, left > 0 {
             isSmaller = false
-            // Half of the steps, then quarters, down to one.
-            var size = max(best.operations.count / 2, 1)
-            while size >= 1 {
-                var start = 0
-                while start < best.operations.count {
-                    var candidate = best
-                    candidate.operations.removeSubrange(start..<min(start + size, best.operations.count))
-                    if try isStill(candidate) { isSmaller = true } else { start += size }
-                }
-                size /= 2
+            var operations = best.operations
+            try operations.shrink { rest in
+                var candidate = best
+                candidate.operations = rest
+                guard try isStill(candidate) else { return false }
+                isSmaller = true
+                return true
             }
             for (name, values) in Setup.names {
                 for value in values.prefix(while: { $0 != best.setup[name] }) {
