@@ -32,8 +32,14 @@ struct StoreOptionsTests {
         var options = Self.onOneThread
         options.readers = readers
         let store = try SQLiteStore(path: directory.file("relay.db"), options: options)
-        defer { withExtendedLifetime(directory) { store.close() } }
-        try await rule.hold(for: store)
+        let second = rule.isOfTwo ? try SQLiteStore(path: directory.file("relay.db"), options: options) : nil
+        defer {
+            withExtendedLifetime(directory) {
+                second?.close()
+                store.close()
+            }
+        }
+        try await rule.hold(for: store, beside: second)
     }
 
     @Test("Without a thread beside it, a large batch's own commit copies the log")
