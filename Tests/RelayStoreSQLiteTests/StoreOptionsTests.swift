@@ -6,6 +6,7 @@ import RelayStore
 import StoreConformance
 import StoreSQL
 import Synchronization
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -31,6 +32,7 @@ struct StoreOptionsTests {
         let directory = try TemporaryDirectory()
         var options = Self.onOneThread
         options.readers = readers
+        try NewStore.copy(to: directory.file("relay.db"))
         let store = try SQLiteStore(path: directory.file("relay.db"), options: options)
         let second = rule.isOfTwo ? try SQLiteStore(path: directory.file("relay.db"), options: options) : nil
         defer {
