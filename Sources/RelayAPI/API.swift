@@ -24,7 +24,9 @@ package final class API: RequestHandler {
     let localStreams: Slots
     /// Streams of all that there is: they share one look at the store, and so may be many.
     let watchers = Slots(limit: 2048, each: 1024)
-    private let credentials = CredentialCheck()
+    private let openSessions = SessionCheck()
+    let tokenCache = TokenCache()
+    let campaignLooks = CampaignLooks()
     /// What everybody who watches sees.
     package let live = LiveLook()
     /// What waits for somebody else's server, or takes long, by app.
@@ -138,7 +140,7 @@ package final class API: RequestHandler {
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
             peer: head.peer, authorization: head.headers["authorization"], session: { try session(of: head) },
-            look: store.token(hash:))
+            look: token)
         if caller.session == nil, let token = caller.token { uses.note(.token(token), at: now()) }
         if caller.session != nil, !["GET", "HEAD"].contains(route.method) {
             try checkOrigin(of: head, isForm: route.answer.isForm, caller)
@@ -224,16 +226,16 @@ package final class API: RequestHandler {
     /// nil for who needs no token.
     private func watch(_ caller: Caller) -> TokenWatch? {
         if let secret = caller.session {
-            return TokenWatch { [sessions, credentials] in
-                try credentials.isGood(secret.hash) { try sessions.isGood(secret) }
+            return TokenWatch { [sessions, openSessions] in
+                try openSessions.isGood(secret.hash) { try sessions.isGood(secret) }
             }
         }
-        return caller.token.map { hash in
-            TokenWatch { [store, credentials] in
-                try credentials.isGood(hash) { try store.token(hash: hash) != nil }
-            }
-        }
+        return caller.token.map { hash in TokenWatch { [self] in try token(hash) != nil } }
     }
+
+    /// - Parameter hash: its SHA-256.
+    /// - Returns: nil where there is no such token, or it was revoked.
+    func token(_ hash: [UInt8]) throws -> AccessToken? { try tokenCache.token(hash, look: store.token(hash:)) }
 
     // MARK: Steps that routes share
 

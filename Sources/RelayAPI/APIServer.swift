@@ -46,6 +46,9 @@ package final class APIServer: Sendable {
         }
     }
 
+    /// Another relay may have made, revoked or changed an API token.
+    package func forgetTokens() { api.tokenCache.forget() }
+
     /// Ends event streams and exports, closes every connection and removes the control socket.
     ///
     /// - Parameter time: for requests that are begun; it returns a second later at the latest, if the store takes what it has.

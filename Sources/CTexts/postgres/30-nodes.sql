@@ -63,3 +63,7 @@ CREATE TRIGGER told AFTER UPDATE OF owner ON campaign_run FOR EACH ROW
     WHEN (OLD.owner IS DISTINCT FROM NEW.owner) EXECUTE FUNCTION tell_owner();
 CREATE TRIGGER told AFTER INSERT OR UPDATE OR DELETE ON leader FOR EACH ROW EXECUTE FUNCTION tell();
 CREATE TRIGGER told AFTER INSERT OR UPDATE OR DELETE ON source_evidence FOR EACH ROW EXECUTE FUNCTION tell();
+-- Not with each minute of its use: what relays remember of tokens is forgotten at this.
+DROP TRIGGER told ON access_token;
+CREATE TRIGGER told AFTER INSERT OR DELETE OR UPDATE OF name, hash, scopes, apps, revoked_at ON access_token
+    FOR EACH ROW EXECUTE FUNCTION tell();

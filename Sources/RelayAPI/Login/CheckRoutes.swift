@@ -94,7 +94,7 @@ extension API {
         return
             (try? Rights.caller(
                 for: .scope(.devices), app: app.app, door: head.door, authorization: authorization,
-                look: store.token(hash:))) != nil
+                look: token)) != nil
     }
 
     func launchGate(_ app: String, _ head: RequestHead, _ query: inout Query) throws -> Response {

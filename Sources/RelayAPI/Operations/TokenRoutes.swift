@@ -35,6 +35,7 @@ extension API {
         let secret = "urt_" + Base64URL.encode(try RandomBytes.make(32))
         let token = AccessToken(name: name ?? "", scopes: scopes, apps: apps, createdAt: now(), revokedAt: nil)
         try store.addToken(token, hash: SHA256.digest(Array(secret.utf8)), by: caller.actor)
+        tokenCache.forget()
         return .json(201) { writer in
             writer.object { writer in
                 Self.write(token, to: &writer)
@@ -47,6 +48,7 @@ extension API {
         guard try store.revokeToken(name: name, by: Signature(by: caller.actor, at: now())) else {
             throw ProblemDetails(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")
         }
+        tokenCache.forget()
         return .noContent
     }
 

@@ -2,8 +2,8 @@
 import Synchronization
 import Threading
 
-/// Whether the credentials are still good that streams were opened with: each is looked up once a second, for all of its streams.
-final class CredentialCheck: Sendable {
+/// Whether the sessions are still open that streams were opened with: each is looked up once a second, for all of its streams.
+final class SessionCheck: Sendable {
     private let known = Mutex<[[UInt8]: (isGood: Bool, at: Int64)]>([:])
 
     func isGood(_ hash: [UInt8], look: () throws -> Bool) throws -> Bool {

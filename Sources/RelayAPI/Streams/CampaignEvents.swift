@@ -21,20 +21,24 @@ final class CampaignEvents: ByteSource {
     }
 
     func next() throws -> BodyPiece {
-        guard !isDone, !api.stop.isSet, let record = try api.store.campaign(campaign) else { return .end }
-        var writer = JSONWriter()
-        let status = api.control.requirements.status(record)
-        writer.campaign(status)
+        guard !isDone, !api.stop.isSet, let look = try api.campaignLooks.look(at: campaign, read) else { return .end }
         switch pacing.step(
-            state: status.record.state, inFlight: status.counts.inFlight, body: writer.bytes,
-            at: MonotonicClock.milliseconds())
+            state: look.state, inFlight: look.inFlight, body: look.body, at: MonotonicClock.milliseconds())
         {
         case .send(let isLast):
             isDone = isLast
-            return .bytes(Array("event: campaign\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8))
+            return .bytes(Array("event: campaign\ndata: ".utf8) + look.body + Array("\n\n".utf8))
         case .keepAlive: return .bytes(Array(":\n\n".utf8))
         case .wait: return .later(EventPacing.look)
         }
+    }
+
+    private func read() throws -> CampaignLook? {
+        guard let record = try api.store.campaign(campaign) else { return nil }
+        var writer = JSONWriter()
+        let status = api.control.requirements.status(record)
+        writer.campaign(status)
+        return CampaignLook(state: status.record.state, inFlight: status.counts.inFlight, body: writer.bytes)
     }
 }
 
@@ -51,7 +55,7 @@ struct EventPacing {
 
     static let interval: Int64 = 1000
     static let silence: Int64 = 15_000
-    /// How often the campaign is looked at: a state change is sent within that time.
+    /// How often the campaign is looked at: a state change is sent within that time, and what a look is old (`CampaignLooks`).
     static let look: Int64 = 200
 
     private var lastState: CampaignState?

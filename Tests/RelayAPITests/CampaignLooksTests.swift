@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+
+@testable import RelayAPI
+
+@Suite("One look at a campaign for all who watch it")
+struct CampaignLooksTests {
+    private let time = TimeOfTest()
+    private let look = CampaignLook(state: .running, inFlight: 3, body: [1])
+
+    private final class TimeOfTest: Sendable {
+        let now = Mutex<Int64>(0)
+    }
+
+    @Test("A thousand watchers ask the store once in each interval")
+    func many() throws {
+        let looks = CampaignLooks { [time] in time.now.withLock { $0 } }
+        let (one, other) = (CampaignKey(row: 1), CampaignKey(row: 2))
+        var asked = 0
+        for turn in 0..<3 {
+            time.now.withLock { $0 = Int64(turn) * CampaignLooks.interval }
+            for _ in 0..<1000 {
+                let found = try looks.look(at: one) {
+                    asked += 1
+                    return look
+                }
+                #expect(found?.body == [1] && found?.inFlight == 3)
+            }
+            #expect(asked == turn + 1)
+        }
+        #expect(try looks.look(at: other) { nil } == nil, "each campaign is looked at for itself")
+        #expect(try looks.look(at: other) { look } != nil, "that there is none is not remembered")
+    }
+}
