@@ -126,8 +126,13 @@ struct Daemon {
             try notifier.start(active.current.notify)
             try maintenance.start(keep: .init(configuration.store))
             if let keeper {
-                try news.start { hear($0, fanOut, sources, versionCache) }
-                try keeper.start(figures: { [clock] in fanOut.publishedFigures(at: clock()) }, onNews: news.take)
+                try news.start { news in
+                    hear(news, fanOut, sources, versionCache)
+                    if news.concerns(["access_token"]) { api.forgetTokens() }
+                }
+                try keeper.start(
+                    figures: { [clock] in fanOut.publishedFigures(at: clock()) }, onNews: news.take,
+                    onOutdated: signals.askToStop)
             }
         } catch {
             maintenance.stop()
@@ -191,6 +196,11 @@ struct Daemon {
         sources.stop()
         notifier.stop()
         log(.notice, "stopped")
+        if keeper?.isOutdated == true {
+            throw CommandFailure(
+                .failed, "a newer release has changed the store, and this one must not work on it any more",
+                hint: "Install that release here, too; the service manager's next start is with it")
+        }
     }
 
     private func open(_ store: StoreConfiguration, changes: Log) throws -> OpenStore {

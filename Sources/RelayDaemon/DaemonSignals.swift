@@ -57,6 +57,12 @@ final class DaemonSignals: Sendable {
         arrived.signal()
     }
 
+    /// As SIGTERM does, the first time.
+    func askToStop() {
+        orders.withLock { $0.append(.stop) }
+        arrived.signal()
+    }
+
     /// Blocks until the next order; orders come in the order of their signals.
     func next() -> Order {
         while true {

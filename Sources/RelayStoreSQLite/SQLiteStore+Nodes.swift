@@ -6,6 +6,7 @@ import Threading
 
 /// A relay is alone with its file. Several share one in a simulation alone, which has one thread.
 extension SQLiteStore {
+    package var newestStep: Int64 { Int64(Migration.newest) }
     package var storeClock: Timestamp? { options.clock() }
 
     package func keepLease<R: Sendable>(

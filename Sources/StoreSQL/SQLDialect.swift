@@ -21,6 +21,9 @@ package enum SQLDialect: Sendable {
     /// The store's own clock, in milliseconds; `?1` is `SQLStore.storeClock`.
     package var now: SQL { self == .sqlite ? "?1" : "coalesce(CAST(?1 AS bigint), now_ms())" }
 
+    /// The step of the schema that a release must know to work on it. SQLite's file has one process, which looks when it opens it.
+    package var oldestStep: SQL { self == .sqlite ? "0" : "(SELECT oldest FROM store_schema)" }
+
     /// 32 random hex digits.
     package var randomID: SQL {
         self == .sqlite ? "lower(hex(randomblob(16)))" : "replace(CAST(gen_random_uuid() AS text), '-', '')"

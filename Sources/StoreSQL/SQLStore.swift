@@ -26,6 +26,9 @@ package protocol SQLStore: RelayStore {
     /// - Throws: `StoreError`, `.fenced`.
     func write<R: Sendable>(_ doing: String, lock: WriteLock, _ body: (Connection) throws -> R) throws -> R
 
+    /// The last step of the schema that this release knows.
+    var newestStep: Int64 { get }
+
     /// What the leases of relays count by; nil: the database's own clock.
     var storeClock: Timestamp? { get }
 

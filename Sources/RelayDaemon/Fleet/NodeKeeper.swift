@@ -36,6 +36,7 @@ package final class NodeKeeper: Sendable {
         var isTrusted = false
         var unclaimed = UnclaimedWatch()
         var fencings = 0
+        var isOutdated = false
     }
 
     /// - Parameters:
@@ -124,6 +125,7 @@ package final class NodeKeeper: Sendable {
         state.withLock { state in
             state.machine.looked(at: boot())
             state.configurations = look.configurations
+            state.isOutdated = look.isOutdated
         }
         if fences {
             for (lapsed, other) in look.lapsed.sorted(by: { $0.key.node < $1.key.node }) where lapsed != node {
@@ -217,6 +219,9 @@ package final class NodeKeeper: Sendable {
             : nil
     }
 
+    /// A newer release has changed the store in a way that this one must not work on it any more.
+    package var isOutdated: Bool { state.withLock { $0.isOutdated } }
+
     /// The configuration was read anew.
     package func note(configuration: String) { state.withLock { $0.description.configuration = configuration } }
 
@@ -225,15 +230,22 @@ package final class NodeKeeper: Sendable {
     /// - Parameters:
     ///   - figures: what the others may know of the campaigns that this relay sends.
     ///   - onNews: is told what others tell, on the thread: must not wait, for the lease does then, too.
+    ///   - onOutdated: is told once that this release must not work on the store any more (`isOutdated`); must not wait either.
     /// - Throws: where the system has no thread left.
     package func start(
-        figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetNews) -> Void
+        figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetNews) -> Void,
+        onOutdated: @escaping @Sendable () -> Void
     ) throws {
         self.figures.withLock { $0 = figures }
         let thread = try NativeThread(name: "node") { [self] in
-            var led = false
+            var (led, wasOutdated) = (false, false)
             while !stopping.isSet {
                 let next = turn()
+                if isOutdated, !wasOutdated {
+                    wasOutdated = true
+                    log(.error, "a newer release has changed the store: this one stops", [("node", name)])
+                    onOutdated()
+                }
                 if store.membership.leads != led {
                     led = store.membership.leads
                     onNews(.everything)

@@ -84,6 +84,8 @@ package struct FleetLook: Hashable, Sendable {
     package var leader: Int64?
     /// How many different ones there are among those that have their place.
     package var configurations = 1
+    /// A newer release has changed the store since it was opened, and this one must not work on it any more.
+    package var isOutdated = false
 
     package init() {}
 }

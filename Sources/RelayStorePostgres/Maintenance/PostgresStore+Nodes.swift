@@ -8,6 +8,7 @@ import Threading
 /// What keeps this relay's lease and hears of the others goes over a session of its own, which is in no transaction for long: one that
 /// waits in a transaction hears nothing (postgresql.org/docs, "LISTEN").
 extension PostgresStore {
+    package var newestStep: Int64 { Int64(schema.newest) }
     package var storeClock: Timestamp? { nil }
 
     package func keepLease<R: Sendable>(

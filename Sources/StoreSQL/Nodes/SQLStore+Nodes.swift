@@ -39,12 +39,14 @@ extension SQLStore {
                 """
                 SELECT node, 0, '' FROM leader UNION ALL
                 SELECT count(DISTINCT configuration), -1, '' FROM node WHERE gone_at IS NULL UNION ALL
+                SELECT \(connection.dialect.oldestStep), -2, '' UNION ALL
                 SELECT id, incarnation, name FROM node WHERE gone_at IS NULL AND alive_until < \(connection.dialect.now)
                 """, values: [storeClock], atMost: .max
             ) { row in
                 switch row.integer(1) {
                 case 0: look.leader = row.integer(0)
                 case -1: look.configurations = Int(row.integer(0))
+                case -2: look.isOutdated = row.integer(0) > newestStep
                 case let incarnation:
                     look.lapsed[NodeLease(node: row.integer(0), incarnation: incarnation)] = row.text(2)
                 }
