@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import OwnThread
 import PrivatePostgres
@@ -13,7 +14,7 @@ import Testing
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct RelayFleetTests {
     /// Each of them waits for seconds, most of the time for nothing: `make test-fleet` runs them all.
-    private static let inFull = ConditionTrait.enabled(
+    static let inFull = ConditionTrait.enabled(
         if: ProcessInfo.processInfo.environment["FLEET"] == "all", "make test-fleet")
 
     /// The promise: 6 s of a lease, a second until somebody looks, and a second for a session that holds on.
@@ -221,46 +222,25 @@ struct RelayFleetTests {
             note: "silent after \(silent), another owner after \(took)")
     }
 
-    /// Nobody is given up for what the database did.
-    @Test(Self.inFull) func aDatabaseThatRestartsFencesNobody() throws {
-        let trial = try RelayTrial(devices: 3_000, seconds: 12)
-        let (campaign, owner) = try trial.beginCampaign()
-        try trial.server.stop()
-        // Longer than a lease.
-        usleep(7_000_000)
-        try trial.server.start()
-        #expect(try trial.finish(campaign, by: 1 - owner).state == "completed")
-        for number in 0...1 {
-            #expect(!(try trial.relay(number).log.contains("is given up")), "\(trial.log)")
+    /// What a person lets nobody do any more at one relay nobody may do at the other.
+    @Test(Self.inFull) func aTokenThatIsRevokedIsGoodNowhere() throws {
+        let trial = try RelayTrial(seconds: 2)
+        try trial.startAll()
+        let made = try trial.api(0, "POST", "/v1/tokens", body: #"{"name":"ci","scopes":["status"]}"#)
+        let secret = try #require(made.json["token"] as? String, "\(made)")
+        let address = try trial.relay(1).address
+        func status() throws -> Int {
+            var request = HTTPRequest("GET", "http://\(address)/v1/apps")
+            request.headers.append(("Authorization", "Bearer \(secret)"))
+            return try HTTPClient().send(request).status
         }
-        try trial.judge(
-            "the database is away for 7 s", [(campaign, trial.fleet.devices)], by: owner, interruptions: 0)
-    }
-
-    /// A synchronous standby has all that was recorded, the relays' places and leases among it.
-    @Test(Self.inFull) func aDatabaseThatFailsOverLosesNothing() throws {
-        let primary = try PostgresServer.durable()
-        let standby = try PostgresServer.durable(standbyOf: primary, ["synchronous_standby_names = ''"])
-        let way =
-            "host=\(primary.folder),\(standby.folder) port=\(primary.port),\(standby.port) user=\(PostgresServer.superuser) "
-            + "dbname=postgres"
-        let trial = try RelayTrial(devices: 3_000, seconds: 15, on: primary, ways: [0: way, 1: way])
-        _ = try trial.until("the standby does not follow") {
-            try primary.number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") > 0 ? true : nil
-        }
-        try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        try primary.sql("SELECT pg_reload_conf()")
-        let (campaign, owner) = try trial.beginCampaign()
-        try primary.stop()
-        try standby.promote()
-        trial.server = standby
-        #expect(try trial.finish(campaign, by: 1 - owner).state == "completed")
-        for number in 0...1 {
-            #expect(!(try trial.relay(number).log.contains("is given up")), "\(trial.log)")
-        }
-        try trial.judge(
-            "the database fails over, synchronous", [(campaign, trial.fleet.devices)], by: owner, interruptions: 0)
-        #expect(trial.bench.simulator.figures.duplicates == 0)
+        #expect(try status() == 200)
+        #expect(try trial.api(0, "DELETE", "/v1/tokens/ci").status == 204)
+        let revoked = ContinuousClock.now
+        _ = try trial.until("it is still good at the other one") { try status() == 401 ? true : nil }
+        let heard = ContinuousClock.now - revoked
+        #expect(heard < .milliseconds(50) * Patience.factor, "\(heard)")
+        print("| a token revoked on the other relay | heard after \(heard) |")
     }
 
     /// Asked of the relay that does not send.

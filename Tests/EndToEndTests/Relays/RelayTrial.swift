@@ -28,10 +28,11 @@ final class RelayTrial {
 
     /// - Parameters:
     ///   - seconds: how long a campaign of all devices takes at least.
+    ///   - quotaPerMinute: of the FCM project.
     ///   - ways: by relay: what it connects to the database by, in place of the server's socket.
     init(
         relays count: Int = 2, devices: Int = 2_000, seconds: Int, on server: PostgresServer? = nil,
-        ways: [Int: String] = [:]
+        quotaPerMinute: Int = 600_000_000, ways: [Int: String] = [:]
     ) throws {
         self.server = try server ?? PostgresServer.durable()
         fleet = Fleet(count: devices)
@@ -47,6 +48,7 @@ final class RelayTrial {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         android.certificate = .generated(directory: folder.path)
         android.latency = .milliseconds(20)
+        android.recordPath = folder.appending(path: "record.ndjson").path
         fcm = try PushSimulator(android)
         try fcm.start()
         try Data(fcm.accountFile ?? []).write(to: folder.appending(path: "account.json"))
@@ -57,7 +59,7 @@ final class RelayTrial {
               fcm: {
                 serviceAccount: { file: "\(folder.path)/account.json" }, server: "https://127.0.0.1:\(fcm.port)",
                 trustedCertificates: "\(folder.path)/push-simulator-ca.pem",
-                avoidQuarterHours: false, quotaPerMinute: 600000000,
+                avoidQuarterHours: false, quotaPerMinute: \(quotaPerMinute),
               },
             }
             """
