@@ -4,7 +4,7 @@ import Foundation
 /// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
     static let suites = [
-        "transport", "whole", "android", "latency", "cuts", "imports", "idle", "migrate", "restart", "api",
+        "transport", "whole", "android", "latency", "cuts", "imports", "idle", "fleet", "migrate", "restart", "api",
     ]
 
     private static let sizes: [(name: String, meaning: String, values: [Int])] = [
@@ -23,6 +23,7 @@ struct BenchOptions {
         ("import-rows", "rows of an import", [200_000]),
         ("registry", "devices that are registered before the imports", [1_000_000]),
         ("idle-seconds", "how long a daemon is watched that has nothing to do", [30]),
+        ("fleet-devices", "audience of each campaign of two relays", [500_000]),
         ("migrated", "devices of the store that is moved to PostgreSQL", [1_000_000]),
         ("resume-devices", "audience of the campaign that is killed", [500_000]),
         ("api-devices", "audience of the campaigns that run while the API is asked", [1_000_000]),

@@ -20,17 +20,20 @@ final class Stage {
     private(set) var daemon: Child?
     /// The daemon's store is in it; nil: in a file.
     let server: StageServer?
+    /// The relay's name among those of the database; nil: the machine's.
+    let node: String?
 
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
     ///   - latency: milliseconds from request to answer.
     ///   - faults: JSON of a script that the strict simulator plays; nil: the sink that takes everything.
-    ///   - server: where the store is; nil: in a file.
+    ///   - server: where the store is; nil: in a file. It ends with the stage.
     init(
         relay: String, latency: Int = 0, platform: String = Stage.platform, faults: String? = nil,
-        ratePerSecond: Int? = nil, server: StageServer? = nil
+        ratePerSecond: Int? = nil, server: StageServer? = nil, node: String? = nil
     ) throws {
         self.relay = relay
+        self.node = node
         self.server = server
         self.ratePerSecond = ratePerSecond
         self.platform = platform
@@ -101,7 +104,8 @@ final class Stage {
     /// Writes the daemon's configuration.
     /// - Parameter store: in the place of the stage's own.
     func configure(connections: Int? = nil, store: String? = nil) throws {
-        let own = server.map { "postgres: { url: \"\($0.conninfo)\" }" } ?? "sqlite: { path: \"\(storePath)\" }"
+        let name = node.map { ", node: \"\($0)\"" } ?? ""
+        let own = server.map { "postgres: { url: \"\($0.conninfo)\"\(name) }" } ?? "sqlite: { path: \"\(storePath)\" }"
         let configuration = """
             {
               store: { \(store ?? own) },

@@ -37,6 +37,7 @@ func bench(_ options: BenchOptions) throws {
     report.add("imports", "Imports", imports)
     let stores = StoreBench(options)
     try suite("idle") { report.add("idle", "Nothing to do", try options.stores.map { try stores.idle($0) }) }
+    try suite("fleet") { report.add("fleet", "Two relays on one database", try FleetBench(options: options).run()) }
     try suite("migrate") { report.add("migrate", "A store that is moved to PostgreSQL", try stores.migrate()) }
     try suite("restart") { report.add("restart", "Killed in the middle of a campaign", [try daemon.restart()]) }
     try suite("api") { report.add("api", "The API while a campaign runs", try APIBench.run(options)) }
