@@ -39,7 +39,7 @@ package enum FileProbe {
     }
 
     /// Whether something is there; true, too, where nobody may look.
-    static func exists(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         guard unsafe access(path, F_OK) != 0 else { return true }
         return errno != ENOENT && errno != ENOTDIR
     }

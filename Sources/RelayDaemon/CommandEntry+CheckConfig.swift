@@ -16,30 +16,41 @@ extension CommandEntry {
         }
         let file = ConfigurationFile.located(
             option: arguments.value("config") ?? arguments.positional("FILE"), environment: context.environment)
-        let isJSON = arguments.flag("json")
+        return try check(
+            file, environment: context.environment, isOnline: arguments.flag("online"), isJSON: arguments.flag("json"),
+            context.console)
+    }
+
+    /// Looks at a configuration and the files that it names, and says what was found.
+    ///
+    /// - Parameters:
+    ///   - environment: where its secrets may be.
+    ///   - isOnline: whether each service that it names is asked as well.
+    static func check(
+        _ file: ConfigurationFile, environment: [String: String], isOnline: Bool, isJSON: Bool, _ console: Console
+    ) throws -> ExitCode {
         let configuration: RelayConfiguration
         do throws(ConfigurationError) {
             configuration = try file.load()
         } catch {
-            return report(error, isJSON, context.console)
+            return report(error, isJSON, console)
         }
-        let check = ConfigurationCheck(configuration: configuration, environment: context.environment).run()
+        let check = ConfigurationCheck(configuration: configuration, environment: environment).run()
         var faults = check.faults + check.outOfTerm
         // What its password is in was looked at.
-        if faults.isEmpty, let fault = StoreDriver.fault(configuration.store, environment: context.environment) {
+        if faults.isEmpty, let fault = StoreDriver.fault(configuration.store, environment: environment) {
             faults.append(FieldFault("store.postgres", fault.description))
         }
         guard faults.isEmpty else {
-            return report(ConfigurationError(path: file.path, faults: faults), isJSON, context.console)
+            return report(ConfigurationError(path: file.path, faults: faults), isJSON, console)
         }
-        if !isJSON { context.console.write(summary(file.path, configuration, check)) }
+        if !isJSON { console.write(summary(file.path, configuration, check)) }
         let findings =
-            arguments.flag("online")
-            ? try OnlineCheck(configuration: configuration, environment: context.environment).run() : nil
+            isOnline ? try OnlineCheck(configuration: configuration, environment: environment).run() : nil
         if isJSON {
-            write(isValid: true, [], warnings: check.warnings, online: findings, context.console)
+            write(isValid: true, [], warnings: check.warnings, online: findings, console)
         } else if let findings {
-            context.console.write(text(findings))
+            console.write(text(findings))
         }
         return findings?.contains { $0.result == .failed } == true ? .failed : .done
     }

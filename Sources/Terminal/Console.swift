@@ -78,6 +78,19 @@ package final class Console: Sendable {
         return ["y", "yes"].contains(answer.filter { !$0.isWhitespace })
     }
 
+    /// Asks for a line of text.
+    ///
+    /// - Parameter usual: what an empty line stands for.
+    /// - Returns: what was typed, without the blanks around it; nil where nobody can be asked, or the input has ended.
+    package func answer(to question: String, usual: String? = nil) -> String? {
+        guard let typed else { return nil }
+        let shown = usual.map { " [\($0)]" } ?? ""
+        writeError(DisplayWidth.sanitised(question + shown) + ": ")
+        guard let line = typed() else { return nil }
+        let words = line.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
+        return words.isEmpty ? usual ?? "" : words
+    }
+
     package func writeError(_ text: String) {
         lock.withLock { _ in sink(text, true) }
     }

@@ -9,7 +9,7 @@ import Terminal
 extension CommandTree {
     /// Every command of the tool, in the order of the overview.
     static let all = CommandTree(
-        commands: [.serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + client,
+        commands: [.initialize, .serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + client,
         leadingOptions: ConnectionOptions.specs, lookup: Proposals.of)
 }
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// A configuration of one app on one platform, as somebody begins with: `upgrade-relay init` writes it.
+package struct FirstConfiguration: Sendable, Hashable {
+    /// What its pushes go by.
+    package enum Service: Sendable, Hashable {
+        /// Ten characters each.
+        case apns(teamID: String, keyID: String)
+        case fcm
+
+        /// The name of the file that the key is kept in, and of the credential that systemd makes of it.
+        package var keyName: String {
+            switch self {
+            case .apns: "apns-key"
+            case .fcm: "fcm-account"
+            }
+        }
+    }
+
+    /// How new versions are heard of.
+    package enum Arrival: String, Sendable, CaseIterable {
+        /// By a signed request of the release pipeline.
+        case webhook
+        /// The App Store is asked, and raises the latest version.
+        case store
+        /// By `version set` alone.
+        case command
+    }
+
+    package static let webhookSecretName = "webhook-secret"
+
+    package var app: AppKey
+    package var downloadURL: String
+    package var service: Service
+    package var arrival: Arrival
+    /// Where the configuration is; beside it, in `secrets`, the keys.
+    package var directory: String
+    /// A push service in the place of Apple's or Google's, such as a simulator.
+    package var server: String?
+    /// A PEM file of what is trusted there.
+    package var trustedCertificates: String?
+
+    package init(
+        app: AppKey, downloadURL: String, service: Service, arrival: Arrival, directory: String,
+        server: String? = nil, trustedCertificates: String? = nil
+    ) {
+        (self.app, self.downloadURL, self.service, self.arrival) = (app, downloadURL, service, arrival)
+        (self.directory, self.server, self.trustedCertificates) = (directory, server, trustedCertificates)
+    }
+
+    package var path: String { "\(directory)/config.json5" }
+    package var secretsDirectory: String { "\(directory)/secrets" }
+
+    /// Whether it is the service's: systemd hands it the secrets, and says where the store and the socket are.
+    package var isOfService: Bool { path == RelayConfiguration.defaultPath }
+
+    /// Where a secret of this name is.
+    package func place(_ name: String) -> SecretSource {
+        isOfService ? .credential(name) : .file("\(secretsDirectory)/\(name)")
+    }
+
+    /// The file.
+    package var text: String { text(key: place(service.keyName), hasWebhookSecret: true) }
+
+    /// - Parameters:
+    ///   - key: where the key is.
+    ///   - hasWebhookSecret: whether the webhooks' secret is in its place.
+    package func text(key: SecretSource, hasWebhookSecret: Bool) -> String {
+        var text = """
+            // The configuration of Upgrade Relay, made by "upgrade-relay init". It is JSON5: comments and trailing commas are allowed.
+            // upgrade-relay.json5(5) explains every key and its default; "upgrade-relay check-config" checks the file.
+            {
+
+            """
+        if !isOfService {
+            text += """
+                  store: { sqlite: { path: \(Self.quoted("\(directory)/relay.db")) } },
+                  listen: { controlSocket: \(Self.quoted("\(directory)/control.sock")) },
+
+
+                """
+        }
+        if hasWebhookSecret {
+            text += """
+                  // Webhooks that raise versions are signed with it: who has it can force every user to upgrade.
+                  webhooks: { secrets: [\(Self.text(place(Self.webhookSecretName)))] },
+
+
+                """
+        }
+        return text + """
+              apps: {
+                \(Self.quoted(app.app)): {
+                  \(app.platform.rawValue): {
+                    // Where users get the new version.
+                    downloadUrl: \(Self.quoted(downloadURL)),
+
+                    push: {
+                      // The app compares page.type with it.
+                      type: "needUpgrade",
+                      // The phone shows it, unless the version has a message of its own.
+                      alert: "A new version is required.",
+                    },
+
+            \(pushes(key))\(sources)      },
+                },
+              },
+            }
+
+            """
+    }
+
+    private func pushes(_ key: SecretSource) -> String {
+        var members: [String] = []
+        let name: String
+        switch service {
+        case .apns(let teamID, let keyID):
+            name = "apns"
+            members = [
+                "teamId: \(Self.quoted(teamID)), keyId: \(Self.quoted(keyID)),", "key: \(Self.text(key)),",
+            ]
+        case .fcm:
+            name = "fcm"
+            members = ["serviceAccount: \(Self.text(key)),"]
+        }
+        if let server { members.append("server: \(Self.quoted(server)),") }
+        if let trustedCertificates { members.append("trustedCertificates: \(Self.quoted(trustedCertificates)),") }
+        let lines = members.map { "          \($0)\n" }.joined()
+        return "        \(name): {\n\(lines)        },\n"
+    }
+
+    private var sources: String {
+        guard arrival == .store else { return "" }
+        return """
+
+                    // The App Store's newest version becomes the latest one by itself, and a required version waits until it is there.
+                    sources: [{ appStore: { bundleId: \(Self.quoted(app.app)) } }],
+
+            """
+    }
+
+    private static func text(_ source: SecretSource) -> String {
+        switch source {
+        case .file(let path): "{ file: \(quoted(path)) }"
+        case .credential(let name): "{ credential: \(quoted(name)) }"
+        case .environment(let name): "{ environment: \(quoted(name)) }"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        String(decoding: JSONValue.string(text).bytes(), as: UTF8.self)
+    }
+}

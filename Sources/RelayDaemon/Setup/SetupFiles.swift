@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Glibc
+import Terminal
+import Threading
+
+/// The files that `init` writes, with the rights that they must have. What was there before stays beside it.
+struct SetupFiles {
+    let configuration: FirstConfiguration
+    /// Whether what is there is replaced.
+    let replaces: Bool
+
+    static var currentDirectory: String? {
+        guard let path = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    /// - Throws: where something is in the way; nothing was written then.
+    func check(key: [UInt8]) throws(CommandFailure) {
+        guard !replaces else { return }
+        let path = configuration.path
+        if FileProbe.exists(path), !isSample(path) { throw inTheWay(path) }
+        let place = keyPath
+        if FileProbe.exists(place), (try? WholeFile.read(place, limit: 1 << 20)) != key { throw inTheWay(place) }
+    }
+
+    /// - Parameters:
+    ///   - key: the push service's.
+    ///   - secret: for webhooks, unless there is one.
+    func write(key: [UInt8], secret: [UInt8]) throws(CommandFailure) {
+        // The service's user, which systemd makes up, has to read the configuration, and must not read the secrets.
+        try make(configuration.directory, mode: 0o755)
+        try make(configuration.secretsDirectory, mode: 0o700)
+        try put(key, at: keyPath, mode: 0o600)
+        let place = secretPath
+        if !FileProbe.exists(place) { try put(secret, at: place, mode: 0o600) }
+        try put(Array(configuration.text.utf8), at: configuration.path, mode: 0o644)
+        if needsUnit { try put(Array(unit.utf8), at: Self.unitPath, mode: 0o644) }
+    }
+
+    var keyPath: String { "\(configuration.secretsDirectory)/\(configuration.service.keyName)" }
+    var secretPath: String { "\(configuration.secretsDirectory)/\(FirstConfiguration.webhookSecretName)" }
+
+    // MARK: systemd
+
+    static let unitPath = "/etc/systemd/system/upgrade-relay.service.d/init.conf"
+
+    /// The unit that is installed hands the service the key of APNs.
+    var needsUnit: Bool { configuration.isOfService && configuration.service == .fcm }
+
+    private var unit: String {
+        """
+        # Made by "upgrade-relay init": the secrets of this configuration, and no others (systemd.exec(5), LoadCredential=).
+        [Service]
+        LoadCredential=
+        LoadCredential=\(configuration.service.keyName):\(keyPath)
+        LoadCredential=\(FirstConfiguration.webhookSecretName):\(secretPath)
+
+        """
+    }
+
+    // MARK: What is there
+
+    /// The package's sample is nobody's work.
+    private func isSample(_ path: String) -> Bool {
+        guard let own = unsafe realpath("/proc/self/exe", nil) else { return false }
+        defer { unsafe free(own) }
+        // /usr/bin/upgrade-relay, or /usr/local/bin/…
+        let prefix = FileProbe.directory(of: FileProbe.directory(of: unsafe String(cString: own)))
+        guard let sample = try? WholeFile.read("\(prefix)/share/upgrade-relay/config.json5", limit: 1 << 20) else {
+            return false
+        }
+        return (try? WholeFile.read(path, limit: 1 << 20)) == sample
+    }
+
+    private func inTheWay(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .failed, "\(path) is there already, and nothing was written",
+            hint: "--force keeps it as \(path).old and writes a new one; --directory writes somewhere else")
+    }
+
+    private func make(_ directory: String, mode: mode_t) throws(CommandFailure) {
+        try OwnDirectory.make(for: "\(directory)/any", mode: mode)
+    }
+
+    /// A file that is as it should be is left alone.
+    private func put(_ bytes: [UInt8], at path: String, mode: UInt32) throws(CommandFailure) {
+        if path == Self.unitPath { try make(FileProbe.directory(of: path), mode: 0o755) }
+        if (try? WholeFile.read(path, limit: 1 << 20)) != bytes {
+            if FileProbe.exists(path), !isSample(path) {
+                guard unsafe rename(path, "\(path).old") == 0 else { throw PrivateFile.failure("\(path).old") }
+            }
+            try PrivateFile.write(bytes, to: path, mode: mode)
+        }
+        guard unsafe chmod(path, mode) == 0 else { throw PrivateFile.failure(path) }
+    }
+}

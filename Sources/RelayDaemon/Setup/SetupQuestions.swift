@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import RelayStore
+import Terminal
+import UpgradeRules
+
+/// What `init` has to know: from its options, and, for what they leave out, from the person at the terminal.
+struct SetupQuestions {
+    let arguments: ParsedArguments
+    let console: Console
+
+    struct Answers {
+        var configuration: FirstConfiguration
+        /// The file that the push service's key came in.
+        var keyFile: String
+    }
+
+    /// - Throws: `UsageError` where an option is missing and nobody can be asked, or does not fit another.
+    func answers() throws -> Answers {
+        let name = try answer("app", "The app's bundle id, or its package name")
+        let platform = try platform()
+        let app = AppKey(app: name, platform: platform)
+        let keyFile: String
+        let service: FirstConfiguration.Service
+        switch platform {
+        case .ios:
+            try refuse("service-account", on: platform, "ios pushes with Apple's key: --key")
+            keyFile = try answer("key", "The .p8 file with Apple's key for pushes")
+            let keyID = try answer("key-id", "The key's id, ten characters", usual: Self.keyID(in: keyFile))
+            service = .apns(teamID: try answer("team-id", "The team's id, ten characters"), keyID: keyID)
+        case .android:
+            for option in ["key", "key-id", "team-id"] {
+                try refuse(option, on: platform, "android pushes with a service account: --service-account")
+            }
+            keyFile = try answer("service-account", "The JSON file with the service account's key for FCM")
+            service = .fcm
+        }
+        let url = try answer("download-url", "Where users get the new version (https://…)")
+        return Answers(
+            configuration: FirstConfiguration(
+                app: app, downloadURL: url, service: service, arrival: try arrival(platform),
+                directory: try directory, server: arguments.value("server"),
+                trustedCertificates: try arguments.value("trusted-certificates").map(Self.absolute)),
+            keyFile: try Self.absolute(keyFile))
+    }
+
+    /// Of the configuration and what goes with it.
+    var directory: String {
+        get throws {
+            if let chosen = arguments.value("directory") { return try Self.absolute(chosen) }
+            return FileProbe.directory(of: RelayConfiguration.defaultPath)
+        }
+    }
+
+    private func platform() throws -> Platform {
+        let text = try answer("platform", "The platform, ios or android", usual: "ios")
+        guard let platform = Platform(rawValue: text) else {
+            throw UsageError("--platform: \"\(text)\" is not a platform; ios, android")
+        }
+        return platform
+    }
+
+    private func arrival(_ platform: Platform) throws -> FirstConfiguration.Arrival {
+        let choices = FirstConfiguration.Arrival.allCases.filter { $0 != .store || platform == .ios }
+        let words = choices.map(\.rawValue).joined(separator: ", ")
+        let text = try answer("versions", "How new versions arrive: \(words)", usual: "webhook")
+        guard let arrival = choices.first(where: { $0.rawValue == text }) else {
+            throw UsageError(
+                text == "store"
+                    ? "--versions: Google Play is asked with a key of its own; take webhook or command, and see VERSIONS.md"
+                    : "--versions: \"\(text)\" is not one of \(words)")
+        }
+        return arrival
+    }
+
+    private func refuse(_ option: String, on platform: Platform, _ why: String) throws {
+        guard arguments.value(option) != nil else { return }
+        throw UsageError("--\(option) does not go with --platform \(platform.rawValue): \(why)")
+    }
+
+    /// - Parameter usual: what an empty line stands for, and what is taken where nobody can be asked.
+    private func answer(_ option: String, _ question: String, usual: String? = nil) throws -> String {
+        if let given = arguments.value(option) { return given }
+        guard console.canAsk else {
+            if let usual { return usual }
+            throw UsageError("--\(option) is needed, as nobody can be asked here")
+        }
+        while true {
+            guard let typed = console.answer(to: question, usual: usual) else {
+                throw CommandFailure(.failed, "nothing was written: the questions were not answered")
+            }
+            if !typed.isEmpty { return typed }
+        }
+    }
+
+    /// Apple names the file after the key: AuthKey_ABC123DEFG.p8.
+    static func keyID(in path: String) -> String? {
+        guard let name = path.split(separator: "/").last, name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else {
+            return nil
+        }
+        let id = name.dropFirst("AuthKey_".count).dropLast(".p8".count)
+        return id.utf8.count == 10 ? String(id) : nil
+    }
+
+    /// The service runs in another folder.
+    private static func absolute(_ path: String) throws -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard let here = SetupFiles.currentDirectory else {
+            throw UsageError("\(path): the folder that this is in is gone; name the whole path")
+        }
+        return path == "." ? here : here + "/" + path
+    }
+}
