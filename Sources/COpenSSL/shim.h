@@ -99,20 +99,28 @@ static inline int relay_SSL_CTX_set_min_proto_version_TLS1_2(SSL_CTX *_Nonnull c
 static inline void relay_SSL_CTX_set_server_modes(SSL_CTX *_Nonnull context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
-// SSL_select_next_proto(3) for one protocol, which stands behind its length. A client that offers nothing is let in; where
+// SSL_select_next_proto(3) for protocols that stand behind their lengths, the preferred one first. A client that offers nothing is let in; where
 // nothing fits, "no_application_protocol" (RFC 7301, section 3.2).
 static inline int relay_select_alpn(SSL *_Nonnull ssl, const unsigned char *_Nullable *_Nonnull chosen,
                                     unsigned char *_Nonnull length, const unsigned char *_Nonnull offered,
-                                    unsigned int count, void *_Nonnull protocol) {
-    const unsigned char *const own = protocol;
+                                    unsigned int count, void *_Nonnull protocols) {
+    const unsigned char *const own = protocols;
     (void)ssl;
-    return SSL_select_next_proto((unsigned char **)chosen, length, own, own[0] + 1u, offered, count)
+    return SSL_select_next_proto((unsigned char **)chosen, length, own, (unsigned int)strlen(protocols), offered, count)
                    == OPENSSL_NPN_NEGOTIATED
                ? SSL_TLSEXT_ERR_OK
                : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
-static inline void relay_SSL_CTX_speak(SSL_CTX *_Nonnull context, int http2) {
-    SSL_CTX_set_alpn_select_cb(context, relay_select_alpn, http2 ? "\x02h2" : "\x08http/1.1");
+static inline void relay_SSL_CTX_speak(SSL_CTX *_Nonnull context, int http2, int http1) {
+    // No literal may go on behind "\x02h2" or "\x08": hexadecimal escapes have no end of their own.
+    SSL_CTX_set_alpn_select_cb(context, relay_select_alpn,
+                               http2 && http1 ? "\x02h2" "\x08" "http/1.1" : http2 ? "\x02h2" : "\x08" "http/1.1");
+}
+static inline int relay_SSL_speaks_http2(const SSL *_Nonnull ssl) {
+    const unsigned char *name = NULL;
+    unsigned int length = 0;
+    SSL_get0_alpn_selected(ssl, &name, &length);
+    return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 // What a server of many connections wants beside: an idle one gives its buffers back, nobody renegotiates, and a client that
 // hangs up without close_notify has ended (SSL_CTX_set_options(3)); tickets make resumption need no memory here.

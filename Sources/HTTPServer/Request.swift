@@ -37,9 +37,9 @@ package struct RequestHead: Sendable {
     /// HTTP/1.0: it knows no chunks.
     var isOld = false
     /// The client wants the connection to go on after the answer.
-    var keepsAlive = true
+    package internal(set) var keepsAlive = true
     /// The client waits for a word before it sends the body (RFC 9110, section 10.1.1).
-    var expectsContinue = false
+    package internal(set) var expectsContinue = false
 
     package init(method: String, target: String, headers: HeaderFields = HeaderFields()) {
         self.method = method

@@ -5,8 +5,8 @@ import WireFormat
 ///
 /// Strict: what two readers could understand in two ways is refused. A proxy before the relay that reads it in the other way
 /// would let somebody smuggle a request past it (section 11.2).
-struct RequestReader {
-    enum Event {
+package struct RequestReader {
+    package enum Event {
         /// What is left is no whole line yet: to be given again, with more behind it.
         case more
         case head(RequestHead)
@@ -42,7 +42,7 @@ struct RequestReader {
     /// Bytes of the line that is not complete, which are not looked through again.
     private var scanned = 0
 
-    init(_ rules: RequestRules) {
+    package init(_ rules: RequestRules) {
         self.rules = rules
         head = HeadBuilder(rules)
     }
@@ -53,7 +53,7 @@ struct RequestReader {
     }
 
     /// - Parameter rest: the part of `bytes` that was not read yet; what an event was made of is taken from its front.
-    mutating func next(_ bytes: [UInt8], _ rest: inout Range<Int>) -> Event {
+    package mutating func next(_ bytes: [UInt8], _ rest: inout Range<Int>) -> Event {
         do throws(RequestRefusal) {
             while true {
                 if let event = try step(bytes, &rest) { return event }
@@ -177,7 +177,7 @@ struct RequestReader {
 }
 
 /// What a server takes of a head, the same for all of its connections.
-final class RequestRules: Sendable {
+package final class RequestRules: Sendable {
     /// Bytes.
     let target: Int
     let head: Int
@@ -188,7 +188,7 @@ final class RequestRules: Sendable {
     let targetTooLong: RequestRefusal
     let headTooLarge: RequestRefusal
 
-    init(target: Int, head: Int, handed: [String]) {
+    package init(target: Int, head: Int, handed: [String]) {
         (self.target, self.head, self.handed) = (target, head, handed)
         (targetTooLong, headTooLarge) = (.targetTooLong(limit: target), .headTooLarge(limit: head))
     }

@@ -60,7 +60,8 @@ package final class PushSimulator: Sendable {
         trustedCertificate = certificate.authority
         trustedCertificatePath = certificate.authorityPath
         let tls = try ServerTLS(
-            chain: certificate.chain, privateKey: certificate.key, .http2,
+            chain: certificate.chain, privateKey: certificate.key,
+            service.takesHTTP1 ? .either : .http2,
             clientAuthorities: configuration.clientAuthorities)
         ledger = try SimulatorLedger()
         let loop = try SimulatorLoop(configuration, listener: listener, port: port, ledger: ledger, tls: tls)

@@ -12,6 +12,10 @@ package enum SimulatedService: Sendable {
         case fcm = "FCM"
     }
 
+    /// Whether HTTP/1.1 is as good as HTTP/2. "APNs requires the use of HTTP/2" (Apple); Google's own libraries speak HTTP/1.1 with FCM
+    /// and its token endpoint.
+    var takesHTTP1: Bool { name == .fcm }
+
     package var name: Name {
         switch self {
         case .apns: .apns

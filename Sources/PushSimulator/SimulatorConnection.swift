@@ -20,13 +20,14 @@ package final class SimulatorConnection {
 
     let number: UInt64
     let socket: Descriptor
-    let session: any SimulatorSession
+    /// nil until the handshake has said what is spoken.
+    private(set) var session: (any SimulatorSession)?
+    private let makeSession: (_ speaksHTTP2: Bool) -> (any SimulatorSession)?
     /// The epoll events it is registered for: the loop's note.
     var watched: UInt32 = 0
     private let tls: TLSConnection
     private let judge: RequestJudge
     private var isSilent = false
-    private var isIntroduced = false
     private var output: [UInt8] = []
     private var outputSent = 0
 
@@ -35,16 +36,18 @@ package final class SimulatorConnection {
     private static let recordsAtOnce = 4
 
     /// Nil if there is no memory.
+    ///
+    /// - Parameter session: makes it once it is known what is spoken; nil: there is no memory.
     init?(
         number: UInt64, socket: consuming Descriptor, tls context: ServerTLS, judge: RequestJudge,
-        session: any SimulatorSession
+        session: @escaping (_ speaksHTTP2: Bool) -> (any SimulatorSession)?
     ) {
         guard let tls = context.connection(on: socket.number) else { return nil }
         self.number = number
         self.socket = socket
         self.tls = tls
         self.judge = judge
-        self.session = session
+        makeSession = session
         output.reserveCapacity(2 * 16_384)
         judge.connectionOpened()
     }
@@ -58,10 +61,7 @@ package final class SimulatorConnection {
             switch unsafe tls.read(into: buffer) {
             case .bytes(let count):
                 records += 1
-                if !isIntroduced {
-                    isIntroduced = true
-                    if let client = tls.client { session.clientShowed(client) }
-                }
+                guard let session = introduced() else { return .close }
                 let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 if let end = unsafe session.receive(UnsafeBufferPointer(start: start, count: count)) {
                     judge.publish()
@@ -75,7 +75,7 @@ package final class SimulatorConnection {
                 guard records % Self.recordsAtOnce == 0 else { continue }
                 let need = flush()
                 if need != .reading { return need }
-            case .wantsRead: return tls.isHandshakeDone ? flush() : .reading
+            case .wantsRead: return flush()
             case .wantsWrite: return .writing
             case .over: return .close
             }
@@ -83,12 +83,23 @@ package final class SimulatorConnection {
     }
 
     func socketWritable() -> Need {
-        tls.isHandshakeDone ? flush() : .reading
+        flush()
+    }
+
+    /// The session, once there can be one.
+    private func introduced() -> (any SimulatorSession)? {
+        if session == nil, tls.isHandshakeDone {
+            session = makeSession(tls.speaksHTTP2)
+            if let client = tls.client { session?.clientShowed(client) }
+        }
+        return session
     }
 
     /// Writes until nothing is left or the socket is full.
     func flush() -> Need {
         if isSilent { return .silence }
+        guard tls.isHandshakeDone else { return .reading }
+        guard let session = introduced() else { return .close }
         while true {
             if outputSent == output.count {
                 outputSent = 0

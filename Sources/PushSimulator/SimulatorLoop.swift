@@ -14,6 +14,7 @@ final class SimulatorLoop {
     private let tls: ServerTLS
     private let callbacks: SessionCallbacks
     /// Nil: the strict one.
+    private let takesHTTP1: Bool
     private let makeSession: (@Sendable (RequestJudge) -> any SimulatorSession)?
     private let judge: RequestJudge
     /// Nanoseconds.
@@ -50,6 +51,7 @@ final class SimulatorLoop {
         callbacks = try SessionCallbacks()
         judge = try RequestJudge(configuration, port: port, ledger: ledger)
         makeSession = configuration.session
+        takesHTTP1 = configuration.service.takesHTTP1
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
@@ -165,9 +167,11 @@ final class SimulatorLoop {
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { continue }
             var one: Int32 = 1
             unsafe setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
-            guard let session = session(number: nextNumber),
+            let own = nextNumber
+            guard
                 let connection = SimulatorConnection(
-                    number: nextNumber, socket: socket, tls: tls, judge: judge, session: session)
+                    number: own, socket: socket, tls: tls, judge: judge,
+                    session: { [unowned self] in session(number: own, speaksHTTP2: $0) })
             else { return }
             nextNumber += 1
             connections[connection.number] = connection
@@ -176,8 +180,11 @@ final class SimulatorLoop {
         }
     }
 
-    private func session(number: UInt64) -> (any SimulatorSession)? {
+    private func session(number: UInt64, speaksHTTP2: Bool) -> (any SimulatorSession)? {
         if let makeSession { return makeSession(judge) }
+        guard speaksHTTP2 || !takesHTTP1 else {
+            return PlainSession(number: number, judge: judge, delaysAnswers: latency > 0)
+        }
         return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
     }
 
@@ -202,7 +209,7 @@ final class SimulatorLoop {
     // MARK: Delayed answers
 
     private func schedule(_ connection: SimulatorConnection) {
-        let waiting = connection.session.takeDelayed()
+        let waiting = connection.session?.takeDelayed() ?? []
         guard !waiting.isEmpty else { return }
         let now = Self.monotonic()
         for answer in waiting {
@@ -220,7 +227,9 @@ final class SimulatorLoop {
         var touched: [UInt64] = []
         while let entry = delayed.take(dueBy: now) ?? late.take(dueBy: now) {
             guard let connection = connections[entry.connection] else { continue }
-            connection.session.answer(entry.answer)
+            connection.session?.answer(entry.answer)
+            // By HTTP/1.1 the next request is read now.
+            schedule(connection)
             if touched.last != entry.connection { touched.append(entry.connection) }
         }
         for number in touched {

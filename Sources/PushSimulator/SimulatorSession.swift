@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Signing
 
-/// HTTP/2 over one connection of a simulator, without its socket: bytes in, bytes out. Belongs to the loop's thread.
+/// HTTP over one connection of a simulator, without its socket: bytes in, bytes out. Belongs to the loop's thread.
 package protocol SimulatorSession: AnyObject {
     /// The certificate that the client has shown, before anything else.
     func clientShowed(_ certificate: ClientCertificate)

@@ -11,6 +11,8 @@ package final class ServerTLS: @unchecked Sendable {
         case http1
         /// Few connections with much on each.
         case http2
+        /// The same, and HTTP/1.1 with who knows nothing else.
+        case either
     }
 
     private let context: OpaquePointer
@@ -46,11 +48,11 @@ package final class ServerTLS: @unchecked Sendable {
         switch speech {
         case .http1:
             unsafe relay_SSL_CTX_set_many_connections(context)
-        case .http2:
+        case .http2, .either:
             unsafe relay_SSL_CTX_set_read_ahead(context)
             unsafe SSL_CTX_set_default_read_buffer_len(context, 65_536)
         }
-        unsafe relay_SSL_CTX_speak(context, speech == .http2 ? 1 : 0)
+        unsafe relay_SSL_CTX_speak(context, speech == .http1 ? 0 : 1, speech == .http2 ? 0 : 1)
     }
 
     deinit { unsafe SSL_CTX_free(context) }
@@ -85,6 +87,9 @@ package final class TLSConnection {
     deinit { unsafe SSL_free(ssl) }
 
     package var isHandshakeDone: Bool { unsafe SSL_in_init(ssl) == 0 }
+
+    /// Whether the client has agreed to HTTP/2 (RFC 7301); false where it offered nothing. Known once the handshake is done.
+    package var speaksHTTP2: Bool { unsafe relay_SSL_speaks_http2(ssl) == 1 }
 
     /// The certificate that the client has shown, once the handshake is done; nil where it has shown none.
     package var client: ClientCertificate? {
