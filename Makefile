@@ -30,7 +30,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak check-metrics test-api test-page lint bench measure-maintenance bench-api test-idle clean install \
+.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak check-metrics test-api test-interop test-page lint bench measure-maintenance bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -167,6 +167,14 @@ test-api: packages ## schemathesis over the API of a real daemon: API_CASES=1000
 	[ -x .build/schemathesis/bin/schemathesis ] || { python3 -m venv .build/schemathesis \
 	    && .build/schemathesis/bin/pip install --quiet schemathesis==4.32.5; }
 	Tests/API/run .build/debug/upgrade-relay .build/schemathesis $(API_CASES)
+
+# Other people's clients, from PyPI as well.
+test-interop: PACKAGES += python3-venv
+test-interop: packages ## a client made of openapi.json, Standard Webhooks, aioapns, firebase-admin and Google's discovery documents, against a real daemon
+	$(SWIFT) build --product upgrade-relay
+	[ -e .build/interop/ready ] || { python3 -m venv .build/interop \
+	    && .build/interop/bin/pip install --quiet -r Tests/Interop/requirements.txt && touch .build/interop/ready; }
+	Tests/Interop/run .build/debug/upgrade-relay .build/interop
 
 # From PyPI as well; the second one carries axe-core, and Playwright, which it asks for, is not needed.
 test-page: PACKAGES += python3-venv chromium chromium-driver fonts-noto-cjk

@@ -43,6 +43,8 @@ struct SchemaCheck {
         case ("anyOf", .array(let schemas)):
             let all = schemas.map { faults(value, $0, at: place) }
             return all.contains { $0.isEmpty } ? [] : ["\(place): none of the alternatives: \(all)"]
+        case ("not", let schema):
+            return faults(value, schema, at: place).isEmpty ? ["\(place): is what it must not be"] : []
         case ("properties", .object(let properties)):
             guard case .object(let members) = value else { return [] }
             return members.flatMap { member in

@@ -30,7 +30,7 @@ struct SchemaCheckTests {
             (#""2026-01-31T17:05:07+08:00""#, #"{"type":"string","format":"date-time"}"#),
             (#"{"x":1,"y":2}"#, #"{"type":"object","additionalProperties":{"type":"integer"}}"#),
             (#"["e\u0301"]"#, #"{"minItems":1,"items":{"pattern":"^[^\\u0000-\\u001F]{2}$"}}"#),
-            ("[1,{}]", "{}"),
+            ("[1,{}]", "{}"), (#"{"x":1}"#, #"{"not":{"properties":{"x":{"type":"null"}}}}"#),
         ])
     func good(value: String, schema: String) throws {
         #expect(try Self.faults(value, schema) == [])
@@ -56,6 +56,7 @@ struct SchemaCheckTests {
                 #"{"x":"1"}"#, #"{"additionalProperties":{"type":"integer"}}"#,
                 #"$.x: integer is documented; got "1""#
             ),
+            (#"{"x":null}"#, #"{"not":{"properties":{"x":{"type":"null"}}}}"#, "$: is what it must not be"),
             ("[]", #"{"minItems":1}"#, "$: minItems is 1; it had 0"),
             ("[1,2]", #"{"maxItems":1}"#, "$: maxItems is 1; it had 2"),
             (#""a\n""#, #"{"pattern":"^[^\\u0000-\\u001F]*$"}"#, "$: does not match its pattern; got \"a\n\""),
