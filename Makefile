@@ -17,8 +17,12 @@ PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 # Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
-RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+# The folder's name is nowhere in it: two folders make the same binary, but for what etc/release/binary puts right.
+RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=sha1 \
+            -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -debug-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
 BINARY    = .build/release/upgrade-relay
+# "make deb BINARY=file", and so on, packs one that was built before.
+BUILT     = $(if $(filter file,$(origin BINARY)),build,packages)
 MANUAL    = .build/man
 
 # Every module instrumented, with address sanitizer; gold cannot link that, lld can. The tests' view of the modules
@@ -149,7 +153,7 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	sed 's|/usr/share|$(PREFIX)/share|' etc/man/upgrade-relay.service.8 > $(SHARE)/man/man8/upgrade-relay.service.8
 
 deb: PACKAGES += dpkg-dev
-deb: build ## a Debian package of it, in .build/deb
+deb: $(BUILT) ## a Debian package of it, and one of its debug symbols, in .build/deb
 	MAKE=$(MAKE) etc/debian/build $(BINARY) .build/deb
 
 check-metrics: PACKAGES += prometheus
