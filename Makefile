@@ -14,6 +14,8 @@ SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
 PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
+# What of it a build is said to have been made with.
+MATERIALS := $(PACKAGES)
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 # Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
@@ -169,7 +171,7 @@ test-image: image ## the image: validators, a look into it, and a run without an
 # SOURCE_URL=URI is where the source lies, BUILDER=URI who builds: for the statement of provenance.
 release: PACKAGES += dpkg-dev mmdebstrap jq
 release: deb image ## both with their SBOMs, where they come from, and SHA256SUMS, in .build/dist
-	BUILD_PACKAGES='$(PACKAGES)' etc/release/collect .build/deb .build/image .build/dist
+	BUILD_PACKAGES='$(MATERIALS)' etc/release/collect .build/deb .build/image .build/dist
 
 verify-release: PACKAGES += diffoscope-minimal
 verify-release: release ## compare FILE=download, of the same version, with what this tree makes
