@@ -164,9 +164,10 @@ image: $(BUILT) ## an OCI image of it, without a container tool, in .build/image
 	etc/image/build $(BINARY) .build/image
 
 # LIBRARIES=folder of a binary that was not linked for release.
-test-image: PACKAGES += dpkg-dev mmdebstrap jq umoci skopeo oci-image-tool crun docker-compose postgresql
-test-image: image ## the image: validators, a look into it, and a run without any rights under crun, with a push to the simulator
+test-image: PACKAGES += dpkg-dev mmdebstrap jq umoci skopeo oci-image-tool crun docker-compose postgresql podman
+test-image: image ## the image: validators, a look into it, runs without any rights under crun with a push to the simulator, its guide by podman
 	Tests/Image/run .build/image $(LIBRARIES)
+	Tests/Image/guide .build/image $(LIBRARIES)
 
 # SOURCE_URL=URI is where the source lies, BUILDER=URI who builds: for the statement of provenance.
 release: PACKAGES += dpkg-dev mmdebstrap jq
