@@ -19,9 +19,11 @@ MATERIALS := $(PACKAGES)
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 # Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
-# The folder's name is nowhere in it: two folders make the same binary, but for what etc/release/binary puts right.
+# The folder's name is nowhere in it, nor are the places of the compiler's caches in its debug symbols: two folders make the same
+# binary, but for what etc/release/binary puts right.
 RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=sha1 \
-            -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -debug-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+            -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -debug-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
+            -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 BINARY    = .build/release/upgrade-relay
 # "make deb BINARY=file", and so on, packs one that was built before.
 BUILT     = $(if $(filter file,$(origin BINARY)),build,packages)
