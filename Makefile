@@ -160,7 +160,7 @@ deb: PACKAGES += dpkg-dev
 deb: $(BUILT) ## a Debian package of it, and one of its debug symbols, in .build/deb
 	MAKE=$(MAKE) etc/debian/build $(BINARY) .build/deb
 
-# What the image is made of comes from Debian by apt; MIRROR=URL takes it from a snapshot of an earlier day.
+# What the image is made of comes from Debian by apt; MIRROR=file, a sources.list, takes it from a snapshot of an earlier day.
 image: PACKAGES += dpkg-dev mmdebstrap jq
 image: $(BUILT) ## an OCI image of it, without a container tool, in .build/image: for docker load, podman load, skopeo
 	etc/image/build $(BINARY) .build/image
