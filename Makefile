@@ -18,10 +18,12 @@ PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g
 MATERIALS := $(PACKAGES)
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
-# Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
+# Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow"). No library is
+# looked for beside the binary.
 # The folder's name is nowhere in it, nor are the places of the compiler's caches in its debug symbols: two folders make the same
 # binary, but for what etc/release/binary puts right.
-RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=sha1 \
+RELEASE  := -c release --static-swift-stdlib --disable-local-rpath \
+            -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=sha1 \
             -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -debug-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
             -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 BINARY    = .build/release/upgrade-relay
