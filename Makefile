@@ -14,11 +14,21 @@ SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
 PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
+# What of it a build is said to have been made with.
+MATERIALS := $(PACKAGES)
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
-# Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
-RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+# Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow"). No library is
+# looked for beside the binary.
+# The folder's name is nowhere in it, nor are the places of the compiler's caches in its debug symbols: two folders make the same
+# binary, but for what etc/release/binary puts right.
+RELEASE  := -c release --static-swift-stdlib --disable-local-rpath \
+            -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=sha1 \
+            -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -debug-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
+            -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 BINARY    = .build/release/upgrade-relay
+# "make deb BINARY=file", and so on, packs one that was built before.
+BUILT     = $(if $(filter file,$(origin BINARY)),build,packages)
 MANUAL    = .build/man
 
 # Every module instrumented, with address sanitizer; gold cannot link that, lld can. The tests' view of the modules
@@ -30,8 +40,9 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak check-metrics test-api test-interop test-page lint bench measure-maintenance bench-api test-idle clean install \
-        deb packages
+.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak \
+        check-metrics test-api test-interop test-page lint bench measure-maintenance bench-api test-idle clean install \
+        deb image test-image release verify-release sign test-reproducible check-release packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -149,8 +160,45 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	sed 's|/usr/share|$(PREFIX)/share|' etc/man/upgrade-relay.service.8 > $(SHARE)/man/man8/upgrade-relay.service.8
 
 deb: PACKAGES += dpkg-dev
-deb: build ## a Debian package of it, in .build/deb
+deb: $(BUILT) ## a Debian package of it, and one of its debug symbols, in .build/deb
 	MAKE=$(MAKE) etc/debian/build $(BINARY) .build/deb
+
+# What the image is made of comes from Debian by apt; MIRROR=file, a sources.list, takes it from a snapshot of an earlier day.
+image: PACKAGES += dpkg-dev mmdebstrap jq
+image: $(BUILT) ## an OCI image of it, without a container tool, in .build/image: for docker load, podman load, skopeo
+	etc/image/build $(BINARY) .build/image
+
+# LIBRARIES=folder of a binary that was not linked for release.
+test-image: PACKAGES += dpkg-dev mmdebstrap jq umoci skopeo oci-image-tool crun docker-compose postgresql podman
+test-image: image ## the image: validators, a look into it, runs without any rights under crun with a push to the simulator, its guide by podman
+	Tests/Image/run .build/image $(LIBRARIES)
+	Tests/Image/guide .build/image $(LIBRARIES)
+
+# SOURCE_URL=URI is where the source lies, BUILDER=URI who builds: for the statement of provenance.
+release: PACKAGES += dpkg-dev mmdebstrap jq
+release: deb image ## both with their SBOMs, where they come from, and SHA256SUMS, in .build/dist
+	BUILD_PACKAGES='$(MATERIALS)' etc/release/collect .build/deb .build/image .build/dist
+
+verify-release: PACKAGES += diffoscope-minimal
+verify-release: release ## compare FILE=download, of the same version, with what this tree makes
+	etc/release/verify '$(FILE)' .build/dist
+
+# No key is kept here: KEY is a file that "minisign -G -s KEY" made.
+sign: PACKAGES += minisign
+sign: packages ## sign what "make release" wrote with the minisign key KEY=file
+	etc/release/sign '$(KEY)' .build/dist
+
+# BINARY=file MANUAL=folder leave out the compiler.
+test-reproducible: PACKAGES += dpkg-dev mmdebstrap jq diffoscope-minimal disorderfs
+test-reproducible: packages ## everything twice, from two folders, with another umask, zone, locale, order of files: the same bytes
+	Tests/Reproducible/run $(if $(filter file,$(origin BINARY)),,$(BINARY) $(MANUAL))
+
+# From PyPI: the reader of SPDX's own project, and in-toto's.
+check-release: PACKAGES += python3-venv lintian devscripts
+check-release: release ## lintian, hardening-check, the validators of SPDX and in-toto, and whether the SBOMs have each library
+	[ -e .build/statements/ready ] || { python3 -m venv .build/statements \
+	    && .build/statements/bin/pip install --quiet spdx-tools==0.8.5 in-toto-attestation==0.9.3 && touch .build/statements/ready; }
+	Tests/Release/run .build/dist .build/statements
 
 check-metrics: PACKAGES += prometheus
 check-metrics: packages ## Prometheus' own promtool over the alerts, their tests, and what a real daemon shows

@@ -9,7 +9,8 @@ import Testing
 
     private static func documents() throws -> [String] {
         let etc = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "etc").path)
-        return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + etc.filter { $0.hasSuffix(".md") }.map { "etc/\($0)" }
+        return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+            + etc.filter { $0.hasSuffix(".md") }.map { "etc/\($0)" }
     }
 
     private static func text(_ path: String) throws -> String {

@@ -29,8 +29,9 @@ final class FCMRules: ServiceRules {
         self.project = project
         path = Array("/v1/projects/\(project.projectID)/messages:send".utf8)
         let hosts = [FCMProject.host(address), "127.0.0.1", "localhost", "[::1]"]
-        // Google's own libraries name Google's endpoint, whatever the key file says (google-auth, service_account).
-        let audiences = hosts.map { FCMProject.tokenURL(host: $0, port: port) } + ["https://oauth2.googleapis.com/token"]
+        // Google's own libraries name its endpoint, whatever the key file says (google-auth, service_account).
+        let audiences =
+            hosts.map { FCMProject.tokenURL(host: $0, port: port) } + ["https://oauth2.googleapis.com/token"]
         tokens = AccessTokens(project, audiences: audiences)
     }
 
