@@ -13,7 +13,7 @@ SHARE     = $(DESTDIR)$(PREFIX)/share
 SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
-PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
+PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g-dev libsystemd-dev pkg-config ca-certificates tzdata curl openssl sqlite3
 # What of it a build is said to have been made with.
 MATERIALS := $(PACKAGES)
 

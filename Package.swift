@@ -65,7 +65,7 @@ let package = Package(
     ],
     targets: [
         // The rooms, from the door down. Arrows point downwards only.
-        command("upgrade-relay", ["RelayDaemon", "Demo", "ClientCommands", "Terminal", "Signing"]),
+        command("upgrade-relay", ["RelayDaemon", "Demo", "ClientCommands", "Terminal", "Signing", "Threading"]),
         room(
             "RelayDaemon",
             [
@@ -77,7 +77,7 @@ let package = Package(
         room(
             "Demo",
             [
-                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
+                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Threading", "WireFormat",
                 "RelayEngine", "PushSimulator", "PrivatePostgres",
             ], touchesC: true),
         room(
@@ -166,7 +166,7 @@ let package = Package(
             [
                 "HTTPServer", "CNGHTTP2", "CLinux", "Signing", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
-        room("PrivatePostgres"),
+        room("PrivatePostgres", ["Threading"], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(name: "COpenAPI", exclude: ["openapi.json"]),
         .target(name: "CPage", exclude: ["page.css", "page.js", "icon.svg"]),
@@ -226,7 +226,7 @@ let package = Package(
             swiftSettings: strict),
         tests("SimulationTests", ["Simulation", "StorePeers", "PrivatePostgres"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
-        tests("RelayEngineTests", ["WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
+        tests("RelayEngineTests", ["Threading", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests(
             "RelayStoreSQLiteTests",

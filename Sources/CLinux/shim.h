@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt, affinity, accept4, a
-// Unix socket's peer.
+// Unix socket's peer, the folder and the descriptors of a program that is started.
 #pragma once
 #include <malloc.h>
 #include <sys/epoll.h>
@@ -59,4 +59,19 @@ static inline unsigned long long relay_affinity(void) {
 /// pthread_setname_np is hidden from Swift's Glibc module (it needs _GNU_SOURCE), and prctl is variadic.
 static inline int relay_thread_set_name(const char *_Nonnull name) {
     return prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/// The variables of this process. environ is the Glibc module's, where Swift takes it for what several threads change.
+static inline char *_Nullable *_Nonnull relay_environment(void) {
+    extern char **environ;
+    return environ;
+}
+
+/// What posix_spawn(3) has for GNU programs only: the program begins in this folder, and has no descriptor but 0 to 2. `actions` is a
+/// posix_spawn_file_actions_t. 0, or an errno.
+static inline int relay_spawn_limits(void *_Nonnull actions, const char *_Nonnull folder) {
+    extern int posix_spawn_file_actions_addchdir_np(void *, const char *);
+    extern int posix_spawn_file_actions_addclosefrom_np(void *, int);
+    int result = posix_spawn_file_actions_addchdir_np(actions, folder);
+    return result != 0 ? result : posix_spawn_file_actions_addclosefrom_np(actions, 3);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Threading
 
 /// Looks at files that the configuration names, and says what is wrong with them in an operator's words.

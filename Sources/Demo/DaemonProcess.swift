@@ -1,53 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Foundation
+import Glibc
 import Terminal
+import Threading
 
-/// The real daemon as a child process of the same executable.
-///
-/// Unchecked: `Process` and `Pipe` may be used from any thread, and what is theirs is only read here after `init`.
-final class DaemonProcess: @unchecked Sendable {
-    private let process = Process()
+/// The real daemon as a child process of the same executable. Any thread.
+final class DaemonProcess: Sendable {
+    private let process: ChildProcess
     /// Nothing is ever written. It ends with the demo, also by SIGKILL, and with it the daemon.
-    private let lifeline = Pipe()
+    private let lifeline: CInt
 
     /// - Parameter log: where its standard error goes.
     init(configuration: String, log: String) throws {
         try PrivateFile.write([], to: log)
-        guard let output = FileHandle(forWritingAtPath: log) else {
-            throw CommandFailure(.failed, "\(log) cannot be written")
+        let output = unsafe open(log, O_WRONLY | O_CLOEXEC)
+        guard output >= 0 else { throw CommandFailure(.failed, "\(log) cannot be written") }
+        defer { close(output) }
+        let input = try PipeEnds()
+        defer { close(input.reading) }
+        do {
+            // The folder that the demo was called from may be gone, and then nothing can be started there.
+            process = try ChildProcess(
+                Self.program(), ["serve", "--config", configuration, "--stop-at-eof"],
+                in: FileProbe.directory(of: configuration),
+                ChildProcess.Streams(input: input.reading, output: output, error: output))
+        } catch {
+            close(input.writing)
+            throw error
         }
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["serve", "--config", configuration, "--stop-at-eof"]
-        // The folder that the demo was called from may be gone, and then nothing can be started there.
-        process.currentDirectoryURL = URL(filePath: FileProbe.directory(of: configuration))
-        process.standardInput = lifeline
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
+        lifeline = input.writing
+    }
+
+    deinit { close(lifeline) }
+
+    /// By its own name, which process lists show.
+    private static func program() throws(SystemError) -> String {
+        let link = "/proc/self/exe"
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(link, &path, path.count)
+        guard count > 0 else { throw SystemError(link, errno: errno) }
+        return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     var isRunning: Bool { process.isRunning }
 
     /// Returns when it is gone.
     func kill() {
-        guard process.isRunning else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.send(SIGKILL)
+        process.wait()
     }
 
     /// Sends SIGTERM and waits; SIGKILL after the time given. Returns whether it ended in order.
     func stop(within limit: Duration = .seconds(15)) async -> Bool {
-        if process.isRunning { process.terminate() }
+        process.send(SIGTERM)
         let deadline = ContinuousClock.now + limit
         while process.isRunning, ContinuousClock.now < deadline {
             // Also when the task is cancelled: a daemon must not outlive its demo.
             await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
         }
-        guard !process.isRunning else {
+        guard let end = process.end else {
             kill()
             return false
         }
-        return process.terminationReason == .exit && process.terminationStatus == 0
+        return end == .exited(0)
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Foundation
+import Glibc
 import HTTPServer
 import PushSimulator
 import Signing
 import Terminal
+import Threading
 import WireFormat
 
 /// The demo's temporary directory, with all that the daemon needs in it.
@@ -105,9 +106,7 @@ struct DemoGround: Sendable {
         }
     }
 
-    func remove() {
-        try? FileManager.default.removeItem(atPath: directory)
-    }
+    func remove() { Folder.remove(directory) }
 
     /// The log's last lines, for when something goes wrong.
     func logEnd(lines count: Int) -> String {

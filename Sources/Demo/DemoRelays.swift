@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientCommands
 import Configuration
-import Foundation
 import HTTPServer
 import RelayEngine
 import Synchronization

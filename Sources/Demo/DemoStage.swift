@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientCommands
-import Foundation
 import PrivatePostgres
 import PushSimulator
 import RelayEngine
 import Signing
 import Synchronization
 import Terminal
+import Threading
 import WireFormat
 
 /// The demo's story, act by act: one platform's campaign after the other's.
@@ -201,7 +201,7 @@ struct DemoStage: Sendable {
         ]
         var request = APIRequest("POST", ["v1", "webhooks", "version"], json: body)
         // Standard Webhooks 1.0.0: HMAC-SHA256 over "id.timestamp.body".
-        let (id, time) = ("msg_demo_\(side.name)", String(Int64(Date().timeIntervalSince1970)))
+        let (id, time) = ("msg_demo_\(side.name)", String(WallClock.now().seconds))
         let signature = HMACSHA256.code(Array("\(id).\(time).".utf8) + body.bytes(), key: ground.webhookKey)
         request.headers = [
             "webhook-id": id, "webhook-timestamp": time, "webhook-signature": "v1,\(Base64.encode(signature))",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Foundation
+import Glibc
 import PushSimulator
 import Terminal
 import WireFormat
@@ -15,7 +15,7 @@ enum FCMAccount {
             throw UsageError(
                 "--project: \"\(name)\" is no project id; it has 4 to 63 lower-case letters, digits and hyphens")
         }
-        guard FileManager.default.fileExists(atPath: path) else {
+        guard exists(path) else {
             return try name.map { try FCMProject(projectID: $0) } ?? FCMProject()
         }
         let bytes = try SimulatorOptions.contents(path, option: "account")
@@ -34,7 +34,7 @@ enum FCMAccount {
     /// Writes it where there is none. A file that is there has to lead to this simulator: nobody's real account is played.
     static func furnish(_ path: String, for simulator: PushSimulator) throws {
         guard let file = simulator.accountFile else { return }
-        guard FileManager.default.fileExists(atPath: path) else { return try PrivateFile.write(file, to: path) }
+        guard exists(path) else { return try PrivateFile.write(file, to: path) }
         let own = tokenURL(file)
         let found = tokenURL(try SimulatorOptions.contents(path, option: "account"))
         guard own == found else {
@@ -44,6 +44,9 @@ enum FCMAccount {
                     + "that port, or another file")
         }
     }
+
+    /// As far as this user may see.
+    private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     private static func tokenURL(_ file: [UInt8]) -> String? { (try? JSONReader.read(file))?["token_uri"]?.string }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Foundation
 import HTTPServer
 import PushSimulator
 import Signing

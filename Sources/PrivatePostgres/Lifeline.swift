@@ -1,40 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Synchronization
+import Threading
 
 /// A program that ends when its input does, which is when nobody holds this any more, or the process is gone.
 final class Lifeline: Sendable {
-    private struct Ends: @unchecked Sendable {
-        // Used under the lock alone.
-        let process = Process()
-        let input = Pipe()
-        let output = Pipe()
+    private struct Ends {
+        let input: CInt
+        let output: CInt
         var hasEnded = false
 
-        func line() throws -> String {
+        /// "" at the end, and once it was ended.
+        func line() throws(SystemError) -> String {
+            guard !hasEnded else { return "" }
             var line: [UInt8] = []
-            while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A {
+            var byte: UInt8 = 0
+            while true {
+                let count = unsafe read(output, &byte, 1)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw SystemError("read", errno: errno) }
+                guard count == 1, byte != 0x0A else { return String(decoding: line, as: UTF8.self) }
                 line.append(byte)
             }
-            return String(decoding: line, as: UTF8.self)
         }
     }
 
-    private let ends = Mutex(Ends())
+    private let process: ChildProcess
+    private let ends: Mutex<Ends>
 
     /// - Parameter user: who runs it; nil: as this process.
     init(as user: String?, _ command: [String]) throws {
         let words = user.map { ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups", "--"] } ?? []
         let all = words + command
-        try ends.withLock { ends in
-            ends.process.executableURL = URL(filePath: all[0])
-            ends.process.arguments = Array(all.dropFirst())
-            ends.process.standardInput = ends.input
-            ends.process.standardOutput = ends.output
-            // A terminal's Ctrl-C must not reach it before this process has ended, and our folder is no place of its user's.
-            ends.process.currentDirectoryURL = URL(filePath: "/tmp")
-            try ends.process.run()
+        let input = try PipeEnds()
+        let output: PipeEnds
+        do {
+            output = try PipeEnds()
+        } catch {
+            for end in [input.reading, input.writing] { close(end) }
+            throw error
         }
+        // The program has them now, or nobody.
+        defer { for end in [input.reading, output.writing] { close(end) } }
+        do {
+            // A terminal's Ctrl-C must not reach it before this process has ended, and our folder is no place of its user's.
+            process = try ChildProcess(
+                all[0], Array(all.dropFirst()), in: "/tmp",
+                ChildProcess.Streams(input: input.reading, output: output.writing))
+        } catch {
+            for end in [input.writing, output.reading] { close(end) }
+            throw error
+        }
+        ends = Mutex(Ends(input: input.writing, output: output.reading))
     }
 
     deinit { end() }
@@ -44,8 +61,9 @@ final class Lifeline: Sendable {
         ends.withLock { ends in
             guard !ends.hasEnded else { return }
             ends.hasEnded = true
-            try? ends.input.fileHandleForWriting.close()
-            ends.process.waitUntilExit()
+            close(ends.input)
+            process.wait()
+            close(ends.output)
         }
     }
 
@@ -55,7 +73,9 @@ final class Lifeline: Sendable {
     /// Gives it a line; returns the line that it answers with.
     func ask(_ command: String) throws -> String {
         try ends.withLock { ends in
-            try ends.input.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
+            guard !ends.hasEnded, WholeFile.append(Array("\(command)\n".utf8), to: ends.input) else {
+                throw SystemError("write", errno: ends.hasEnded ? EBADF : errno)
+            }
             return try ends.line()
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
+import Threading
 
 /// A real server of PostgreSQL with a private cluster, in a folder of its own below /tmp, on a socket there.
 ///
@@ -24,11 +25,11 @@ package final class PostgresServer: Sendable {
 
     /// Where the newest that is installed has its programs, or another one where POSTGRES_BINARIES names that; nil where there is none.
     package static let binaries: String? = {
-        if let named = ProcessInfo.processInfo.environment["POSTGRES_BINARIES"] { return named }
+        if let named = ProcessEnvironment.value("POSTGRES_BINARIES") { return named }
         let root = "/usr/lib/postgresql"
-        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        let versions = (try? Folder.names(root)) ?? []
         return versions.compactMap { Int($0) }.sorted().map { "\(root)/\($0)/bin" }.last {
-            FileManager.default.isExecutableFile(atPath: "\($0)/initdb")
+            unsafe access("\($0)/initdb", X_OK) == 0
         }
     }()
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import WireFormat
 
 /// What goes wrong, and when. The default is nothing at all. As JSON every field may be left out; a field that does
@@ -209,15 +208,15 @@ package enum ShortHash {
 extension FaultScript {
     /// Reads a script: its fields take the place of the usual ones.
     package init(json: [UInt8]) throws {
-        let usual = try JSONReader.read(Array(JSONEncoder().encode(FaultScript()))).object ?? []
+        let usual = Mirror(reflecting: FaultScript()).children
         let given = (try JSONReader.read(json).object ?? []).filter { $0.value != .null }
-        let known = Mirror(reflecting: FaultScript()).children.compactMap(\.label)
-        let names = Set(given.map(\.name))
-        if let name = names.subtracting(known).min() {
+        let known = usual.compactMap(\.label)
+        if let name = Set(given.map(\.name)).subtracting(known).min() {
             throw SimulatorError("\(name): there is no fault \"\(name)\"; there are \(known.joined(separator: ", "))")
         }
-        let fields = JSONValue.object(usual.filter { !names.contains($0.name) } + given)
-        self = try JSONDecoder().decode(FaultScript.self, from: Data(fields.bytes()))
+        let values = usual.map { ($0.label ?? "", $0.value) }
+        self = try JSONValueDecoder.read(
+            FaultScript.self, .object(given), usual: Dictionary(values) { first, _ in first })
     }
 
     /// The first fault of the script itself, as field and reason; nil if it makes sense for this service.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Foundation
 import RelayEngine
 import RelayStore
 import Signing
@@ -108,7 +107,7 @@ extension CommandEntry {
         ]
         if let operations = configuration.listen.operations { fields.append(("operations at", "\(operations)")) }
         if let identity = check.identity {
-            let end = Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)
+            let end = Timestamp(seconds: identity.notAfter).internetSeconds
             fields.append(("certificate", "\(identity.names), until \(end)"))
         }
         for app in configuration.apps {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Dispatch
 import FanOut
-import Foundation
 import HTTPServer
 import Notifications
 import RelayAPI
@@ -302,7 +302,7 @@ struct Daemon {
                     .notice, "another certificate is used from now on",
                     [
                         ("names", identity.names),
-                        ("endsAt", Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)),
+                        ("endsAt", Timestamp(seconds: identity.notAfter).internetSeconds),
                     ])
             }
             adopt(configuration.log)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
-import Foundation
 import Glibc
 import Telemetry
+import Threading
 
 /// What Linux accounts of this process (proc(5)), under the names that every Prometheus client has for it.
 enum ProcessMetrics {
@@ -14,7 +14,7 @@ enum ProcessMetrics {
         text.write(.cpu, value(fields, 11).flatMap { user in value(fields, 12).map { (user + $0) / ticks } })
         text.write(.residentMemory, value(fields, 21).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) })
         text.write(.virtualMemory, value(fields, 20))
-        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        let open = try? Folder.names("/proc/self/fd").count
         text.write(.openDescriptors, open.map(Double.init))
         var limit = rlimit()
         let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
@@ -25,16 +25,19 @@ enum ProcessMetrics {
 
     /// Seconds since 1970.
     private static let bootTime: Double? = {
-        let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
-        let line = text?.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        let line = text("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
         return line.flatMap { Double($0.dropFirst("btime ".count)) }
     }()
 
     private static func statFields() -> [Substring] {
-        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-            let afterName = stat.lastIndex(of: ")")
+        guard let stat = text("/proc/self/stat"), let afterName = stat.lastIndex(of: ")")
         else { return [] }
         return stat[stat.index(after: afterName)...].split(separator: " ")
+    }
+
+    /// /proc/stat has a line for each processor, and a number for each interrupt.
+    private static func text(_ path: String) -> String? {
+        (try? WholeFile.read(path, limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func value(_ fields: [Substring], _ index: Int) -> Double? {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import RelayEngine
 import Synchronization
 import Systemd
@@ -38,8 +38,8 @@ final class StandardErrorLog: Sendable {
                 if Journal.write(entry) { return }
             }
             let line = Self.line(level, message, fields, format, isJournal: isJournal, at: WallClock.now().internetTime)
-            // A full disk or a reader that is gone costs log lines. `write(_:)`, which cannot throw, would end the process.
-            try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+            // A full disk or a reader that is gone costs log lines.
+            _ = WholeFile.append(Array((line + "\n").utf8), to: STDERR_FILENO)
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Synchronization
 import Threading
 
@@ -29,7 +29,7 @@ package final class Console: Sendable {
 
     /// The process's own streams.
     package static let standard = Console(
-        isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
+        isTerminal: isatty(STDERR_FILENO) == 1 && ProcessEnvironment.value("TERM") != "dumb",
         isOutputTerminal: isatty(STDOUT_FILENO) == 1,
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
         typed: typing,
@@ -102,7 +102,7 @@ package enum TerminalSize {
     package static func columns(of descriptor: CInt) -> Int {
         var size = winsize()
         if unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
-        if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns > 0 {
+        if let text = ProcessEnvironment.value("COLUMNS"), let columns = Int(text), columns > 0 {
             return columns
         }
         return 80

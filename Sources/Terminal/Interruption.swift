@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Threading
 
 /// Waits for SIGINT or SIGTERM instead of dying from them.

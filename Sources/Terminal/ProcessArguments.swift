@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Threading
 
 /// The words that the process was started with, its own name left out.
 package enum ProcessArguments {
+    /// Linux takes a quarter of the stack's limit (execve(2)), 2 MiB as a rule.
+    private static let largest = 1 << 30
+
     /// - Parameter known: as the runtime has found them. It looks for them before `environ`, which a library that is loaded first
     ///   (LD_PRELOAD) moves with the first setenv(3) of its own: then it finds none, not even the name. The kernel still knows
     ///   them: "/proc/[pid]/cmdline: the complete command line, as a set of strings separated by null bytes" (proc(5)).
     package static func words(_ known: [String] = CommandLine.arguments) -> [String] {
         guard known.isEmpty else { return Array(known.dropFirst()) }
-        let file = FileHandle(forReadingAtPath: "/proc/self/cmdline")
-        let bytes = (try? file?.readToEnd()) ?? nil
-        return words(ofCommandLine: Array(bytes ?? Data()))
+        return words(ofCommandLine: (try? WholeFile.read("/proc/self/cmdline", limit: largest)) ?? [])
     }
 
     /// Each ends with a null byte; one may be empty.

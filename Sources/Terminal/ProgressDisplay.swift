@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Synchronization
 
 /// Shows a long work's progress: a bar that redraws itself on a terminal, plain lines now and then elsewhere.

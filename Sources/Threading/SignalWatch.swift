@@ -11,14 +11,10 @@ package final class SignalWatch: Sendable {
 
     private static let watches = Mutex<[SignalWatch]>([])
     /// One for the process: the handler has to know its end without asking anybody.
-    private static let pipe = Result { () throws(SystemError) -> (reading: CInt, writing: CInt) in
-        var ends: [CInt] = [-1, -1]
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemError("pipe", errno: errno) }
-        // Nobody's child has it.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (reading, writing) = (ends[0], ends[1])
-        try NativeThread(name: "signals") { report(from: reading) }.detach()
-        return (reading, writing)
+    private static let pipe = Result { () throws(SystemError) -> PipeEnds in
+        let ends = try PipeEnds()
+        try NativeThread(name: "signals") { report(from: ends.reading) }.detach()
+        return ends
     }
 
     /// - Parameter received: called on the thread "signals", once for each signal; at once for what comes from now on.

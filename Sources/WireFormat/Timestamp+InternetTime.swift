@@ -28,6 +28,9 @@ extension Timestamp {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The same without a fraction, rounded towards the past: "2026-01-31T09:05:07Z".
+    package var internetSeconds: String { "\(internetTime.dropLast(".000Z".count))Z" }
+
     /// Reads "2026-01-31T18:00:00Z", with a fraction or an offset ("+08:00") where there is one. nil for anything else, and
     /// for days that no month has.
     package init?(internetTime text: String) {

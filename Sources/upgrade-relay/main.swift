@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientCommands
 import Demo
-import Foundation
+import Glibc
 import RelayDaemon
 import Signing
 import Terminal
+import Threading
 
 extension CommandTree {
     /// Every command of the tool, in the order of the overview.
@@ -18,5 +19,5 @@ CryptoLibrary.keepUntilTheEnd()
 // A peer that hangs up is an error to report (EPIPE), not a reason to die.
 signal(SIGPIPE, SIG_IGN)
 let tool = CommandLineTool(
-    context: CommandContext(console: .standard, environment: ProcessInfo.processInfo.environment, tree: .all))
+    context: CommandContext(console: .standard, environment: ProcessEnvironment.all, tree: .all))
 exit(await tool.run(ProcessArguments.words()).rawValue)

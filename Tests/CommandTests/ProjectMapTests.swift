@@ -49,6 +49,17 @@ import Testing
         #expect(Set(rooms) == ["StoreDrivers"])
     }
 
+    /// Its tables of Unicode and zones alone were half of the program.
+    @Test func nothingThatIsInstalledImportsFoundation() throws {
+        let folder = ManualTests.root.appending(path: "Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(files.count > 300)
+        for file in files {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            #expect(!text.contains(/^(?:package |public )?import Foundation/.anchorsMatchLineEndings()), "\(file)")
+        }
+    }
+
     @Test func eachRoomKnowsWhatTheMapSays() throws {
         let manifest = try Self.manifest()
         var rooms = 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import Testing
+import Threading
 import WireFormat
 
 /// The hours of the day in which pushes may begin, in zones as the tz database has them.

@@ -1,5 +1,6 @@
-import Testing
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
 import WireFormat
 
 @Suite struct EncodingTests {
@@ -41,6 +42,28 @@ import WireFormat
     @Test(arguments: ["0", "0g", "0x", " 0", "000", "é"])
     func hexIsStrict(text: String) {
         #expect(Hex.decode(text) == nil)
+    }
+
+    /// Every group of three bytes' ends, and texts of two, three and four characters that are none.
+    @Test func base64IsThatOfFoundation() {
+        for high in 0...255 as ClosedRange<UInt8> {
+            for low in stride(from: 0, through: 255, by: 5) {
+                for bytes in [[high], [high, UInt8(low)], [UInt8(low), high, UInt8(low) ^ high]] {
+                    #expect(Base64.encode(bytes) == Data(bytes).base64EncodedString())
+                }
+            }
+        }
+        let marks = Array("AZaz09+/=-_ \né")
+        for a in marks {
+            for b in marks {
+                for c in marks {
+                    for text in ["\(a)\(b)\(c)", "\(a)\(b)\(c)=", "Zm9v\(a)\(b)\(c)Q", "Zg\(a)\(b)\(c)"] {
+                        let data = Data(base64Encoded: text).flatMap { $0.base64EncodedString() == text ? $0 : nil }
+                        #expect(Base64.decode(text) == data.map(Array.init), "\(text)")
+                    }
+                }
+            }
+        }
     }
 
     @Test func everyByteSurvives() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import RelayEngine
 import Testing
 import WireFormat
@@ -27,6 +28,17 @@ struct InternetTimeTests {
         ])
     func none(text: String) {
         #expect(Timestamp(internetTime: text) == nil)
+    }
+
+    @Test("seconds are written as Foundation writes them")
+    func seconds() {
+        for second in stride(from: -62_135_596_800, to: 253_402_300_800, by: 86_400 * 397 + 3607) as StrideTo<Int64> {
+            let other = Date(timeIntervalSince1970: TimeInterval(second)).formatted(.iso8601)
+            // Before 1582 its calendar is another one.
+            if second > -12_000_000_000 { #expect(Timestamp(seconds: second).internetSeconds == other) }
+        }
+        #expect(Timestamp(milliseconds: 1_800_000_000_999).internetSeconds == "2027-01-15T08:00:00Z")
+        #expect(Timestamp(seconds: 253_402_300_799).internetSeconds == "9999-12-31T23:59:59Z")
     }
 
     @Test("every day of 800 years is written and read back")

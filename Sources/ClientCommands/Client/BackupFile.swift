@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Foundation
+import Glibc
 import RelayStore
 import StoreDrivers
 import Terminal

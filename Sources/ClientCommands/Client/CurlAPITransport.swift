@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
-import Foundation
+import Glibc
 import Terminal
 import Threading
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 
 /// What somebody can do for whom the control socket is closed.
 enum SocketAccess {

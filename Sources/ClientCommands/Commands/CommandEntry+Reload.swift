@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Terminal
+import Threading
 import WireFormat
 
 extension CommandEntry {
@@ -23,15 +23,18 @@ extension CommandEntry {
 struct CredentialCopies {
     static let usualSources = "/etc/upgrade-relay/secrets"
 
+    /// systemd takes no credential of more than a megabyte; so many bytes are read of what is there.
+    private static let largest = 16 << 20
+
     var copies = "/run/credentials/upgrade-relay.service"
     var sources = CredentialCopies.usualSources
 
     /// The names of those whose source has other bytes now; what cannot be read is left out.
     func changed() -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: copies)) ?? []
+        let names = (try? Folder.names(copies)) ?? []
         return names.sorted().filter { name in
-            guard let copy = FileManager.default.contents(atPath: "\(copies)/\(name)"),
-                let source = FileManager.default.contents(atPath: "\(sources)/\(name)")
+            guard let copy = try? WholeFile.read("\(copies)/\(name)", limit: Self.largest),
+                let source = try? WholeFile.read("\(sources)/\(name)", limit: Self.largest)
             else { return false }
             return copy != source
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Threading
 import WireFormat
 
 /// A moment as people give it on the command line: "2026-12-01 09:00 Asia/Shanghai", or as RFC 3339 writes it.

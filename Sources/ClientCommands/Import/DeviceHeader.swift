@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Terminal
 import WireFormat
 
@@ -43,7 +42,7 @@ struct DeviceHeader: Sendable {
     ///   - platform: the same.
     /// - Throws: `CommandFailure` where the file cannot be read with it.
     init(_ names: [String], app: Bool, platform: Bool) throws {
-        let names = names.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        let names = names.map { TrimmedText.trimmed($0) }
         let columns = DeviceLine.columns.map(\.rawValue)
         fields = columns.map { names.firstIndex(of: $0) }
         count = names.count
@@ -87,7 +86,7 @@ struct DeviceHeader: Sendable {
         func known(_ delimiter: UInt8) -> Int {
             line.split(separator: delimiter, omittingEmptySubsequences: false).count { name in
                 let text = String(decoding: name, as: UTF8.self)
-                return columns.contains(text.trimmingCharacters(in: CharacterSet(charactersIn: " \"\r")))
+                return columns.contains(TrimmedText.trimmed(text) { " \"\r".unicodeScalars.contains($0) })
             }
         }
         let best = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { mark in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Terminal
 import Threading
 
@@ -141,7 +141,7 @@ final class InputFile {
             }
             var failure: CInt = 0
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
-                let result = unsafe Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+                let result = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 failure = result < 0 ? errno : 0
                 count = max(0, result)
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import Terminal
 
 /// The lines that an import refused, as they stood in its file and behind the same header, to be mended and imported. For its

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+extension LocalZone {
+    /// Where Linux keeps the tz database (tzfile(5)): Debian's package tzdata.
+    private static let database = "/usr/share/zoneinfo"
+    /// Far more bytes than any zone has.
+    private static let largest = 1 << 20
+
+    /// A zone of the tz database by its name, such as "Asia/Shanghai" (RFC 6557); nil where it is not known. What is an offset, as "GMT+8",
+    /// is no zone: it would not know when clocks are set. Reads its file; "UTC" needs none.
+    package init?(named name: String) {
+        if name == "UTC" {
+            self.init(name: name) { _ in 0 }
+            return
+        }
+        guard Self.isName(name), let bytes = try? WholeFile.read("\(Self.database)/\(name)", limit: Self.largest),
+            let file = TimeZoneFile(bytes)
+        else { return nil }
+        self.init(name: name) { file.offset(at: $0) }
+    }
+
+    /// Whether it is one by its look: what has a dot could lead out of the database, and two folders of it hold all zones once more, one of
+    /// them with leap seconds.
+    private static func isName(_ name: String) -> Bool {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count > 1 && parts[0] != "posix" && parts[0] != "right"
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.utf8.allSatisfy { byte in
+                        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+                            || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "_+-".utf8.contains(byte)
+                    }
+            }
+    }
+
+    /// What would be right where a name is not known.
+    package static var problem: String {
+        guard (try? Folder.names(database)) != nil else {
+            return "cannot be looked up: there is no tz database in \(database); install the package tzdata"
+        }
+        return "is no zone of the tz database; give one such as \"Asia/Shanghai\" or \"Europe/Berlin\""
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// What is written at one end is read at the other (pipe(2)). The two ends are the caller's to close; no program inherits them by chance.
+package struct PipeEnds: Sendable {
+    package let reading: Int32
+    package let writing: Int32
+
+    package init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw SystemError("pipe", errno: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reading, writing) = (ends[0], ends[1])
+    }
+}
