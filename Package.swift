@@ -61,7 +61,9 @@ let fuzzTargets: [Target] = {
 let package = Package(
     name: "upgrade-relay",
     products: (isFuzzing ? [] : [.executable(name: "upgrade-relay", targets: ["upgrade-relay"])]) + [
-        .library(name: "UpgradeRules", targets: ["UpgradeRules"])
+        .library(name: "UpgradeRules", targets: ["UpgradeRules"]),
+        // Stand-ins for APNs and FCM, for the tests of other packages.
+        .library(name: "PushSimulator", targets: ["PushSimulator"]),
     ],
     targets: [
         // The rooms, from the door down. Arrows point downwards only.
@@ -77,8 +79,8 @@ let package = Package(
         room(
             "Demo",
             [
-                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Threading", "WireFormat",
-                "RelayEngine", "PushSimulator", "PrivatePostgres",
+                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Telemetry", "Threading",
+                "WireFormat", "RelayEngine", "PushSimulator", "PrivatePostgres",
             ], touchesC: true),
         room(
             "ClientCommands",
@@ -322,7 +324,13 @@ let package = Package(
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
             ], exclude: ["Transcripts"]),
-        tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Signing", "Terminal", "WireFormat"]),
+        tests(
+            "DemoTests",
+            [
+                "Demo", "PushSimulator", "ClientCommands", "HTTPServer", "Signing", "Terminal", "Threading",
+                "WireFormat",
+                "RelayEngine",
+            ]),
         tests(
             "RelayDaemonTests",
             [

@@ -25,7 +25,8 @@ import WireFormat
 
     @Test func `Every command of the contract has a page of help`() async {
         let names = [
-            "serve", "demo", "check-config", "simulate-apns", "simulate-fcm", "version set", "version show",
+            "init", "serve", "demo", "check-config", "simulate-apns", "simulate-fcm", "simulate-receiver",
+            "version set", "version show",
             "version release",
             "version block", "version unblock", "version withdraw", "test-push", "devices import",
             "devices export", "devices show", "devices remove", "users explain", "campaigns list", "campaigns show",

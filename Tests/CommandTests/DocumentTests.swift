@@ -81,6 +81,6 @@ import Testing
     }
 
     @Test func theReadmeIsForANewcomer() throws {
-        #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1500)
+        #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1300)
     }
 }

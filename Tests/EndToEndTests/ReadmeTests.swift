@@ -22,7 +22,10 @@ import Testing
             ("make build\n", ""), ("PATH=$PWD/.build/release:$PATH\nmkdir /tmp/relay", "mkdir -p /tmp/relay"),
             ("/tmp/relay", folder), ("https://127.0.0.1:2197", "https://127.0.0.1:\(apns.port)"),
             ("simulate-apns ", "simulate-apns --listen 127.0.0.1:\(apns.port) "),
-            ("listen: { ", "listen: { address: \"127.0.0.1:\(api.port)\", "),
+            (
+                "upgrade-relay serve &",
+                "sed -i 's/listen: { /listen: { address: \"127.0.0.1:\(api.port)\", /' config.json5; upgrade-relay serve &"
+            ),
         ] {
             try #require(script.contains(text), "README has no \(text)")
             script = script.replacing(text, with: new)
@@ -34,5 +37,26 @@ import Testing
         #expect(result.status == 0, "\(result.output) \(result.errors)")
         #expect(result.output.contains(#/com\.example\.app +ios +2\.0\.0 +completed +3 +100% +1 /#), "\(result.output)")
         #expect(result.output.contains(/accepted/), "\(result.output)")
+    }
+
+    /// What starts the stand-ins starts them.
+    @Test func theBlocksOfTheTestingPageRun() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "etc/TESTING.md"), encoding: .utf8)
+        let blocks = page.matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
+        try #require(blocks.count == 2)
+        let ports = blocks.joined().replacing(#/127\.0\.0\.1:219\d/#, with: "127.0.0.1:0")
+        let script =
+            "set -e; cd \(try TestFolder.make()); trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nPATH=$(dirname \"$0\"):$PATH\n"
+            + ports + "until grep -q port hooks.out; do sleep 0.1; done\n"
+            + "kill -TERM $(jobs -p); wait; cat hooks.out; ls -A; exit 0\n"
+        let result = try CommandResult.of(
+            ["60", "bash", "-c", script, CommandResult.binary().path], program: URL(filePath: "/usr/bin/timeout"))
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(result.output.contains(#"{"verified":0"#), "\(result.output)")
+        for file in ["key.p8", "apns-ca.pem", "account.json", "fcm-ca.pem", "hook-secret"] {
+            #expect(result.output.contains(file), "\(file): \(result.output)")
+        }
     }
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayEngine
+import Signing
+import Synchronization
+import Threading
+import WireFormat
+
+/// A stand-in for APNs or FCM in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests as the real
+/// service does, and keeps what it accepted. For Swift packages outside this one; any thread.
+///
+///     let apns = try SimulatedPushService.apns(topics: ["com.example.app"], teamID: "ABCDE12345", keyID: "FGHIJ67890")
+///     defer { apns.stop() }
+///     // … push to apns.url with apns.credential, trusting apns.authority …
+///     #expect(apns.waitForPushes(3, seconds: 10))
+///     #expect(try apns.pushes().map(\.token).contains("7f3a…"))
+public final class SimulatedPushService: Sendable {
+    /// One push that was accepted.
+    public struct Push: Hashable, Sendable {
+        /// The device token.
+        public var token: String
+        /// The payload as it came, JSON.
+        public var payload: String
+        /// `apns-id`, or FCM's `pushId` where the data has one; nil: it had none.
+        public var id: String?
+    }
+
+    /// Such as "https://127.0.0.1:43127".
+    public let url: String
+    /// The certificate to trust, PEM.
+    public let authority: String
+    /// A secret made for this one: the text of a `.p8` file, or of a service account's JSON file.
+    public let credential: String
+    private let simulator: PushSimulator
+    private let record: String
+
+    private init(_ service: SimulatorConfiguration, credential: (PushSimulator) -> [UInt8]) throws {
+        var configuration = service
+        var template = Array("/tmp/simulated-pushes-XXXXXX".utf8CString)
+        let file = unsafe mkstemp(&template)
+        guard file >= 0 else { throw SystemError("no file for the pushes can be made", errno: errno) }
+        close(file)
+        record = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        configuration.recordPath = record
+        do {
+            simulator = try PushSimulator(configuration)
+            try simulator.start()
+        } catch {
+            _ = unsafe unlink(record)
+            throw error
+        }
+        url = "https://127.0.0.1:\(simulator.port)"
+        authority = String(decoding: simulator.trustedCertificate ?? [], as: UTF8.self)
+        self.credential = String(decoding: credential(simulator), as: UTF8.self)
+    }
+
+    deinit { stop() }
+
+    /// A stand-in for APNs.
+    ///
+    /// - Parameters:
+    ///   - topics: the bundle ids that may be pushed to.
+    ///   - teamID: the team that provider tokens must name.
+    ///   - keyID: the key that they must name.
+    /// - Throws: where the system gives no port, no thread or no file.
+    public static func apns(topics: Set<String>, teamID: String, keyID: String) throws -> SimulatedPushService {
+        let key = try ES256PrivateKey.generate()
+        return try SimulatedPushService(
+            SimulatorConfiguration(topics: topics, teamID: teamID, keys: [keyID: key.publicKey])
+        ) { _ in key.pem }
+    }
+
+    /// A stand-in for FCM and its token endpoint.
+    ///
+    /// - Parameter project: the id of the Firebase project.
+    /// - Throws: where the system gives no port, no thread or no file.
+    public static func fcm(project: String) throws -> SimulatedPushService {
+        try SimulatedPushService(SimulatorConfiguration(FCMProject(projectID: project))) { $0.accountFile ?? [] }
+    }
+
+    /// Plays a script of faults from now on.
+    ///
+    /// - Parameter script: JSON, with the fields that `simulate-apns --help` names.
+    /// - Throws: which field is wrong.
+    public func play(script: String) throws { try simulator.play(FaultScript(json: Array(script.utf8))) }
+
+    /// Blocks until so many pushes were accepted in all.
+    ///
+    /// - Returns: false where that takes longer.
+    public func waitForPushes(_ count: Int, seconds: Int) -> Bool {
+        simulator.wait(deadline: .seconds(seconds)) { $0.accepted >= count }
+    }
+
+    /// What was accepted so far, in its order.
+    public func pushes() throws -> [Push] {
+        try WholeFile.read(record, limit: 1 << 30).split(separator: UInt8(ascii: "\n")).map { line in
+            let json = try JSONReader.read(Array(line))
+            return Push(
+                token: json["token"]?.string ?? "",
+                payload: json["payload"].map { String(decoding: $0.bytes(), as: UTF8.self) } ?? "",
+                id: json["apnsId"]?.string ?? json["pushId"]?.string)
+        }
+    }
+
+    /// Requests that were refused so far, by the service's own word.
+    public var refusals: [String: Int] { simulator.figures.rejectedBy }
+
+    /// Closes all connections and the port. May be called twice.
+    public func stop() {
+        simulator.stop()
+        _ = unsafe unlink(record)
+    }
+}
