@@ -31,7 +31,7 @@ import Testing
             script = script.replacing(text, with: new)
         }
         script =
-            "set -e; trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nPATH=$(dirname \"$0\"):$PATH\n" + script
+            "set -e; trap 'kill $(jobs -p) 2>/dev/null || :; wait' EXIT\nPATH=$(dirname \"$0\"):$PATH\n" + script
         let result = try CommandResult.of(
             ["60", "bash", "-c", script, CommandResult.binary().path], program: URL(filePath: "/usr/bin/timeout"))
         #expect(result.status == 0, "\(result.output) \(result.errors)")
@@ -48,7 +48,7 @@ import Testing
         try #require(blocks.count == 2)
         let ports = blocks.joined().replacing(#/127\.0\.0\.1:219\d/#, with: "127.0.0.1:0")
         let script =
-            "set -e; cd \(try TestFolder.make()); trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nPATH=$(dirname \"$0\"):$PATH\n"
+            "set -e; cd \(try TestFolder.make()); trap 'kill $(jobs -p) 2>/dev/null || :; wait' EXIT\nPATH=$(dirname \"$0\"):$PATH\n"
             + ports + "until grep -q port hooks.out; do sleep 0.1; done\n"
             + "kill -TERM $(jobs -p); wait; cat hooks.out; ls -A; exit 0\n"
         let result = try CommandResult.of(
