@@ -114,9 +114,11 @@ struct PostgresPoolTests {
                 }
             }
         }
-        for _ in 0..<3 {
-            let before = count.now
+        for crash in 1...3 {
             try server.crash()
+            // What was read before it went down says nothing.
+            #expect(logged.lines.wait { $0.count >= 2 * crash })
+            let before = count.now
             #expect(count.wait { $0 > before + 1000 })
         }
         isOver.set()
