@@ -53,7 +53,7 @@ package protocol RequirementOperations: Sendable {
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump
 
     /// The dry run: who would be pushed, and one sample payload.

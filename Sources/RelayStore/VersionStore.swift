@@ -284,7 +284,7 @@ extension VersionStore {
     package func apply(
         _ bump: VersionBump, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
         receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)? = nil,
-        render: (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         func outcome(_ decision: Decision) -> BumpOutcome {
             BumpOutcome(
@@ -293,13 +293,11 @@ extension VersionStore {
                 requiredRose: decision.subject != nil, campaign: decision.campaign, blocked: decision.blocked)
         }
         do {
-            return try withoutActuallyEscaping(render) { render in
-                let (decision, answer) = try decide(
-                    bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt, derive: derive
-                ) { try render(outcome($0)) }
-                if let replay = decision.replay { return .replayed(replay) }
-                return .applied(outcome(decision), answer ?? StoredAnswer(status: 200, body: []))
-            }
+            let (decision, answer) = try decide(
+                bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt, derive: derive
+            ) { try render(outcome($0)) }
+            if let replay = decision.replay { return .replayed(replay) }
+            return .applied(outcome(decision), answer ?? StoredAnswer(status: 200, body: []))
         } catch let refusal as RequirementRefusal {
             throw StoreError(refusal, of: bump.app)
         }

@@ -71,7 +71,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
         let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()

@@ -17,7 +17,7 @@ extension VersionStore {
     /// - Parameter waitingReason: why versions of this app first wait for their gate; nil: they wait for nothing.
     package func apply(
         _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
-        waitingReason: String? = nil, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+        waitingReason: String? = nil, receipt: WebhookReceipt?, render: @escaping (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         try apply(
             bump, by: Signature(by: Principal(actor, .token, via: source), at: now),

@@ -131,7 +131,7 @@ extension API {
         let unknown = try unknown(in: bump, areNamed: receipt == nil)
         let applied = try control.requirements.bump(
             bump, by: caller.actor, receipt: receipt
-        ) { outcome in
+        ) { [self] outcome in
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record),

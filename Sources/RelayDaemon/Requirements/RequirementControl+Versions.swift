@@ -14,7 +14,7 @@ import WireFormat
 extension RequirementControl {
     package func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
         if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
