@@ -10,11 +10,7 @@ import WireFormat
 extension CommandEntry {
     package static let simulateReceiver = CommandEntry("simulate-receiver") { arguments, context in
         let isJSON = arguments.flag("json")
-        let usual = ListenAddress(host: "127.0.0.1", port: 2199)
-        let address =
-            try arguments.parsed("listen", else: "is not an IP address and a port, such as \(usual)") {
-                ListenAddress($0)
-            } ?? usual
+        let address = try SimulatorOptions.address(arguments, port: 2199)
         let receiver = try WebhookReceiver(
             secret: secret(arguments), refused: arguments.integer("refuse-first", in: 0...1_000_000, default: 0),
             record: arguments.value("record"))
@@ -22,12 +18,7 @@ extension CommandEntry {
         try server.start(receiver)
         let port = server.port ?? address.port
         let url = "http://\(ListenAddress(host: address.host, port: port))/"
-        if isJSON {
-            let ready: JSONValue = ["listening": .string(url), "port": .integer(port)]
-            context.console.writeLine(ready.text())
-        } else {
-            context.console.writeLine("listening on \(url)")
-        }
+        sayReady(at: url, port: port, isJSON: isJSON, context.console)
         _ = await Interruption.wait()
         server.stop()
         let figures = receiver.figures

@@ -31,17 +31,18 @@ extension CommandEntry {
         try furnish(simulator)
         try simulator.start()
         let url = "https://\(ListenAddress(host: options.address.host, port: simulator.port))"
-        if isJSON {
-            let ready: JSONValue = ["listening": .string(url), "port": .integer(simulator.port)]
-            context.console.writeLine(ready.text())
-        } else {
-            context.console.writeLine("listening on \(url)")
-        }
+        sayReady(at: url, port: simulator.port, isJSON: isJSON, context.console)
         _ = await Interruption.wait()
         simulator.stop()
         let figures = simulator.figures
         context.console.writeLine(isJSON ? figures.json.text() : figures.text)
         if let failure = simulator.failure { throw CommandFailure(.failed, failure) }
         return .done
+    }
+
+    /// The first line of whatever stands in for something.
+    static func sayReady(at url: String, port: UInt16, isJSON: Bool, _ console: Console) {
+        let ready: JSONValue = ["listening": .string(url), "port": .integer(port)]
+        console.writeLine(isJSON ? ready.text() : "listening on \(url)")
     }
 }

@@ -40,12 +40,16 @@ struct SimulatorOptions: Sendable {
         try self.init(configuration, arguments, port: 2198)
     }
 
-    private init(_ service: SimulatorConfiguration, _ arguments: ParsedArguments, port: UInt16) throws {
+    /// `--listen`, by default this port of 127.0.0.1.
+    static func address(_ arguments: ParsedArguments, port: UInt16) throws -> ListenAddress {
         let usual = ListenAddress(host: "127.0.0.1", port: port)
-        address =
-            try arguments.parsed("listen", else: "is not an IP address and a port, such as \(usual)") {
-                ListenAddress($0)
-            } ?? usual
+        return try arguments.parsed("listen", else: "is not an IP address and a port, such as \(usual)") {
+            ListenAddress($0)
+        } ?? usual
+    }
+
+    private init(_ service: SimulatorConfiguration, _ arguments: ParsedArguments, port: UInt16) throws {
+        address = try Self.address(arguments, port: port)
         authorityPath = arguments.value("write-ca")
         var configuration = service
         configuration.address = address.host

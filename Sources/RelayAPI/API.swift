@@ -24,9 +24,10 @@ package final class API: RequestHandler {
     let localStreams: Slots
     /// Streams of all that there is: they share one look at the store, and so may be many.
     let watchers = Slots(limit: 2048, each: 1024)
-    private let openSessions = SessionCheck()
+    /// Whether the sessions are still open that streams were opened with.
+    private let openSessions = RecentLooks<[UInt8], Bool>(interval: 1000, most: 4096)
     let tokenCache = TokenCache()
-    let campaignLooks = CampaignLooks()
+    let campaignLooks = RecentLooks<CampaignKey, CampaignLook>(interval: CampaignLook.interval, most: 256)
     /// What everybody who watches sees.
     package let live = LiveLook()
     /// What waits for somebody else's server, or takes long, by app.
@@ -227,7 +228,7 @@ package final class API: RequestHandler {
     private func watch(_ caller: Caller) -> TokenWatch? {
         if let secret = caller.session {
             return TokenWatch { [sessions, openSessions] in
-                try openSessions.isGood(secret.hash) { try sessions.isGood(secret) }
+                try openSessions.look(at: secret.hash) { try sessions.isGood(secret) } ?? false
             }
         }
         return caller.token.map { hash in TokenWatch { [self] in try token(hash) != nil } }

@@ -42,6 +42,18 @@ final class CampaignEvents: ByteSource {
     }
 }
 
+/// A campaign as all see it who watch it at a time.
+struct CampaignLook: Sendable {
+    /// Milliseconds for which one look serves all of them.
+    static let interval: Int64 = 100
+
+    var state: CampaignState
+    /// Pushes on their way.
+    var inFlight: Int64
+    /// The campaign as it is sent.
+    var body: [UInt8]
+}
+
 /// When an event stream says something (CONTRACT: "a campaign object each second while it moves, and at every state
 /// change"). Pure: the time is a parameter, in milliseconds of a monotonic clock.
 struct EventPacing {
@@ -55,7 +67,7 @@ struct EventPacing {
 
     static let interval: Int64 = 1000
     static let silence: Int64 = 15_000
-    /// How often the campaign is looked at: a state change is sent within that time, and what a look is old (`CampaignLooks`).
+    /// How often the campaign is looked at: a state change is sent within that time, and what a look is old (`CampaignLook`).
     static let look: Int64 = 200
 
     private var lastState: CampaignState?

@@ -24,8 +24,8 @@ extension RelayFleetTests {
             "the database is away for 7 s", [(campaign, trial.fleet.devices)], by: owner, interruptions: 0)
     }
 
-    /// A synchronous standby has all that was recorded, the relays' places and leases among it.
-    @Test(Self.inFull) func aDatabaseThatFailsOverLosesNothing() throws {
+    /// Two relays that know both servers, of which the second follows the first, asynchronously.
+    private func followedPrimary() throws -> (PostgresServer, PostgresServer, RelayTrial) {
         let primary = try PostgresServer.durable()
         let standby = try PostgresServer.durable(standbyOf: primary, ["synchronous_standby_names = ''"])
         let way =
@@ -35,6 +35,12 @@ extension RelayFleetTests {
         _ = try trial.until("the standby does not follow") {
             try primary.number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") > 0 ? true : nil
         }
+        return (primary, standby, trial)
+    }
+
+    /// A synchronous standby has all that was recorded, the relays' places and leases among it.
+    @Test(Self.inFull) func aDatabaseThatFailsOverLosesNothing() throws {
+        let (primary, standby, trial) = try followedPrimary()
         try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try primary.sql("SELECT pg_reload_conf()")
         let (campaign, owner) = try trial.beginCampaign()
@@ -52,15 +58,7 @@ extension RelayFleetTests {
 
     /// What the standby had not got is sent again, with the same ids; whoever has a place there goes on with it.
     @Test(Self.inFull) func aDatabaseThatFailsOverBehindItsPrimary() throws {
-        let primary = try PostgresServer.durable()
-        let standby = try PostgresServer.durable(standbyOf: primary, ["synchronous_standby_names = ''"])
-        let way =
-            "host=\(primary.folder),\(standby.folder) port=\(primary.port),\(standby.port) user=\(PostgresServer.superuser) "
-            + "dbname=postgres"
-        let trial = try RelayTrial(devices: 3_000, seconds: 15, on: primary, ways: [0: way, 1: way])
-        _ = try trial.until("the standby does not follow") {
-            try primary.number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") > 0 ? true : nil
-        }
+        let (primary, standby, trial) = try followedPrimary()
         let (campaign, owner) = try trial.beginCampaign()
         // From here on it gets nothing.
         try standby.sql("ALTER SYSTEM SET primary_conninfo = ''")

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayAPI
 
 @Suite("One look at a campaign for all who watch it")
-struct CampaignLooksTests {
+struct RecentLooksTests {
     private let time = TimeOfTest()
     private let look = CampaignLook(state: .running, inFlight: 3, body: [1])
 
@@ -17,11 +17,13 @@ struct CampaignLooksTests {
 
     @Test("A thousand watchers ask the store once in each interval")
     func many() throws {
-        let looks = CampaignLooks { [time] in time.now.withLock { $0 } }
+        let looks = RecentLooks<CampaignKey, CampaignLook>(interval: CampaignLook.interval, most: 256) { [time] in
+            time.now.withLock { $0 }
+        }
         let (one, other) = (CampaignKey(row: 1), CampaignKey(row: 2))
         var asked = 0
         for turn in 0..<3 {
-            time.now.withLock { $0 = Int64(turn) * CampaignLooks.interval }
+            time.now.withLock { $0 = Int64(turn) * CampaignLook.interval }
             for _ in 0..<1000 {
                 let found = try looks.look(at: one) {
                     asked += 1
