@@ -74,7 +74,7 @@ import Testing
         ("etc/VERSIONS.md", "A device that registers later, with an old version, gets no push of that"),
         ("etc/VERSIONS.md", "as the secret is the file's whole text, `whsec_…` included"),
         ("etc/ANDROID.md", "Answers and lists of the relay have it as `apnsId`, whatever the platform."),
-        ("etc/OPERATING.md", "add `--for-spreadsheet`"),
+        ("etc/ANSWERS.md", "add `--for-spreadsheet`"),
     ])
     func whatAnOperatorHasToKnowIsSaid(document: String, words: String) throws {
         #expect(try Self.text(document).contains(words))

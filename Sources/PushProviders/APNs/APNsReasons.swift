@@ -6,7 +6,7 @@ extension APNsProvider {
     /// The relay's own, beside those of APNs.
     private static let ownReasons = PushOutcome.transportReasons.union(["MalformedDeviceToken"])
 
-    /// All that a push can have, but for an answer's bare status. The operator's guide explains each.
+    /// All that a push can have, but for an answer's bare status. etc/TROUBLESHOOTING.md explains each.
     package static let reasons = APNsReaction.reasons.union(ownReasons)
 
     package var knownReasons: Set<String> { Self.reasons }

@@ -200,7 +200,7 @@ package struct FCMProvider: PushProvider {
 
     // MARK: Words
 
-    /// All that a push can have, but for an answer's bare status. The operator's guide explains each.
+    /// All that a push can have, but for an answer's bare status. etc/TROUBLESHOOTING.md explains each.
     package static let reasons: Set<String> = FCMReaction.reasons.union(PushOutcome.transportReasons).union([
         "MalformedDeviceToken", "PayloadTooLarge",
     ])
