@@ -72,7 +72,7 @@ import Testing
         ("etc/PROXIES.md", "map $http_x_app_platform$http_user_agent $app_platform"),
         ("etc/PROXIES.md", "`message` stands there, too, where the bump brought one"),
         ("etc/VERSIONS.md", "A device that registers later, with an old version, gets no push of that"),
-        ("etc/VERSIONS.md", "as the secret is the file's whole text, `whsec_…` included"),
+        ("etc/SOURCES.md", "as the secret is the file's whole text, `whsec_…` included"),
         ("etc/ANDROID.md", "Answers and lists of the relay have it as `apnsId`, whatever the platform."),
         ("etc/ANSWERS.md", "add `--for-spreadsheet`"),
     ])

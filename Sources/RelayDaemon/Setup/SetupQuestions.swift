@@ -67,7 +67,7 @@ struct SetupQuestions {
         guard let arrival = choices.first(where: { $0.rawValue == text }) else {
             throw UsageError(
                 text == "store"
-                    ? "--versions: Google Play is asked with a key of its own; take webhook or command, and see VERSIONS.md"
+                    ? "--versions: Google Play is asked with a key of its own; take webhook or command, and see SOURCES.md"
                     : "--versions: \"\(text)\" is not one of \(words)")
         }
         return arrival
