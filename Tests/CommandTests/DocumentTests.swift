@@ -80,6 +80,16 @@ import Testing
         #expect(try Self.text(document).contains(words))
     }
 
+    /// Whoever has that question finds the page by it.
+    @Test func eachPageAnswersOneQuestionAndTheReadmeLeadsToIt() throws {
+        let readme = try Self.text("README.md")
+        for page in try Self.documents() where page.hasPrefix("etc/") {
+            let title = try #require(try Self.text(page).split(separator: "\n").first)
+            #expect(title.hasPrefix("# ") && title.hasSuffix("?"), "\(page): \(title)")
+            #expect(readme.contains("](\(page))"), "\(page)")
+        }
+    }
+
     @Test func theReadmeIsForANewcomer() throws {
         #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1300)
     }

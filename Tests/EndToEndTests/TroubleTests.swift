@@ -319,7 +319,7 @@ import Testing
     private func compare(_ parts: [String]) throws {
         if ProcessInfo.processInfo.environment["RELAY_RECORD"] != nil {
             let text = """
-                # What is said in fifteen troubles
+                # What does it say in fifteen troubles?
 
                 What `/readyz` and `upgrade-relay campaigns watch` say, side by side, as a test has it from the real relay
                 (`Tests/EndToEndTests/TroubleTests.swift`). `campaigns show` and the API's `reason` have the words of `watch`.
