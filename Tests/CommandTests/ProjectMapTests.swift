@@ -60,6 +60,21 @@ import Testing
         }
     }
 
+    /// A limit counts the wait for a place too (`Trait.ownThread`): a shorter one fails where the machine is slow.
+    @Test func everyTimeLimitIsAnHour() throws {
+        let folder = ManualTests.root.appending(path: "Tests")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        var limits = 0
+        for file in files {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for limit in text.matches(of: /\.timeLimit\(\.minutes\((?<minutes>\d+)\)\)/) {
+                #expect(limit.minutes == "60", "\(file)")
+                limits += 1
+            }
+        }
+        #expect(limits > 20)
+    }
+
     @Test func eachRoomKnowsWhatTheMapSays() throws {
         let manifest = try Self.manifest()
         var rooms = 0

@@ -37,8 +37,7 @@ import WireFormat
         #expect(figures.requests == 3 && figures.accepted == 1 && figures.tokenRequests == 1)
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func manyRequestsAreOnOneConnectionAndEachWaitsForTheAnswerBefore() throws {
+    @Test func manyRequestsAreOnOneConnectionAndEachWaitsForTheAnswerBefore() throws {
         let server = try server { $0.latency = .milliseconds(5) }
         let access = try server.accessToken()
         let before = server.simulator.figures.connectionsOpened
