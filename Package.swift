@@ -226,7 +226,13 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["Simulation", "StorePeers", "PrivatePostgres"], path: "Tests/Simulate",
             swiftSettings: strict),
-        tests("SimulationTests", ["Simulation", "StorePeers", "PrivatePostgres"]),
+        tests(
+            "SimulationTests",
+            [
+                "Simulation", "StorePeers", "PrivatePostgres", "TestStores", "RelayStore", "RelayEngine",
+                "UpgradeRules", "Threading",
+                "FaultInjection",
+            ]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["Threading", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules", "FaultInjection"]),

@@ -26,6 +26,8 @@ typedef struct {
 typedef struct {
     sqlite3 *handle;
     char *path;
+    /// What it was opened with: another program may have asked for other result codes (SQLITE_OPEN_EXRESCODE).
+    int flags;
     int is_used;
     statement_t *statements;
     int count, room;
@@ -150,7 +152,7 @@ int sqlite3_open_v2(const char *path, sqlite3 **out, int flags, const char *vfs)
     connection_t *free_place = 0;
     for (int place = 0; is_ours && place < most_connections; place++) {
         connection_t *connection = &connections[place];
-        if (connection->handle && !connection->is_used && !strcmp(connection->path, path)) {
+        if (connection->handle && !connection->is_used && connection->flags == flags && !strcmp(connection->path, path)) {
             connection->is_used = 1;
             *out = connection->handle;
             pthread_mutex_unlock(&lock);
@@ -160,7 +162,7 @@ int sqlite3_open_v2(const char *path, sqlite3 **out, int flags, const char *vfs)
     }
     int code = real_open(path, out, flags, vfs);
     if (code == SQLITE_OK && free_place) {
-        *free_place = (connection_t){.handle = *out, .path = strdup(path), .is_used = 1};
+        *free_place = (connection_t){.handle = *out, .path = strdup(path), .flags = flags, .is_used = 1};
         relay_hook_changes(*out, path);
     }
     pthread_mutex_unlock(&lock);
