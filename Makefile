@@ -91,7 +91,8 @@ soak: build ## SOAK_PUSHES=1000000 under every fault, with kills: nothing lost, 
 test-crash: PACKAGES += postgresql
 test-crash: packages ## kills of the daemon and of its database at random moments: a campaign of 100,000 and 24 kills, imports, migrations
 	$(SWIFT) build --build-tests
-	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests|FullServerTests'
+	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all TRANSFERS=all $(SWIFT) test --skip-build \
+	    --filter 'Crashed|StoreFaultTests|TransferTests|DiskTests|FullServerTests'
 
 test-fleet: PACKAGES += postgresql faketime
 test-fleet: packages ## two and three real relays on one database: kills, suspensions, cuts, clocks, failover; the push service's record is the judge

@@ -38,9 +38,7 @@ struct PostgresOutsideWriter: OutsideWriter {
     let connection: PostgresConnection
 
     init() throws {
-        connection = try TestDatabase().connect()
-        try PostgresSchema(name: "upgrade_relay", release: "1").grow(
-            connection, at: Timestamp(seconds: 1), until: .soon)
+        connection = try TestDatabase.ofNewStore().connect()
     }
 
     func write(_ sql: String) throws -> Bool {

@@ -20,7 +20,7 @@ struct PostgresConformanceTests {
 
     @Test(arguments: ConformanceCase.all.filter { $0.ability == nil })
     func holds(_ rule: ConformanceCase) async throws {
-        let database = try TestDatabase()
+        let database = try TestDatabase.ofNewStore()
         let store = try database.store()
         // To open one takes longer than most rules.
         let second = rule.isOfTwo ? try database.store() : nil
@@ -34,7 +34,7 @@ struct PostgresConformanceTests {
 
     @Test("A copy is the server's to make")
     func snapshot() throws {
-        let store = try TestDatabase().store()
+        let store = try TestDatabase.ofNewStore().store()
         defer { store.close() }
         let error = try #require(throws: StoreError.self) { try store.snapshot { _ in true } }
         #expect(error.hint?.contains("pg_dump") == true)

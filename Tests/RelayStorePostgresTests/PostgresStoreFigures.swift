@@ -30,7 +30,7 @@ struct PostgresStoreFigures {
     }
 
     @Test(.ownMachine, .enabled(if: PostgresServer.isInstalled && PostgresFigures.rows > 0)) func campaign() throws {
-        let store = try TestDatabase().store()
+        let store = try TestDatabase.ofNewStore().store()
         defer { store.close() }
         let all = PostgresFigures.rows
         for turn in ["import", "the same import again"] {

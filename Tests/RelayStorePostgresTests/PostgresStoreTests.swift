@@ -54,7 +54,7 @@ struct PostgresStoreTests {
 
     @Test("Imports of the same devices in every order neither wait for each other for ever nor count one twice")
     func importsThatCross() throws {
-        let store = try TestDatabase().store()
+        let store = try TestDatabase.ofNewStore().store()
         defer { store.close() }
         try together(6) { [app, now] index in
             for round in 0..<4 {
@@ -72,7 +72,7 @@ struct PostgresStoreTests {
 
     @Test("Logins while outcomes are recorded: each device that comes up to the requirement counts once")
     func loginsBesideCommits() throws {
-        let store = try TestDatabase().store()
+        let store = try TestDatabase.ofNewStore().store()
         defer { store.close() }
         try store.register(try (0..<2000).map { try device($0, "1.0") }, at: now)
         let campaign = try announce("2.0", in: store)
@@ -132,7 +132,7 @@ struct PostgresStoreTests {
 
     @Test("The same commit twice, and an older owner's, are recorded once and not at all")
     func fenced() throws {
-        let store = try TestDatabase().store()
+        let store = try TestDatabase.ofNewStore().store()
         defer { store.close() }
         try store.register(try (0..<10).map { try device($0) }, at: now)
         let campaign = try announce("2.0", in: store)

@@ -16,12 +16,30 @@ struct TestDatabase {
     let server: PostgresServer
     let name: String
 
+    /// With an empty schema.
     init(on server: PostgresServer? = nil) throws {
-        self.server = try server ?? PostgresServer.shared.get()
-        name = "test_\(Self.count.wrappingAdd(1, ordering: .relaxed).newValue)"
-        let owner = try Self.dialer(self.server.conninfo()).dial(.requests, until: .soon)
-        try owner.execute("CREATE DATABASE \(name) TEMPLATE template0", until: .soon)
+        try self.init(on: server ?? PostgresServer.shared.get(), like: "template0")
         try connect().execute("CREATE SCHEMA upgrade_relay", until: .soon)
+    }
+
+    private init(on server: PostgresServer, like template: String) throws {
+        self.server = server
+        name = "test_\(Self.count.wrappingAdd(1, ordering: .relaxed).newValue)"
+        let owner = try Self.dialer(server.conninfo()).dial(.requests, until: .soon)
+        try owner.execute("CREATE DATABASE \(name) TEMPLATE \(template)", until: .soon)
+    }
+
+    private static let newStore = Result {
+        let database = try TestDatabase()
+        try database.store().close()
+        return database
+    }
+
+    /// With an empty store of this release: made once in a process, for to bring one through all steps of the schema takes longer than
+    /// most tests.
+    static func ofNewStore() throws -> TestDatabase {
+        let template = try newStore.get()
+        return try TestDatabase(on: template.server, like: template.name)
     }
 
     var conninfo: String { server.conninfo(database: name) }

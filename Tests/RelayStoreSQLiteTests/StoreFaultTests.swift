@@ -21,8 +21,10 @@ struct StoreFaultTests {
     private static let now = Timestamp(seconds: 1_700_000_000)
     private static let draft = CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(60))
 
-    /// In the suite a fault comes at every ninth call, from a random one on; with `STORE_FAULTS=all` at each.
-    private static let step = ProcessInfo.processInfo.environment["STORE_FAULTS"] == "all" ? 1 : 9
+    /// In the suite a fault comes at every ninth call, from a random one on, and while a store is made, which takes hundreds, at every
+    /// thirtieth; with `STORE_FAULTS=all` at each.
+    private static let (step, openingStep) =
+        ProcessInfo.processInfo.environment["STORE_FAULTS"] == "all" ? (1, 1) : (9, 30)
 
     private let directory: TemporaryDirectory
     /// A store with devices, a campaign half done, and one that is not planned yet.
@@ -192,7 +194,7 @@ struct StoreFaultTests {
         let fresh = try SQLiteStore(path: healthy)
         let wanted = (try fresh.inspect(schema), try fresh.inspect("SELECT * FROM version_seen"))
         fresh.close()
-        for call in Swift.stride(from: Int.random(in: 1...Self.step), through: .max, by: Self.step) {
+        for call in Swift.stride(from: Int.random(in: 1...Self.openingStep), through: .max, by: Self.openingStep) {
             let path = directory.file("\(kind)-\(call).db")
             try prepare(path, version)
             let faults = StoreFaults(path: path)

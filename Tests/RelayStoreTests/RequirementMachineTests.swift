@@ -183,10 +183,10 @@ import UpgradeRules
     }
 
     @Test(
-        "Two thousand histories: pushed implies forced, no gate moves a campaign's facts, each wait has a person's way out"
+        "A thousand histories: pushed implies forced, no gate moves a campaign's facts, each wait has a person's way out"
     )
     func histories() throws {
-        for seed in 1...2_000 {
+        for seed in 1...1_000 {
             var chance = Chance(generator: SeededGenerator(seed: UInt64(seed)))
             var subject = RequirementSubject()
             subject.hasStore = chance.below(3) > 0

@@ -14,14 +14,15 @@ struct PostgresSimulationTests {
         Simulation(storage: try PostgresStorage(on: PostgresServer.shared.get()))
     }
 
-    /// Each mended fault that has to do with the store, on the other one. The rest is decided above the stores.
+    /// The mended faults that have to do with the store, on the other one: a third of them, others in each run. The rest is decided above
+    /// the stores.
     @Test func whatWasMendedHolds() throws {
         let simulation = try Self.simulation()
         let ofStores: Set<OperationKind> = [.diskFails, .crash, .kill, .otherProgram, .deleteRows, .prune, .backUp]
         let all = try KeptScript.all(in: SimulationTests.folder.appending(path: "Kept").path)
         let kepts = all.filter { $0.script.operations.contains { ofStores.contains($0.kind) } }
         #expect(kepts.count > 30)
-        for kept in kepts {
+        for kept in kepts.shuffled().prefix(kepts.count / 3) {
             let violation = try simulation.breaks(kept.script, kept.rule)
             #expect(violation == nil, "\(kept.name) (\(kept.fault)) is back: \(violation?.text ?? "")")
         }
@@ -45,7 +46,7 @@ struct PostgresSimulationTests {
     /// All that people, phones, push services and receivers see is the same, line by line.
     @Test func aHistoryIsTheSameOnBothStores() throws {
         let (one, other) = (try Simulation(), try Self.simulation())
-        for seed: UInt64 in 31...40 {
+        for seed: UInt64 in 31...35 {
             var drawing = Drawing(seed: seed)
             var script = drawing.script(length: 40)
             // A disk fails at another place of each, only SQLite makes backups, only PostgreSQL keeps outcomes of a device whose row is
