@@ -41,8 +41,8 @@ extension CommandEntry {
         case (let path?, nil):
             return try WebhookSecret(SimulatorOptions.contents(path, option: "secret"))
         case (nil, let path?):
-            let secret = Array("whsec_\(Base64.encode(try RandomBytes.make(32)))".utf8)
-            try PrivateFile.write(secret, to: path)
+            let secret = try WebhookSecret.made()
+            try PrivateFile.write(Array(secret.utf8), to: path)
             return try WebhookSecret(secret)
         default:
             throw UsageError("one of --secret and --write-secret is needed: what the relay signs with")

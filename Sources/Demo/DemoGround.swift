@@ -53,7 +53,7 @@ struct DemoGround: Sendable {
         _ simulators: [(platform: DemoPlatform, simulator: PushSimulator)], store: (_ node: String?) -> JSONValue,
         ratePerSecond: Int? = nil
     ) throws {
-        try PrivateFile.write(Array("whsec_\(Base64.encode(webhookKey))\n".utf8), to: secretPath)
+        try PrivateFile.write(Array("\(WebhookSecret.text(webhookKey))\n".utf8), to: secretPath)
         let app = JSONValue.object(
             try simulators.map { platform, simulator in
                 let authority = "\(directory)/\(platform.rawValue)-ca.pem"

@@ -7,13 +7,13 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private static func documents() throws -> [String] {
+    static func documents() throws -> [String] {
         let etc = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "etc").path)
         return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
             + etc.filter { $0.hasSuffix(".md") }.map { "etc/\($0)" }
     }
 
-    private static func text(_ path: String) throws -> String {
+    static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 

@@ -14,10 +14,13 @@ import Testing
         let end = try #require(readme.range(of: "## First real use"))
         let blocks = readme[begin.upperBound..<end.lowerBound].matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
         try #require(blocks.count == 4)
+        // "What became of it", asked of that campaign; the block before it is for Apple and systemd.
+        let asking = readme[end.upperBound...].matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
+        try #require(asking.count == 2 && asking[1].contains("users explain"))
         let folder = try TestFolder.make()
         let (apns, api) = (try Loopback.ReservedPort(), try Loopback.ReservedPort())
         // Places of its own, so that it may run beside others; the binary is there already.
-        var script = blocks.joined()
+        var script = (blocks + [asking[1]]).joined()
         for (text, new) in [
             ("make build\n", ""), ("PATH=$PWD/.build/release:$PATH\nmkdir /tmp/relay", "mkdir -p /tmp/relay"),
             ("/tmp/relay", folder), ("https://127.0.0.1:2197", "https://127.0.0.1:\(apns.port)"),
@@ -37,6 +40,7 @@ import Testing
         #expect(result.status == 0, "\(result.output) \(result.errors)")
         #expect(result.output.contains(#/com\.example\.app +ios +2\.0\.0 +completed +3 +100% +1 /#), "\(result.output)")
         #expect(result.output.contains(/accepted/), "\(result.output)")
+        #expect(result.output.contains(/pushes accepted +1\n/), "\(result.output)")
     }
 
     /// What starts the stand-ins starts them.

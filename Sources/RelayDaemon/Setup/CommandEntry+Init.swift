@@ -15,8 +15,7 @@ extension CommandEntry {
         let files = SetupFiles(configuration: configuration, replaces: arguments.flag("force"))
         let key = try checkedKey(answers)
         try files.check(key: key)
-        let secret = "whsec_" + Base64.encode(try RandomBytes.make(32))
-        try files.write(key: key, secret: Array(secret.utf8))
+        try files.write(key: key, secret: Array(WebhookSecret.made().utf8))
         var environment = context.environment
         if configuration.isOfService { environment["CREDENTIALS_DIRECTORY"] = configuration.secretsDirectory }
         let result = try check(

@@ -22,7 +22,7 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
         guard !bytes.isEmpty else { throw SigningError(.invalid, "a webhook secret is needed; it was empty") }
         textKey = bytes
-        let prefix = Array("whsec_".utf8)
+        let prefix = Array(Self.prefix.utf8)
         if bytes.starts(with: prefix) {
             guard let key = Base64.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)), !key.isEmpty
             else {
@@ -35,6 +35,15 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
             standardKey = bytes
         }
     }
+
+    /// What a secret of Standard Webhooks begins with.
+    private static let prefix = "whsec_"
+
+    /// A key as the text that its file holds, and that both sides are given.
+    package static func text(_ key: [UInt8]) -> String { prefix + Base64.encode(key) }
+
+    /// A new one of 32 random bytes: 24 to 64 are right (Standard Webhooks, "Symmetric signatures").
+    package static func made() throws -> String { text(try RandomBytes.make(32)) }
 
     package init(_ text: String) throws(SigningError) {
         try self.init(Array(text.utf8))
