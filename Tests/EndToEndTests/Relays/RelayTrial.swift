@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import HookReceiver
 import OwnThread
 import PrivatePostgres
 import PushSimulator
@@ -20,6 +21,8 @@ final class RelayTrial {
     let fleet: Fleet
     /// Of both apps' Android side, which are of one project.
     let fcm: PushSimulator
+    /// Whom the leader tells of each campaign.
+    let receiver: HookReceiver
     /// nil: it was killed.
     private(set) var relays: [RelayProcess?] = []
     private let begun = ContinuousClock.now
@@ -52,6 +55,12 @@ final class RelayTrial {
         fcm = try PushSimulator(android)
         try fcm.start()
         try Data(fcm.accountFile ?? []).write(to: folder.appending(path: "account.json"))
+        receiver = try HookReceiver()
+        try Data(HookReceiver.secret.utf8).write(to: folder.appending(path: "hook-secret"))
+        let notify = """
+            notify: [{ url: "\(receiver.url)", secret: { file: "\(folder.path)/hook-secret" } }],
+            apps:
+            """
         let side = """
             , android: {
               downloadUrl: "https://play.google.com/store/apps/details?id=app",
@@ -69,7 +78,7 @@ final class RelayTrial {
                 text.replacing(
                     "sqlite: { path: \"\(bench.path("relay.db"))\" }",
                     with: "postgres: { url: \"\(way)\", node: \"relay-\(number)\" }"
-                ).replacing("control.sock", with: "control-\(number).sock")
+                ).replacing("control.sock", with: "control-\(number).sock").replacing("apps:", with: notify)
             // The same app once more, under another name and topic.
             let first = own.range(of: "\"\(Workbench.app)\": {").map { own[$0.lowerBound...] } ?? ""
             let entry = first.range(of: "} } },").map { first[..<$0.lowerBound] } ?? ""
@@ -84,6 +93,7 @@ final class RelayTrial {
     deinit {
         for relay in relays { relay?.kill() }
         fcm.stop()
+        receiver.stop()
     }
 
     /// - Parameter environment: what is in its environment beside ours.
@@ -256,6 +266,7 @@ final class RelayTrial {
         #expect(ledger == pushed, "\(name): the ledger is the record")
         let figures = bench.simulator.figures
         #expect(figures.duplicates <= Self.inFlight * interruptions, "\(name): told twice")
+        try judgeWebhooks(name, campaigns.map(\.id), interruptions: interruptions)
         let check = try bench.command("store", "check", "--config", bench.path("relay-\(number).json5"))
         #expect(check.output.contains("the store is sound"), "\(name): \(check)")
         print(
@@ -263,6 +274,24 @@ final class RelayTrial {
             | \(name) | \(wanted.count) | \(interruptions) | \(wanted.count - Set(pushed.keys).count) \
             | \(figures.duplicates) | \(note) | \(Int((ContinuousClock.now - begun) / .milliseconds(1))) ms |
             """)
+    }
+
+    /// Each event of a campaign has one id, whoever was the leader when it was told, and comes again only where that one was interrupted.
+    private func judgeWebhooks(_ name: String, _ campaigns: [String], interruptions: Int) throws {
+        for campaign in campaigns {
+            func isEnd(_ hook: HookReceiver.Delivery) -> Bool {
+                hook.type == "campaign.completed" && hook.data["id"] as? String == campaign
+            }
+            #expect(
+                receiver.wait { $0.contains(where: isEnd) }, "\(name): nobody is told of the end of \(campaign)\n\(log)"
+            )
+            let told = receiver.deliveries.filter { $0.data["id"] as? String == campaign }
+            #expect(told.allSatisfy { $0.isVerified }, "\(name)")
+            #expect(Set(told.filter(isEnd).map(\.id)).count == 1, "\(name): the end is told as two")
+            let (all, events) = (told.count, Set(told.map(\.id)).count)
+            #expect(events >= 2, "\(name): begun and completed")
+            #expect(all - events <= interruptions, "\(name): \(all) webhooks of \(events) events")
+        }
     }
 
     private func deliveries(_ campaign: String, by number: Int) throws -> [[String: Any]] {
