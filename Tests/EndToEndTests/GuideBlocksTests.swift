@@ -25,10 +25,10 @@ import Testing
         "ANDROID": [
             Step(before: "echo '{}' > example-project-1a2b3c.json", after: "[ -s secrets/fcm-account ]"),
             Step(
-                says: ["ready"],
+                says: ["listening on"],
                 replacing: [("--write-ca fcm-ca.pem", "--write-ca fcm-ca.pem --listen 127.0.0.1:0 > said &")],
                 after:
-                    "until grep ready said; do sleep 0.1; done; kill %1; wait; [ -s account.json ] && [ -s fcm-ca.pem ]"
+                    "until grep listening said; do sleep 0.1; done; kill %1; wait; [ -s account.json ] && [ -s fcm-ca.pem ]"
             ),
         ],
         "APPS": [
@@ -96,6 +96,7 @@ import Testing
         try bench.start()
         let address = try #require(bench.relay?.address)
         var script = """
+            trap 'kill $(jobs -p) 2> /dev/null || :' EXIT
             cd '\(bench.folder.path)'; mkdir secrets; cp webhook-secret secrets
             PATH=$(dirname "$0"):$PATH
             export UPGRADE_RELAY_CONFIG='\(bench.path("config.json5"))'
@@ -113,7 +114,10 @@ import Testing
             script += "\(step.before)\nmark \(index)\n\(block)\n\(step.after)\n"
         }
         let result = try CommandResult.of(
-            ["60", "bash", "-eu", "-o", "pipefail", "-c", script + "\nmark end\n", CommandResult.binary().path],
+            [
+                "--kill-after=5", "60", "bash", "-eu", "-o", "pipefail", "-c", script + "\nmark end\n",
+                CommandResult.binary().path,
+            ],
             program: URL(filePath: "/usr/bin/timeout"))
         #expect(result.status == 0, "\(page): \(result.output) \(result.errors)")
         for (index, step) in steps.enumerated() {

@@ -36,11 +36,12 @@ final class Threads: TaskExecutor {
 
     private func run() -> Never {
         // Writing to somebody who has gone must fail the test, not end its process. Of this thread and of those that the test
-        // starts alone: what the process does with signals is not a test's to change.
+        // starts alone: what the process does with signals is not a test's to change. Nothing else is blocked: a program that is started
+        // here inherits the mask (signal(7)), and libdispatch's threads block nearly all, so that timeout(1) would never end one.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        pthread_sigmask(SIG_SETMASK, &signals, nil)
         while true {
             news.wait()
             let job = state.withLock { $0.jobs.removeFirst() }
