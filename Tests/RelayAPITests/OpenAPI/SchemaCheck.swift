@@ -10,6 +10,8 @@ struct SchemaCheck {
 
     /// Every fault with its place; empty when the value is of the schema.
     func faults(_ value: JSONValue, _ schema: JSONValue, at place: String = "$") -> [String] {
+        if schema == .bool(true) { return [] }
+        if schema == .bool(false) { return ["\(place): is not to be there"] }
         guard case .object(let keywords) = schema else { return ["\(place): the schema is no object"] }
         return keywords.flatMap { faults(value, $0.name, $0.value, keywords, at: place) }
     }
@@ -60,6 +62,13 @@ struct SchemaCheck {
             }
         case ("additionalProperties", let others):
             return additional(value, others, keywords, at: place)
+        case ("propertyNames", let schema):
+            guard case .object(let members) = value else { return [] }
+            return members.flatMap { faults(.string($0.name), schema, at: "\(place).\($0.name)") }
+        case ("minProperties", .number(let text)), ("maxProperties", .number(let text)):
+            guard case .object(let members) = value, let limit = Int(text) else { return [] }
+            let isWithin = keyword == "minProperties" ? members.count >= limit : members.count <= limit
+            return isWithin ? [] : ["\(place): \(keyword) is \(text); it had \(members.count)"]
         case ("items", let schema):
             guard case .array(let elements) = value else { return [] }
             return elements.enumerated().flatMap { faults($0.element, schema, at: "\(place)[\($0.offset)]") }

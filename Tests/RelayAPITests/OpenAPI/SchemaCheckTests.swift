@@ -30,6 +30,8 @@ struct SchemaCheckTests {
             (#""2026-01-31T17:05:07+08:00""#, #"{"type":"string","format":"date-time"}"#),
             (#"{"x":1,"y":2}"#, #"{"type":"object","additionalProperties":{"type":"integer"}}"#),
             (#"["e\u0301"]"#, #"{"minItems":1,"items":{"pattern":"^[^\\u0000-\\u001F]{2}$"}}"#),
+            (#"{"en":1}"#, #"{"minProperties":1,"maxProperties":1,"propertyNames":{"pattern":"^[a-z]+$"}}"#),
+            (#"{"x":null}"#, #"{"not":{"properties":{"x":false}}}"#),
             ("[1,{}]", "{}"), (#"{"x":1}"#, #"{"not":{"properties":{"x":{"type":"null"}}}}"#),
         ])
     func good(value: String, schema: String) throws {
@@ -57,6 +59,10 @@ struct SchemaCheckTests {
                 #"$.x: integer is documented; got "1""#
             ),
             (#"{"x":null}"#, #"{"not":{"properties":{"x":{"type":"null"}}}}"#, "$: is what it must not be"),
+            (#"{"x":null}"#, #"{"properties":{"x":false}}"#, "$.x: is not to be there"),
+            ("{}", #"{"minProperties":1}"#, "$: minProperties is 1; it had 0"),
+            (#"{"x":1,"y":2}"#, #"{"maxProperties":1}"#, "$: maxProperties is 1; it had 2"),
+            (#"{"E":1}"#, #"{"propertyNames":{"pattern":"^[a-z]+$"}}"#, #"$.E: does not match its pattern; got "E""#),
             ("[]", #"{"minItems":1}"#, "$: minItems is 1; it had 0"),
             ("[1,2]", #"{"maxItems":1}"#, "$: maxItems is 1; it had 2"),
             (#""a\n""#, #"{"pattern":"^[^\\u0000-\\u001F]*$"}"#, "$: does not match its pattern; got \"a\n\""),
