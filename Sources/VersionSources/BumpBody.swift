@@ -15,7 +15,9 @@ package enum BumpBody {
     /// The app that a webhook's body names; nil where `readWebhook` would refuse that.
     package static func app(of bytes: [UInt8]) -> AppKey? {
         guard var fields = try? BodyFields(bytes), let app = fields.take("app")?.string,
-            let platform = fields.take("platform")?.string.flatMap(Platform.init(rawValue:))
+            let platform = fields.take("platform")?.string.flatMap(Platform.init(rawValue:)),
+            // A store that is asked for such a text fails.
+            (1...maximumApp).contains(app.unicodeScalars.count), !app.utf8.contains(0)
         else { return nil }
         return AppKey(app: app, platform: platform)
     }

@@ -104,6 +104,16 @@ struct WebhookLiveTests {
         let unknown = try bench.webhook(#"{"app":"other","platform":"ios","required":"1"}"#)
         #expect(unknown.status == 422)
         #expect(unknown.text("errors", "0", "field") == "app")
+        // No store is asked for what none keeps.
+        for (name, reason) in [
+            (#"a\u0000b"#, "a text without the character U+0000 is needed; got "),
+            (String(repeating: "a", count: 2_000), "has 1 to 255 characters; it had 2000"),
+        ] {
+            let senseless = try bench.webhook(#"{"app":"\#(name)","platform":"ios","required":"1"}"#)
+            #expect(senseless.status == 422)
+            #expect(senseless.text("errors", "0", "field") == "app")
+            #expect(senseless.text("errors", "0", "reason")?.hasPrefix(reason) == true)
+        }
     }
 
     @Test("64 KiB are taken, a byte more is 413, declared or not")
