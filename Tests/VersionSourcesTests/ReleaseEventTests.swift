@@ -192,5 +192,9 @@ struct ReleaseEventTests {
         #expect(
             throws: BodyError.fields([FieldFault("data.id", "is missing; a string is needed")])
         ) { try AppStoreConnectEvent.read(Self.bytes(#"{"data":{"type":"webhookPingCreated"}}"#)) }
+        let error = #expect(throws: BodyError.self) {
+            try AppStoreConnectEvent.read(Self.bytes(#"{"data":{"type":"webhookPingCreated","id":"a\u0000"}}"#))
+        }
+        #expect(error.map { "\($0)" }?.contains("a string without the character U+0000 is needed") == true)
     }
 }

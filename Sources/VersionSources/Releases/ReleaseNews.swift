@@ -42,8 +42,10 @@ struct EventBody {
 
     /// - Throws: `BodyError` with the field's path where there is no string.
     func text(_ path: String...) throws(BodyError) -> String {
-        if case .string(let text)? = value.find(path) { return text }
-        throw fault(path, "a string")
+        guard case .string(let text)? = value.find(path) else { throw fault(path, "a string") }
+        // A store that is asked for such a text fails.
+        guard !text.utf8.contains(0) else { throw fault(path, "a string without the character U+0000") }
+        return text
     }
 
     func bool(_ path: String...) throws(BodyError) -> Bool {
