@@ -14,10 +14,8 @@ package enum BumpBody {
 
     /// The app that a webhook's body names; nil where `readWebhook` would refuse that.
     package static func app(of bytes: [UInt8]) -> AppKey? {
-        guard var fields = try? BodyFields(bytes), let app = fields.take("app")?.string,
-            let platform = fields.take("platform")?.string.flatMap(Platform.init(rawValue:)),
-            // A store that is asked for such a text fails.
-            (1...maximumApp).contains(app.unicodeScalars.count), !app.utf8.contains(0)
+        guard var fields = try? BodyFields(bytes), let app = appName(&fields),
+            let platform = fields.take("platform")?.string.flatMap(Platform.init(rawValue:))
         else { return nil }
         return AppKey(app: app, platform: platform)
     }
@@ -29,10 +27,7 @@ package enum BumpBody {
         _ bytes: [UInt8], schemes: (AppKey) -> [String] = { _ in [] }
     ) throws(BodyError) -> VersionBump {
         var fields = try BodyFields(bytes)
-        let app = fields.requiredString("app", example: "com.example.app")
-        if let app, app.isEmpty || app.unicodeScalars.count > maximumApp {
-            fields.refuse("app", "has 1 to \(maximumApp) characters; it had \(app.unicodeScalars.count)")
-        }
+        let app = appName(&fields)
         let name = fields.requiredString("platform", example: "ios")
         let platform = name.flatMap(Platform.init(rawValue:))
         if let name, platform == nil {
@@ -50,6 +45,16 @@ package enum BumpBody {
     ) throws(BodyError) -> VersionBump {
         var fields = try BodyFields(bytes)
         return try read(&fields, app: app, schemes: schemes)
+    }
+
+    private static func appName(_ fields: inout BodyFields) -> String? {
+        guard let name = fields.requiredString("app", example: "com.example.app") else { return nil }
+        let length = name.unicodeScalars.count
+        guard (1...maximumApp).contains(length) else {
+            fields.refuse("app", "has 1 to \(maximumApp) characters; it had \(length)")
+            return nil
+        }
+        return name
     }
 
     private static func read(

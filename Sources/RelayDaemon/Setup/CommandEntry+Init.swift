@@ -5,7 +5,6 @@ import Signing
 package import Terminal
 import Threading
 import UpgradeRules
-import WireFormat
 
 extension CommandEntry {
     /// Writes the first configuration, checks it, and says what comes next.

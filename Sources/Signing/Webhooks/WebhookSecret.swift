@@ -4,6 +4,9 @@ import WireFormat
 
 /// A secret that a sender of webhooks signs with.
 package struct WebhookSecret: Sendable, CustomStringConvertible {
+    /// What a secret of Standard Webhooks begins with.
+    private static let prefix = "whsec_"
+
     /// The key of Standard Webhooks' HMAC.
     let standardKey: [UInt8]
     /// The key of GitHub's HMAC: the secret as it stands.
@@ -36,18 +39,15 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a secret of Standard Webhooks begins with.
-    private static let prefix = "whsec_"
+    package init(_ text: String) throws(SigningError) {
+        try self.init(Array(text.utf8))
+    }
 
     /// A key as the text that its file holds, and that both sides are given.
     package static func text(_ key: [UInt8]) -> String { prefix + Base64.encode(key) }
 
     /// A new one of 32 random bytes: 24 to 64 are right (Standard Webhooks, "Symmetric signatures").
     package static func made() throws -> String { text(try RandomBytes.make(32)) }
-
-    package init(_ text: String) throws(SigningError) {
-        try self.init(Array(text.utf8))
-    }
 
     package func verifies(_ app: String) -> Bool { apps?.contains(app) ?? true }
 
