@@ -4,8 +4,7 @@ import Testing
 
 /// The documents lead to one another, and the first one stays short.
 @Suite struct DocumentTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = ManualTests.root
 
     static func documents() throws -> [String] {
         let etc = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "etc").path)
@@ -13,15 +12,11 @@ import Testing
             + etc.filter { $0.hasSuffix(".md") }.map { "etc/\($0)" }
     }
 
-    static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appending(path: path), encoding: .utf8)
-    }
-
     /// The headings, as a link names them: in lowercase, without punctuation, hyphens for spaces.
     private static func anchors(_ path: String) throws -> Set<String> {
         var inCode = false
         var anchors: Set<String> = []
-        for line in try text(path).split(separator: "\n") {
+        for line in try ManualTests.file(path).split(separator: "\n") {
             if line.hasPrefix("```") { inCode.toggle() }
             guard !inCode, line.hasPrefix("#") else { continue }
             let title = line.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
@@ -34,7 +29,7 @@ import Testing
     @Test func everyLinkLeadsSomewhere() throws {
         var links = 0
         for document in try Self.documents() {
-            for match in try Self.text(document).matches(of: /\]\(([^)\s]+)\)/) {
+            for match in try ManualTests.file(document).matches(of: /\]\(([^)\s]+)\)/) {
                 let target = match.output.1
                 guard !target.hasPrefix("http") else { continue }
                 links += 1
@@ -57,7 +52,7 @@ import Testing
     @Test func everyPlaceThatIsNamedExists() throws {
         var places = 0
         for document in try Self.documents() where document != "CHANGELOG.md" {
-            for match in try Self.text(document).matches(of: /`((?:Sources|Tests|etc|systemd)\/[^`\s*]+)`/) {
+            for match in try ManualTests.file(document).matches(of: /`((?:Sources|Tests|etc|systemd)\/[^`\s*]+)`/) {
                 let path = Self.root.appending(path: String(match.output.1)).path
                 #expect(FileManager.default.fileExists(atPath: path), "\(document) names \(match.output.1)")
                 places += 1
@@ -77,20 +72,20 @@ import Testing
         ("etc/ANSWERS.md", "add `--for-spreadsheet`"),
     ])
     func whatAnOperatorHasToKnowIsSaid(document: String, words: String) throws {
-        #expect(try Self.text(document).contains(words))
+        #expect(try ManualTests.file(document).contains(words))
     }
 
     /// Whoever has that question finds the page by it.
     @Test func eachPageAnswersOneQuestionAndTheReadmeLeadsToIt() throws {
-        let readme = try Self.text("README.md")
+        let readme = try ManualTests.file("README.md")
         for page in try Self.documents() where page.hasPrefix("etc/") {
-            let title = try #require(try Self.text(page).split(separator: "\n").first)
+            let title = try #require(try ManualTests.file(page).split(separator: "\n").first)
             #expect(title.hasPrefix("# ") && title.hasSuffix("?"), "\(page): \(title)")
             #expect(readme.contains("](\(page))"), "\(page)")
         }
     }
 
     @Test func theReadmeIsForANewcomer() throws {
-        #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1300)
+        #expect(try ManualTests.file("README.md").split(whereSeparator: \.isWhitespace).count <= 1300)
     }
 }

@@ -13,9 +13,7 @@ import Testing
 
     /// - Parameter text: what stands before it.
     private static func block(_ kind: String, after words: String) throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: guide), encoding: .utf8)
+        let text = try Guide.text(guide)
         let from = words.isEmpty ? text.startIndex : try #require(text.firstRange(of: words)).upperBound
         let start = try #require(text[from...].firstRange(of: "```\(kind)\n"), "no \(kind) in \(guide)")
         let rest = text[start.upperBound...]

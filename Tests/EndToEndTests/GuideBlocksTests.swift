@@ -7,9 +7,6 @@ import Testing
 ///
 /// Those that a system of its own is needed for are run by `make test-service`, those of the image by `make test-image`.
 @Suite(.ownThread) struct GuideBlocksTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// One block: what has to be so before it, what it must print, and what stands in it for something of the reader's.
     private struct Step {
         var before = ""
@@ -76,14 +73,9 @@ import Testing
         ],
     ]
 
-    private static func blocks(_ page: String) throws -> [String] {
-        try String(contentsOf: root.appending(path: "etc/\(page).md"), encoding: .utf8)
-            .matches(of: /(?m)^ *```sh\n(?<text>[\s\S]*?)```/).map { String($0.text) }
-    }
-
     @Test(arguments: pages.keys.sorted()) func theBlocksOfAPageRun(_ page: String) throws {
         let steps = try #require(Self.pages[page])
-        let blocks = try Self.blocks(page)
+        let blocks = Guide.blocks(in: try Guide.text("etc/\(page).md"))
         try #require(blocks.count == steps.count)
         let bench = try Workbench()
         // Those that the blocks of APPS register.
@@ -133,13 +125,12 @@ import Testing
 
     /// No page has a block that nothing runs.
     @Test func everyPageWithCommandsIsRunBySomething() throws {
-        let service = try String(contentsOf: Self.root.appending(path: "Tests/Service/run"), encoding: .utf8)
-        let image = try String(contentsOf: Self.root.appending(path: "Tests/Image/guide"), encoding: .utf8)
-        let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "etc").path)
+        let (service, image) = (try Guide.text("Tests/Service/run"), try Guide.text("Tests/Image/guide"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: Guide.root.appending(path: "etc").path)
         var pages = 0
         for name in names where name.hasSuffix(".md") {
             let page = String(name.dropLast(3))
-            guard try !Self.blocks(page).isEmpty else { continue }
+            guard try !Guide.blocks(in: Guide.text("etc/\(name)")).isEmpty else { continue }
             pages += 1
             #expect(
                 Self.pages[page] != nil || page == "TESTING" || service.contains("etc/\(name)")

@@ -7,15 +7,13 @@ import Testing
 /// FAULTS 4: README's blocks as one script raced the daemon's start.
 @Suite(.ownThread) struct ReadmeTests {
     @Test func theBlocksWithoutAppleAndGoogleRunAsOneScript() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let readme = try Guide.text("README.md")
         let begin = try #require(readme.range(of: "## Try it without Apple and Google"))
         let end = try #require(readme.range(of: "## First real use"))
-        let blocks = readme[begin.upperBound..<end.lowerBound].matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
+        let blocks = Guide.blocks(in: readme[begin.upperBound..<end.lowerBound])
         try #require(blocks.count == 4)
         // "What became of it", asked of that campaign; the block before it is for Apple and systemd.
-        let asking = readme[end.upperBound...].matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
+        let asking = Guide.blocks(in: readme[end.upperBound...])
         try #require(asking.count == 2 && asking[1].contains("users explain"))
         let folder = try TestFolder.make()
         let (apns, api) = (try Loopback.ReservedPort(), try Loopback.ReservedPort())
@@ -45,10 +43,7 @@ import Testing
 
     /// What starts the stand-ins starts them.
     @Test func theBlocksOfTheTestingPageRun() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "etc/TESTING.md"), encoding: .utf8)
-        let blocks = page.matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
+        let blocks = Guide.blocks(in: try Guide.text("etc/TESTING.md"))
         try #require(blocks.count == 2)
         let ports = blocks.joined().replacing(#/127\.0\.0\.1:219\d/#, with: "127.0.0.1:0")
         let script =
