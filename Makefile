@@ -17,6 +17,30 @@ PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g
 # What of it a build is said to have been made with.
 MATERIALS := $(PACKAGES)
 
+# What a target needs beside them. A call with several targets installs what all of them need, before the first one begins: "packages"
+# runs once.
+# test: manual pages and completions are checked with other programs, proxies ask the relay, PostgreSQL holds the store.
+NEEDS_test = groff mandoc zsh fish nginx caddy postgresql pgbouncer
+NEEDS_test-tsan = $(NEEDS_test)
+NEEDS_test-asan = $(NEEDS_test)
+NEEDS_test-crash = postgresql
+NEEDS_test-fleet = postgresql faketime
+NEEDS_soak-fleet = postgresql
+NEEDS_bench = nghttp2-client wrk postgresql
+NEEDS_deb = dpkg-dev
+NEEDS_image = dpkg-dev mmdebstrap jq
+NEEDS_test-image = $(NEEDS_image) umoci skopeo oci-image-tool crun docker-compose postgresql podman
+NEEDS_release = $(NEEDS_deb) $(NEEDS_image)
+NEEDS_verify-release = $(NEEDS_release) diffoscope-minimal
+NEEDS_sign = minisign
+NEEDS_test-reproducible = $(NEEDS_release) diffoscope-minimal disorderfs
+NEEDS_check-release = $(NEEDS_release) python3-venv lintian devscripts
+NEEDS_check-metrics = prometheus
+NEEDS_test-api = python3-venv
+NEEDS_test-interop = python3-venv
+NEEDS_test-page = python3-venv chromium chromium-driver fonts-noto-cjk
+PACKAGES += $(sort $(foreach target,$(MAKECMDGOALS),$(NEEDS_$(target))))
+
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 # Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow"). No library is
 # looked for beside the binary.
@@ -55,8 +79,6 @@ build: packages ## the release binary, .build/release/upgrade-relay, and its man
 	$(SWIFT) build $(RELEASE) --product manual
 	.build/release/manual $(MANUAL)
 
-# What the tests hold the manual pages and the completions to, the proxies that ask the relay, and the server of the store.
-test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx caddy postgresql pgbouncer
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
@@ -88,19 +110,16 @@ soak: build ## SOAK_PUSHES=1000000 under every fault, with kills: nothing lost, 
 	    $(SWIFT) test --skip-build --filter 'SoakTests/soak'
 
 # CRASH_SEED=n repeats a run.
-test-crash: PACKAGES += postgresql
 test-crash: packages ## kills of the daemon and of its database at random moments: a campaign of 100,000 and 24 kills, imports, migrations
 	$(SWIFT) build --build-tests
 	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all TRANSFERS=all $(SWIFT) test --skip-build \
 	    --filter 'Crashed|StoreFaultTests|TransferTests|DiskTests|FullServerTests'
 
-test-fleet: PACKAGES += postgresql faketime
 test-fleet: packages ## two and three real relays on one database: kills, suspensions, cuts, clocks, failover; the push service's record is the judge
 	$(SWIFT) build --build-tests
 	FLEET=all FLEET_FAULTS=6 $(SWIFT) test --skip-build --filter 'RelayFleetTests|RelaySoakTests'
 
 # FLEET_SEED=n repeats a run's faults.
-soak-fleet: PACKAGES += postgresql
 soak-fleet: packages ## FLEET_FAULTS=400 faults, one after the other, on three relays and their database; takes about an hour
 	$(SWIFT) build --build-tests
 	FLEET_FAULTS=$(or $(FLEET_FAULTS),400) FLEET_DEVICES=$(or $(FLEET_DEVICES),100000) \
@@ -110,7 +129,6 @@ lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual Tests
 
 # What the figures are is said where they are measured, in Tests/Benchmarks; "relay-bench --help" lists the sizes.
-bench: PACKAGES += nghttp2-client wrk postgresql
 bench: build ## transport beside h2load, whole way, late answers, imports, both stores, restart, API; BENCH="--devices 5000000" for other sizes
 	$(SWIFT) build $(RELEASE) --product relay-bench
 	.build/release/relay-bench --json $(or $(BENCH_JSON),.build/bench.json) $(BENCH)
@@ -160,48 +178,39 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -m 0644 -t $(SHARE)/man/man5 $(MANUAL)/*.5
 	sed 's|/usr/share|$(PREFIX)/share|' etc/man/upgrade-relay.service.8 > $(SHARE)/man/man8/upgrade-relay.service.8
 
-deb: PACKAGES += dpkg-dev
 deb: $(BUILT) ## a Debian package of it, and one of its debug symbols, in .build/deb
 	MAKE=$(MAKE) etc/debian/build $(BINARY) .build/deb
 
 # What the image is made of comes from Debian by apt; MIRROR=file, a sources.list, takes it from a snapshot of an earlier day.
-image: PACKAGES += dpkg-dev mmdebstrap jq
 image: $(BUILT) ## an OCI image of it, without a container tool, in .build/image: for docker load, podman load, skopeo
 	etc/image/build $(BINARY) .build/image
 
 # LIBRARIES=folder of a binary that was not linked for release.
-test-image: PACKAGES += dpkg-dev mmdebstrap jq umoci skopeo oci-image-tool crun docker-compose postgresql podman
 test-image: image ## the image: validators, a look into it, runs without any rights under crun with a push to the simulator, its guide by podman
 	Tests/Image/run .build/image $(LIBRARIES)
 	Tests/Image/guide .build/image $(LIBRARIES)
 
 # SOURCE_URL=URI is where the source lies, BUILDER=URI who builds: for the statement of provenance.
-release: PACKAGES += dpkg-dev mmdebstrap jq
 release: deb image ## both with their SBOMs, where they come from, and SHA256SUMS, in .build/dist
 	BUILD_PACKAGES='$(MATERIALS)' etc/release/collect .build/deb .build/image .build/dist
 
-verify-release: PACKAGES += diffoscope-minimal
 verify-release: release ## compare FILE=download, of the same version, with what this tree makes
 	etc/release/verify '$(FILE)' .build/dist
 
 # No key is kept here: KEY is a file that "minisign -G -s KEY" made.
-sign: PACKAGES += minisign
 sign: packages ## sign what "make release" wrote with the minisign key KEY=file
 	etc/release/sign '$(KEY)' .build/dist
 
 # BINARY=file MANUAL=folder leave out the compiler.
-test-reproducible: PACKAGES += dpkg-dev mmdebstrap jq diffoscope-minimal disorderfs
 test-reproducible: packages ## everything twice, from two folders, with another umask, zone, locale, order of files: the same bytes
 	Tests/Reproducible/run $(if $(filter file,$(origin BINARY)),,$(BINARY) $(MANUAL))
 
 # From PyPI: the reader of SPDX's own project, and in-toto's.
-check-release: PACKAGES += python3-venv lintian devscripts
 check-release: release ## lintian, hardening-check, the validators of SPDX and in-toto, and whether the SBOMs have each library
 	[ -e .build/statements/ready ] || { python3 -m venv .build/statements \
 	    && .build/statements/bin/pip install --quiet spdx-tools==0.8.5 in-toto-attestation==0.9.3 && touch .build/statements/ready; }
 	Tests/Release/run .build/dist .build/statements
 
-check-metrics: PACKAGES += prometheus
 check-metrics: packages ## Prometheus' own promtool over the alerts, their tests, and what a real daemon shows
 	promtool check rules etc/prometheus/upgrade-relay.rules.yml
 	promtool test rules etc/prometheus/upgrade-relay.rules.test.yml
@@ -210,7 +219,6 @@ check-metrics: packages ## Prometheus' own promtool over the alerts, their tests
 
 # From PyPI, into a folder of its own; everything else stays on loopback.
 API_CASES ?= 10000
-test-api: PACKAGES += python3-venv
 test-api: packages ## schemathesis over the API of a real daemon: API_CASES=10000 requests made from openapi.json; takes minutes
 	$(SWIFT) build --product upgrade-relay
 	[ -x .build/schemathesis/bin/schemathesis ] || { python3 -m venv .build/schemathesis \
@@ -218,7 +226,6 @@ test-api: packages ## schemathesis over the API of a real daemon: API_CASES=1000
 	Tests/API/run .build/debug/upgrade-relay .build/schemathesis $(API_CASES)
 
 # Other people's clients, from PyPI as well.
-test-interop: PACKAGES += python3-venv
 test-interop: packages ## a client made of openapi.json, Standard Webhooks, aioapns, firebase-admin and Google's discovery documents, against a real daemon
 	$(SWIFT) build --product upgrade-relay
 	[ -e .build/interop/ready ] || { python3 -m venv .build/interop \
@@ -226,7 +233,6 @@ test-interop: packages ## a client made of openapi.json, Standard Webhooks, aioa
 	Tests/Interop/run .build/debug/upgrade-relay .build/interop
 
 # From PyPI as well; the second one carries axe-core, and Playwright, which it asks for, is not needed.
-test-page: PACKAGES += python3-venv chromium chromium-driver fonts-noto-cjk
 test-page: packages ## the page in a real browser: every action, access, live parts, axe; PAGE="test_live" for some; pictures in .build/page-screenshots
 	$(SWIFT) build --product upgrade-relay
 	[ -e .build/page-tests/ready ] || { python3 -m venv .build/page-tests \
