@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// Who gets a campaign's push (DESIGN, rule 3): what `Verdict` says of its rule, over the bytes of a batch and without allocating. Its
 /// waves are drawn where the batch is read.
@@ -27,7 +28,10 @@ package struct AudienceFilter: Sendable {
         if row.isDead { return .knownDead }
         // The app drops a push without its user's telephone, so an empty one is as good as none.
         if row.telephone.isAbsent || row.telephone.length == 0 { return .noTelephone }
-        if let telephones, !telephones.contains(devices.bytes[row.telephone.range]) { return .notInAudience }
+        let telephone = devices.bytes[row.telephone.range]
+        // An imported "(null)" is no user's.
+        if ValueDoubt.telephone(telephone) == .noValue { return .noTelephone }
+        if let telephones, !telephones.contains(telephone) { return .notInAudience }
         let version = row.version.isAbsent ? nil : row.version.range
         let isMeant =
             target.isBlock

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
+import WireFormat
 
 /// What speaks for a version that somebody asks for, beside what is required or announced already. A rise for which nothing
 /// speaks asks (DESIGN, rule 11): it would lock everybody out of the app, with nothing to install.
@@ -11,6 +12,8 @@ package struct KnownVersions: Hashable, Sendable {
 
     /// Fewer devices may be one person's telephones, or one person's lies.
     package static let enough: Int64 = 10
+    /// One in so many of the devices whose version is known: ten telephones are no evidence among millions.
+    package static let share: Int64 = 100
 
     /// For who doubts nothing.
     package static let everything = KnownVersions(
@@ -21,12 +24,14 @@ package struct KnownVersions: Hashable, Sendable {
         self.seen = seen
     }
 
-    /// The highest version beyond doubt: that was announced, that a store offers, or that ten devices run, or a newer one. Where there is none, what
-    /// the middle one of the devices runs. nil: nothing is known.
+    /// The highest version beyond doubt: the highest of those that were announced, that a store offers, and that ten devices and one
+    /// in a hundred run, or a newer one. Where there is none, the version of the device in the middle. nil: nothing is known. A number
+    /// that no release has (`ValueDoubt`) is no evidence.
     ///
     /// - Parameter announced: the highest version that is required or announced.
     package func highest(_ announced: Version?) -> Version? {
-        let falling = seen.versions.sorted { $0.version > $1.version }
+        let falling = seen.versions.filter { $0.version == .zero || ValueDoubt.version($0.version.text.utf8) == nil }
+            .sorted { $0.version > $1.version }
         func reached(_ count: Int64) -> Version? {
             var devices: Int64 = 0
             return falling.first { one in
@@ -35,7 +40,8 @@ package struct KnownVersions: Hashable, Sendable {
             }?.version
         }
         let all = falling.reduce(0) { $0 + $1.devices }
-        return [announced, offered, reached(Self.enough)].compactMap(\.self).max() ?? reached(all / 2 + 1)
+        return [announced, offered, reached(max(Self.enough, (all + Self.share - 1) / Self.share))].compactMap(\.self)
+            .max() ?? reached(all / 2 + 1)
     }
 
     /// Whether a version is neither known nor what could come next.
@@ -81,6 +87,6 @@ package struct KnownVersions: Hashable, Sendable {
     /// In words.
     package static func doubt(_ version: Version, of app: String? = nil, known: Version?) -> String {
         "\(version)\(app.map { " of \($0)" } ?? "") looks like a typing error: no store offers it, nothing announced it, and fewer than "
-            + "\(enough) devices were seen with it or a newer one; the highest version known is \(known?.text ?? "none")"
+            + "\(enough) devices, or than one in \(share), were seen with it or a newer one; the highest version known is \(known?.text ?? "none")"
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLStore {
     package func seenCountries(of app: AppKey) throws -> AudienceCountries {
@@ -10,7 +11,7 @@ extension SQLStore {
             var last = ""
             // Each time the next in the index `device_country`.
             while let next = try connection.first(SeenCountries.next, id, last, row: { $0.optionalText(0) }) ?? nil {
-                audience.known.insert(next)
+                if ValueDoubt.country(next.utf8) == nil { audience.known.insert(next) }
                 last = next
             }
             audience.hasUnknown = try connection.exists(SeenCountries.unknown, id)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WireFormat
 
 /// Where the columns of a device are in one line of NDJSON that is written plainly, as nearly all are: one object, each
 /// column once, its value a string of printable ASCII without escapes, or null.
@@ -20,6 +21,24 @@ package struct DeviceLineScan {
     package private(set) var seenAt: Range<Int>?
     /// Columns that the line names, also where their value is null.
     package private(set) var named: Columns = []
+
+    /// The value's bytes of a column that a line may have; nil: left out, or null, or no column.
+    package subscript(column: Field) -> Range<Int>? {
+        switch column {
+        case .app: app
+        case .platform: platform
+        case .token: token
+        case .telephone: telephone
+        case .version: version
+        case .environment: environment
+        case .osVersion: osVersion
+        case .country: country
+        case .registeredAt: registeredAt
+        case .deadSince: deadSince
+        case .seenAt: seenAt
+        default: nil
+        }
+    }
 
     package struct Columns: OptionSet, Sendable {
         package var rawValue: UInt16

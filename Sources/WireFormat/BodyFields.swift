@@ -74,9 +74,14 @@ package struct BodyFields {
     }
 
     /// One of several things by its word; nil where it is left out.
-    package mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
+    ///
+    /// - Parameter ignoresCase: whether "Production" is "production".
+    package mutating func choice<Value>(
+        _ name: String, of values: [Value], ignoresCase: Bool = false, _ word: (Value) -> String
+    ) -> Value? {
         guard let given = take(name) else { return nil }
-        if let value = values.first(where: { .string(word($0)) == given }) { return value }
+        let text = ignoresCase ? given.string?.lowercased() : given.string
+        if let text, let value = values.first(where: { word($0) == text }) { return value }
         let words = values.map { "\"\(word($0))\"" }.joined(separator: " or ")
         refuse(name, "\(words) is needed; got \(given.sight)")
         return nil
@@ -118,9 +123,10 @@ package struct BodyFields {
         return nil
     }
 
-    package mutating func telephone(_ name: String) -> String? {
+    /// - Parameter isRecord: whether it comes out of an import, which takes what can hardly be meant as it is.
+    package mutating func telephone(_ name: String, isRecord: Bool = false) -> String? {
         guard let value = take(name) else { return nil }
-        return telephone(value, field: name)
+        return telephone(value, field: name, isRecord: isRecord)
     }
 
     /// nil when it is left out: everyone.
@@ -172,8 +178,12 @@ package struct BodyFields {
         return text
     }
 
-    private mutating func telephone(_ value: JSONValue, field: String) -> String? {
+    private mutating func telephone(_ value: JSONValue, field: String, isRecord: Bool = false) -> String? {
         guard let text = string(value, field: field, example: "13800138000") else { return nil }
+        if !isRecord, ValueDoubt.telephone(text.utf8) == .noValue {
+            refuse(field, "is what a program prints for no value or for an object; send the number itself, or null")
+            return nil
+        }
         return checked(text, field: field, limit: Self.maximumTelephone, lines: false)
     }
 

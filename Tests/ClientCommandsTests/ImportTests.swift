@@ -348,18 +348,73 @@ import WireFormat
     }
 
     @Test(arguments: [
-        "1.38E+10", "1e10", "-1.5e-3", "13800138000.0", "NULL", "n/a", "NA", "\\N", "None", "-", " 138", "138\t",
-        "\u{FF11}\u{FF13}", "138\u{A0}", "\u{202D}138", "13\u{FFFD}", "'138", "=\"138\"", "\n138",
+        "1.38E+10", "1e10", "-1.5e-3", "13800138000.0", " 138", "138\t", "\u{FF11}\u{FF13}", "138\u{A0}", "\u{202D}138",
+        "13\u{FFFD}", "'138", "=\"138\"", "\n138", "0", "+000",
     ])
-    func `What no app would equal is known`(telephone: String) {
-        #expect(DeviceDoubt(telephone: Array(telephone.utf8)[...]) == .oddTelephone)
+    func `What a spreadsheet made of a number is known`(telephone: String) {
+        #expect(ValueDoubt.telephone(telephone.utf8) == .converted)
     }
 
     @Test(arguments: [
-        "", "13800138000", "+8613800138000", "+86 138-0013", "user@example.com", "1.2.3", "e10", "nullable",
+        "NULL", "n/a", "NA", "\\N", "None", "-", "(null)", "<null>", "<NULL>", "(nil)", "nil", "[null]", "{}", "()",
+        "\"\"", " (null) ",
+        "Optional(\"13800138000\")", "Optional(138)", "Optional[138]", "Optional.empty", "Some(138)", "[object Object]",
+        "undefined", "NaN",
+        "User@1b6d3586", "com.example.User@1b6d3586", "[B@6d06d69c", "<UITextField: 0x7f>", "${phone}", "{{phone}}",
+        "%@", "b'138'",
+        "{\"tel\":1}", "false",
+    ])
+    func `What a program printed in the place of a number is known`(telephone: String) {
+        #expect(ValueDoubt.telephone(telephone.utf8) == .noValue)
+    }
+
+    @Test(arguments: [
+        "", "13800138000", "+8613800138000", "+86 138-0013", "(010) 1234-5678", "user@example.com", "user@cafe.de",
+        "1.2.3", "e10",
+        "nullable", "Optionalis", "u-42",
     ])
     func `What one may equal is left alone`(telephone: String) {
-        #expect(DeviceDoubt(telephone: Array(telephone.utf8)[...]) == nil)
+        #expect(ValueDoubt.telephone(telephone.utf8) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.version, "9999.0", .noRelease), (.version, "0", .noRelease), (.version, "0.0.0", .noRelease),
+            (.version, "999", .noRelease),
+            (.version, "1.2147483647", .noRelease), (.version, "65535.65535", .noRelease),
+            (.version, "1.2.2024", .noRelease),
+            (.version, "2.99.1", nil), (.version, "2024.1.2", nil), (.version, "1203", nil), (.version, "0.1", nil),
+            (.version, "1.9.0", nil),
+            (.osVersion, "0", .noSystem), (.osVersion, "9999", .noSystem), (.osVersion, "0.0", .noSystem),
+            (.osVersion, "17.1", nil),
+            (.osVersion, "34", nil), (.osVersion, "120.1", .noSystem),
+            (.country, "ZZ", .noCountry), (.country, "XX", .noCountry), (.country, "AA", .noCountry),
+            (.country, "QM", .noCountry),
+            (.country, "EU", .noCountry), (.country, "XK", nil), (.country, "DE", nil), (.country, "NA", nil),
+            (.seenAt, "1970-01-01T00:00:00Z", .noTime), (.registeredAt, "9999-12-31T00:00:00Z", .noTime),
+            (.deadSince, "0001-01-01T00:00:00Z", .noTime), (.seenAt, "2026-01-01T00:00:00Z", nil),
+            (.token, "fee", .oddToken), (.token, "feed", nil),
+        ] as [(Field, String, ValueDoubt?)])
+    func `Each column has what can hardly be meant`(column: Field, value: String, doubt: ValueDoubt?) throws {
+        #expect(DeviceDoubt(Array(value.utf8)[...], of: column, on: "ios")?.doubt == doubt)
+        // All doors of an import: a table, a plain line, and one with an escape.
+        let header = column == .token ? "token,version" : "token,\(column.rawValue)"
+        let csv = "\(header)\n" + (column == .token ? "\(value),1.0" : "ff,\(value)") + "\n"
+        let line =
+            column == .token ? "{\"token\":\"\(value)\"}\n" : "{\"token\":\"ff\",\"\(column.rawValue)\":\"\(value)\"}\n"
+        let escaped = line.replacing("\"token\"", with: "\"t\\u006fken\"")
+        for text in [csv, line, escaped] {
+            let loose = try read(Array(text.utf8))
+            #expect(loose.doubts.doubts.map(\.doubt) == [doubt].compactMap(\.self), "\(text)")
+            #expect(loose.items.count == 1 && !loose.items[0].contains("refused"), "stored as it is")
+            let strict = try read(Array(text.utf8), isStrict: true)
+            #expect(strict.items.first?.contains("refused") == (doubt != nil), "\(text)")
+        }
+    }
+
+    @Test func `Every column that holds a value of a device is judged, or is one that has a fixed form`() {
+        let fixed: [Field] = [.app, .platform, .environment]
+        #expect(Set(DeviceDoubt.columns + fixed) == Set(DeviceLine.columns))
     }
 
     @Test func `It is counted with its first example, stored as it is, and refused where that is asked for`() throws {
@@ -368,23 +423,40 @@ import WireFormat
         let reading = try read(Array(text.utf8))
         #expect(reading.items.count == 3)
         #expect(reading.items.first == #"2 a ios {"token":"ff","telephone":"NULL"}"#)
-        #expect(reading.doubts.entries[.oddTelephone] == DoubtTally.Entry(count: 2, line: 2, example: "NULL"))
-        #expect(reading.doubts.entries[.oddToken] == DoubtTally.Entry(count: 1, line: 3, example: "fee"))
+        let entries = Dictionary(uniqueKeysWithValues: reading.doubts.entries.map { ($0.key.doubt, $0.value) })
+        #expect(entries[.noValue] == DoubtTally.Entry(count: 2, line: 2, example: "NULL"))
+        #expect(entries[.oddToken] == DoubtTally.Entry(count: 1, line: 3, example: "fee"))
         #expect(
             ImportReport.warning(reading.doubts, isStrict: false).first
-                == "2 lines: phone number as a spreadsheet or a conversion leaves it, such as \"NULL\" in line 2; stored as it is "
+                == "2 lines: phone number that a program printed where it had none, such as \"NULL\" in line 2; stored as it is "
                 + "(--strict refuses it)")
         #expect(
             try read(Array(text.utf8), isStrict: true).items == [
-                "2 refused: phone number as a spreadsheet or a conversion leaves it",
+                "2 refused: phone number that a program printed where it had none",
                 "3 refused: token of an odd number of hex digits",
-                "4 refused: phone number as a spreadsheet or a conversion leaves it",
+                "4 refused: phone number that a program printed where it had none",
             ])
         #expect(
             try read(Array(json.utf8), isStrict: true).items == [
-                "1 refused: phone number as a spreadsheet or a conversion leaves it",
+                "1 refused: phone number that a program printed where it had none",
                 "2 refused: token of an odd number of hex digits",
             ])
         #expect(try read(Array("token\nfee\n".utf8), platform: "android").doubts == DoubtTally())
+    }
+
+    @Test(arguments: [
+        ("token,telephone\rff,138\r", "tr '\\r' '\\n'"), ("[{\"token\":\"ff\"}]", "jq -c '.[]'"),
+        (" [\n{}]", "jq -c '.[]'"),
+    ])
+    func `A file of another form is named, with the way`(text: String, hint: String) {
+        let failure = #expect(throws: CommandFailure.self) { try read(Array(text.utf8)) }
+        #expect(failure?.hint?.contains(hint) == true)
+    }
+
+    @Test func `A platform may be written as its maker writes it`() throws {
+        #expect(
+            try items("app,platform,token\na,iOS,ff\na,ANDROID,t\n", app: nil, platform: nil) == [
+                #"2 a ios {"token":"ff"}"#, #"3 a android {"token":"t"}"#,
+            ])
     }
 }

@@ -57,6 +57,13 @@ struct DeviceFieldsTests {
         #expect(plain?.version.value?.text == full?.version.value?.text)
     }
 
+    @Test("Case makes no difference in a platform, an environment and a country")
+    func anyCase() throws {
+        let (plain, full) = try readings(
+            #"{"token":"ff","platform":"iOS","environment":"Sandbox","country":"de"}"#, .ios)
+        #expect(plain == nil && full?.environment == .set(.sandbox) && full?.country == .set("DE"))
+    }
+
     private static func withoutDefault(_ change: DeviceChange) -> DeviceChange {
         var change = change
         if change.environment == .set(.production) { change.environment = .set(nil) }
@@ -78,7 +85,7 @@ struct DeviceFieldsTests {
             #"{"telephone":"1"}"#, #"{"token":"f"}"#, #"{"token":"fg"}"#, #"{"token":""}"#, #"{"token":null}"#,
             #"{"token":"ff","telephone":""}"#, #"{"token":"ff","version":"1."}"#, #"{"token":"ff","version":""}"#,
             #"{"token":"ff","version":"1.0 "}"#, #"{"token":"ff","version":"1234567890123456789"}"#,
-            #"{"token":"ff","environment":"Sandbox"}"#, #"{"token":"ff","environment":""}"#,
+            #"{"token":"ff","environment":"Sand box"}"#, #"{"token":"ff","environment":""}"#,
             #"{"token":"ff","app":"other"}"#, #"{"token":"ff","app":""}"#, #"{"token":"ff","platform":"android"}"#,
             #"{"token":"ff","registeredAt":"yesterday"}"#, #"{"token":"ff","deadSince":"2026-02-30T00:00:00Z"}"#,
             #"{"token":"ff","registeredAt":""}"#, #"{"token":"ff","retiredAt":null}"#,

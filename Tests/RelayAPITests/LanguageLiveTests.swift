@@ -27,7 +27,7 @@ struct LanguageLiveTests {
         arguments: [
             ("", nil, "From {requiredFrom} on"), ("", "de-AT, en;q=0.5", "Jetzt {requiredFrom}"),
             ("", "zh-Hans-CN", "请更新"),
-            ("", "fr, de;q=0.1", "Jetzt {requiredFrom}"), ("", "zh-CN", "From {requiredFrom} on"),
+            ("", "fr, de;q=0.1", "Jetzt {requiredFrom}"), ("", "zh-CN", "请更新"),
             ("", "*", "From {requiredFrom} on"),
             ("", "\u{1}q;;=", "From {requiredFrom} on"), ("&lang=zh-Hans_CN", "de", "请更新"),
             ("&lang=fr", "de", "From {requiredFrom} on"),

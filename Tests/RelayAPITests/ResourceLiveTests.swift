@@ -78,6 +78,25 @@ struct ResourceLiveTests {
         #expect(try bench.ask("PUT", android, "{}").text("token") == "a:B_c-d")
     }
 
+    @Test(
+        "No door for a single device takes what a program printed in the place of a number",
+        arguments: ["(null)", "NULL", "<null>", "Optional(\\\"138\\\")", "[object Object]", "nil"])
+    func printedTelephone(text: String) throws {
+        let bench = try Bench()
+        let path = "/v1/apps/com.example.app/ios/devices/ffee"
+        #expect(try bench.ask("PUT", path, #"{"telephone":"138"}"#).status == 201)
+        let version = #"{"required":"2.0","telephones":["\#(text)"]}"#
+        for (method, place, body) in [
+            ("PUT", path, #"{"telephone":"\#(text)"}"#), ("PATCH", path, #"{"telephone":"\#(text)"}"#),
+            ("PUT", "/v1/apps/com.example.app/ios/version", version),
+        ] {
+            let answer = try bench.ask(method, place, body)
+            #expect(answer.status == 422, "\(method) \(place)")
+            #expect("\(answer.body)".contains("prints for no value") && !"\(answer.body)".contains("138"))
+        }
+        #expect(try bench.ask("GET", path).text("telephone") == "138")
+    }
+
     @Test("PATCH and the import change what they name; null forgets")
     func parts() throws {
         let bench = try Bench()

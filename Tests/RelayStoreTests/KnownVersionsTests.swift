@@ -37,6 +37,10 @@ import UpgradeRules
             // Ten devices, together, with it or a newer one; fewer do not.
             ("2.0", ["30.0.0": 10], false), ("2.0", ["30.0.0": 9], true), ("2.0", ["30.0.0": 4, "31": 6], false),
             ("2.0", ["30.0.0": 9, "29": 1], false), ("2.0", [:], true), ("30.0.0", [:], false),
+            // Ten of a thousand do, ten of more do not; nor does any number of devices with a number that no release has.
+            ("2.0", ["30.0.0": 10, "1.9": 990], false), ("2.0", ["30.0.0": 10, "1.9": 991], true),
+            ("2.0", ["30.0.0": 1000, "1.9": 99_000], false), ("2.0", ["9999.0": 500, "1.9": 500], true),
+            ("2.0", ["30.2147483647": 500, "1.9": 500], true),
             // Nothing was announced: the middle one of the devices, whatever one of them says.
             (nil, ["1.9": 1000, "999999": 1], true), (nil, ["1.9": 2, "999999": 1], true),
             (nil, ["1.9": 2, "999999": 9], true), (nil, ["29.1": 3], false), (nil, ["1": 1], true),

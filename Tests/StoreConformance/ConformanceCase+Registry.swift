@@ -96,6 +96,19 @@ extension ConformanceCase {
             try same(try imported { $0.osVersion = .set(new) }.unchanged, 1)
             try same(try systems(), ["17.0", nil])
             try same(try subject.store.seenVersions(of: subject.app).systems.map(\.text), ["17.0"])
+            // A system that no phone runs, and a country that is none, are kept and are no evidence.
+            for (index, odd) in ["0", "9999", "100.1"].enumerated() {
+                var phone = subject.registration(20 + index, telephone: "\(20 + index)")
+                phone.osVersion = try subject.version(odd)
+                phone.country = ["ZZ", "XX", "AA"][index]
+                try subject.store.register([phone], at: subject.now)
+                try same(try subject.device(20 + index).registration.osVersion?.text, odd)
+            }
+            try same(try subject.store.seenVersions(of: subject.app).systems.map(\.text), ["17.0"])
+            try same(try subject.store.seenCountries(of: subject.app).known, [])
+            for index in 20..<23 {
+                try check(try subject.store.removeDevice(subject.app, token: subject.token(index)), "it is there")
+            }
             // At login it says the one that it has, and one that says nothing leaves it alone.
             let later = subject.now + .seconds(60)
             try subject.store.sawVersions(

@@ -69,8 +69,16 @@ struct LanguageTests {
             ("fr-FR, zh-Hant", ["fr", "zh-Hant"], "fr"), ("fr-FR, zh-Hant", ["zh-Hant", "zh"], "zh-Hant"),
             ("fr-FR, zh-Hant", ["zh", "en"], "zh"), ("fr-FR, zh-Hant", ["ja"], nil),
             // A range fits no longer tag.
-            ("de", ["de-CH", "de-AT"], nil), ("zh-CN", ["zh-Hans"], nil), ("*, de-CH", ["de"], "de"),
+            ("de", ["de-CH", "de-AT"], nil), ("*, de-CH", ["de"], "de"),
             ("*", ["de"], nil),
+            // A region of Chinese stands for its script, and a text of the script is nearer than one for all of Chinese.
+            ("zh-CN", ["zh-Hans", "zh-Hant"], "zh-Hans"), ("zh-TW", ["zh", "zh-Hant"], "zh-Hant"),
+            ("zh-HK", ["zh-Hans", "zh-TW"], "zh-TW"), ("zh-Hans", ["zh-CN"], "zh-CN"), ("zh-SG", ["zh-Hant"], nil),
+            ("zh-Hant-CN", ["zh-Hans", "zh-Hant"], "zh-Hant"), ("zh", ["zh-Hant", "zh-Hans"], "zh-Hans"),
+            ("cmn-TW", ["zh-Hant"], "zh-Hant"),
+            // Codes that ISO 639 withdrew, in both directions.
+            ("iw", ["he"], "he"), ("iw-IL", ["he-IL", "he"], "he-IL"), ("in-ID", ["id"], "id"), ("he", ["iw"], "iw"),
+            ("ji", ["yi"], "yi"), ("nb-NO", ["no"], "no"), ("iw, de", ["de", "he"], "he"),
             ("DE-ch", ["de-CH"], "de-CH"), ("x-foo-bar", ["x-foo"], "x-foo"), ("x-foo", ["x"], nil),
         ] as [(String, [String], String?)])
     func `A text is looked up by cutting what is wanted shorter`(wanted: String, tags: [String], found: String?) throws

@@ -16,7 +16,7 @@ enum AppArguments {
 
     /// "com.example.app ios", for the first words of an answer.
     static func name(_ arguments: ParsedArguments) throws(UsageError) -> String {
-        "\(try arguments.require("APP")) \(try arguments.require("PLATFORM"))"
+        "\(try arguments.require("APP")) \(try platform(arguments.require("PLATFORM")))"
     }
 
     /// The API's path of what belongs to the app on the platform.
@@ -31,7 +31,8 @@ enum AppArguments {
     }
 
     static func platform(_ text: String) throws(UsageError) -> String {
-        if Platform(rawValue: text) != nil { return text }
+        // Apple and Google write "iOS" and "Android".
+        if let platform = Platform(rawValue: text.lowercased()) { return platform.rawValue }
         throw UsageError("\"\(text)\" is not a platform; ios or android")
     }
 

@@ -1,37 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
+import UpgradeRules
+import WireFormat
 
-/// What the relay would store as it is, and what can hardly be meant: a telephone that no app on a phone would ever equal, a
-/// token that is no whole number of bytes. Reported, and refused with `--strict`; never changed.
-enum DeviceDoubt: CaseIterable, Sendable {
-    case oddTelephone, oddToken
+/// A value that the relay would store as it is, and that can hardly be meant. Reported, and refused with `--strict`; never changed.
+struct DeviceDoubt: Hashable, Sendable {
+    var column: Field
+    var doubt: ValueDoubt
 
     /// Of the lines that have it.
     var text: String {
-        switch self {
-        case .oddTelephone: "phone number as a spreadsheet or a conversion leaves it"
-        case .oddToken: "token of an odd number of hex digits"
+        switch (column, doubt) {
+        case (_, .noValue): "phone number that a program printed where it had none"
+        case (.telephone, _): "phone number as a spreadsheet or a conversion leaves it"
+        case (.token, _): "token of an odd number of hex digits"
+        case (_, .noRelease): "version that no release has"
+        case (_, .noSystem): "version of a system that no phone runs"
+        case (_, .noCountry): "country code that stands for no country"
+        default: "\(column.rawValue) in which no phone was pushed"
         }
     }
 
-    init?(telephone bytes: ArraySlice<UInt8>) {
-        // Nearly all of them.
-        if bytes.dropFirst(bytes.first == UInt8(ascii: "+") ? 1 : 0).allSatisfy({ (0x30...0x39).contains($0) }) {
-            return nil
-        }
-        // White space around it; full-width, invisible and lost characters; a formula or text mark; a number that was shortened or
-        // got decimals; a word for nothing.
-        let odd =
-            #/\s.*|.*\s|.*[^ -~].*|['=].*|[+-]?\d+(\.\d*)?[eE][+-]?\d+|[+-]?\d+\.\d*|(?i:null|nil|none|nan|#?n/?a|\\n|undefined|unknown|--?)/#
-            .dotMatchesNewlines()
-        guard String(decoding: bytes, as: UTF8.self).wholeMatch(of: odd) != nil else { return nil }
-        self = .oddTelephone
+    /// - Parameters:
+    ///   - value: in UTF-8, as it stood in the file; empty where the file has none.
+    ///   - platform: of the device.
+    init?(_ value: ArraySlice<UInt8>, of column: Field, on platform: String) {
+        guard !value.isEmpty else { return nil }
+        let found: ValueDoubt? =
+            switch column {
+            case .token: platform == Platform.ios.rawValue ? .hexToken(value) : nil
+            case .telephone: .telephone(value)
+            case .version: .version(value)
+            case .osVersion: .system(value)
+            case .country: .country(value)
+            case .registeredAt, .seenAt, .deadSince: .time(value)
+            default: nil
+            }
+        guard let found else { return nil }
+        (self.column, doubt) = (column, found)
     }
 
-    /// - Parameter token: of iOS, where it stands for bytes in hex.
-    init?(token bytes: ArraySlice<UInt8>) {
-        guard bytes.count % 2 == 1 else { return nil }
-        self = .oddToken
-    }
+    /// The columns that are judged, as they are reported.
+    static let columns: [Field] = [
+        .telephone, .token, .version, .osVersion, .country, .registeredAt, .seenAt, .deadSince,
+    ]
 }
 
 /// How many lines of a file have each doubt, and the first of them.
@@ -43,6 +54,13 @@ struct DoubtTally: Sendable, Equatable {
     }
 
     private(set) var entries: [DeviceDoubt: Entry] = [:]
+
+    /// The first columns first.
+    var doubts: [DeviceDoubt] {
+        DeviceDoubt.columns.flatMap { column in
+            ValueDoubt.allCases.flatMap { doubt in entries.keys.filter { $0.column == column && $0.doubt == doubt } }
+        }
+    }
 
     mutating func add(_ doubt: DeviceDoubt, _ value: ArraySlice<UInt8>, line: Int) {
         if entries[doubt] == nil {

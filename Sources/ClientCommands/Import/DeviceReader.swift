@@ -126,6 +126,18 @@ package struct DeviceReader: Sendable {
                 sample.count < InputText.sample
                     ? "the file is empty" : "the file begins with \(InputText.sample) bytes of white space")
         }
+        if beginning[first] == UInt8(ascii: "[") {
+            throw CommandFailure(
+                .failed, "the file is a JSON array, and one object on each line is needed (NDJSON)",
+                hint: "jq -c '.[]' FILE | upgrade-relay devices import -")
+        }
+        if !beginning[first...].contains(0x0A), let end = beginning[first...].firstIndex(of: 0x0D),
+            end + 1 < beginning.endIndex
+        {
+            throw CommandFailure(
+                .failed, "the lines end with a carriage return alone, as old Macs write them",
+                hint: "tr '\\r' '\\n' < FILE | upgrade-relay devices import -")
+        }
         if beginning[first] == UInt8(ascii: "{") {
             form = .ndjson(LineSplitter(limit: Self.longestLine))
         } else {
@@ -193,9 +205,7 @@ package struct DeviceReader: Sendable {
                 // What it meant would be lost, and something else stored.
                 throw RefusedLine(line: record.line, reason: "\(column.rawValue): not in UTF-8")
             }
-            try doubt(
-                token: columns.value(2, of: record) ?? [], telephone: columns.value(3, of: record) ?? [],
-                of: place.platform, line: record.line)
+            try doubt(of: place.platform, line: record.line) { columns.value($0.index, of: record) ?? [] }
             let json = Self.json { columns.value($0, of: record) }
             return .device(
                 line: record.line, DeviceLine(app: place.app, platform: place.platform, json: json, raw: raw))
@@ -204,15 +214,24 @@ package struct DeviceReader: Sendable {
         }
     }
 
+    /// - Parameter value: of a column; empty where there is none.
     private mutating func doubt(
-        token: ArraySlice<UInt8>, telephone: ArraySlice<UInt8>, of platform: String, line: Int
+        of platform: String, line: Int, _ value: ((name: Field, index: Int)) -> ArraySlice<UInt8>
     ) throws(RefusedLine) {
-        var found: [(DeviceDoubt, ArraySlice<UInt8>)] = []
-        if platform == Platform.ios.rawValue, let doubt = DeviceDoubt(token: token) { found.append((doubt, token)) }
-        if let doubt = DeviceDoubt(telephone: telephone) { found.append((doubt, telephone)) }
-        for (doubt, value) in found { doubts.add(doubt, value, line: line) }
-        guard isStrict, let first = found.first?.0 else { return }
+        var first: DeviceDoubt?
+        for column in Self.judged {
+            let bytes = value(column)
+            guard let doubt = DeviceDoubt(bytes, of: column.name, on: platform) else { continue }
+            doubts.add(doubt, bytes, line: line)
+            first = first ?? doubt
+        }
+        guard isStrict, let first else { return }
         throw RefusedLine(line: line, reason: first.text)
+    }
+
+    /// The columns of `DeviceDoubt`, with their places among all.
+    private static let judged = DeviceDoubt.columns.compactMap { column in
+        DeviceLine.columns.firstIndex(of: column).map { (name: column, index: $0) }
     }
 
     /// The object of a device, from its token on. A column that the file does not have is left out, which leaves the field as it is;
@@ -296,9 +315,7 @@ package struct DeviceReader: Sendable {
         if let plain = DeviceLineScan(bytes, in: range), plain.app?.isEmpty != true, plain.platform?.isEmpty != true {
             let place = try place(
                 app: plain.app.map { bytes[$0] } ?? [], platform: plain.platform.map { bytes[$0] } ?? [], line: line)
-            try doubt(
-                token: plain.token.map { bytes[$0] } ?? [], telephone: plain.telephone.map { bytes[$0] } ?? [],
-                of: place.platform, line: line)
+            try doubt(of: place.platform, line: line) { plain[$0.name].map { bytes[$0] } ?? [] }
             return place
         }
         let device: JSONValue
@@ -310,9 +327,7 @@ package struct DeviceReader: Sendable {
         guard device.object != nil else { throw RefusedLine(line: line, reason: "not a JSON object") }
         let place = try checked(
             app: device[.app]?.string ?? app, platform: device[.platform]?.string ?? platform, line: line)
-        try doubt(
-            token: Array((device[.token]?.string ?? "").utf8)[...],
-            telephone: Array((device[.telephone]?.string ?? "").utf8)[...], of: place.platform, line: line)
+        try doubt(of: place.platform, line: line) { Array((device[$0.name]?.string ?? "").utf8)[...] }
         return place
     }
 
@@ -321,10 +336,11 @@ package struct DeviceReader: Sendable {
     ) throws(RefusedLine) -> (app: String, platform: String) {
         guard let app else { throw RefusedLine(line: line, reason: "app: missing") }
         guard let platform else { throw RefusedLine(line: line, reason: "platform: missing; ios or android") }
-        guard Platform(rawValue: platform) != nil else {
+        // Many databases write "iOS".
+        guard let known = Platform(rawValue: platform.lowercased()) else {
             let shown = DisplayWidth.truncated(DisplayWidth.sanitised(platform), to: 40)
             throw RefusedLine(line: line, reason: "platform: \"\(shown)\" is not a platform; ios or android")
         }
-        return (app, platform)
+        return (app, known.rawValue)
     }
 }

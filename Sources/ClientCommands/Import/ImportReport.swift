@@ -75,7 +75,7 @@ struct ImportReport: Sendable {
     }
 
     static func warning(_ doubts: DoubtTally, isStrict: Bool) -> [String] {
-        DeviceDoubt.allCases.compactMap { doubt in
+        doubts.doubts.compactMap { doubt in
             guard let entry = doubts.entries[doubt] else { return nil }
             let lines = entry.count == 1 ? "1 line" : "\(Quantity.count(entry.count)) lines"
             let example = DisplayWidth.truncated(DisplayWidth.sanitised(entry.example), to: 40)

@@ -47,7 +47,7 @@ enum DeviceFields {
             fields.refuse("app", "must be \"\(app.app)\", as in the path; got \(JSONValue.string(name).sight)")
         }
         let platform = app.platform.rawValue
-        if let name = fields.string("platform", example: platform), name != platform {
+        if let name = fields.string("platform", example: platform), name.lowercased() != platform {
             fields.refuse("platform", "must be \"\(platform)\", as in the path; got \(JSONValue.string(name).sight)")
         }
         var token = ""
@@ -57,7 +57,7 @@ enum DeviceFields {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        var change = read(&fields, token: token)
+        var change = read(&fields, token: token, isRecord: true)
         change.registeredAt = fields.time("registeredAt")
         change.deadSince = fields.time("deadSince")
         change.seenAt = fields.time("seenAt")
@@ -123,13 +123,15 @@ enum DeviceFields {
 
     private struct NotPlain: Error {}
 
-    private static func read(_ fields: inout BodyFields, token: String) -> DeviceChange {
+    private static func read(_ fields: inout BodyFields, token: String, isRecord: Bool = false) -> DeviceChange {
         var change = DeviceChange(token: token)
-        change.telephone = fields.change("telephone") { $0.telephone($1) }
+        change.telephone = fields.change("telephone") { $0.telephone($1, isRecord: isRecord) }
         change.version = fields.change("version") { $0.version($1) }
         change.osVersion = fields.change("osVersion") { $0.version($1) }
         change.country = fields.change("country") { $0.country($1) }
-        change.environment = fields.change("environment") { $0.choice($1, of: PushEnvironment.allCases, \.name) }
+        change.environment = fields.change("environment") {
+            $0.choice($1, of: PushEnvironment.allCases, ignoresCase: isRecord, \.name)
+        }
         return change
     }
 

@@ -54,7 +54,7 @@ struct SetupQuestions {
 
     private func platform() throws -> Platform {
         let text = try answer("platform", "The platform, ios or android", usual: "ios")
-        guard let platform = Platform(rawValue: text) else {
+        guard let platform = Platform(rawValue: text.lowercased()) else {
             throw UsageError("--platform: \"\(text)\" is not a platform; ios, android")
         }
         return platform

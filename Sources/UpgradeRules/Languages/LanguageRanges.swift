@@ -29,15 +29,19 @@ package struct LanguageRanges: Hashable, Sendable {
 
     /// The one of the tags that fits best (RFC 4647, section 3.4): each range "is progressively truncated from the end until a matching
     /// language tag is located. Single letter or digit subtags … are removed at the same time as their closest trailing subtag."
+    /// Other spellings of the same language come after the range's own: `LanguageAlias`.
     ///
     /// - Parameter tags: in lower case.
     /// - Returns: nil: the default.
     package func lookup<Value>(in tags: [String: Value]) -> Value? {
         for range in ranges {
-            var rest = range[...]
-            while !rest.isEmpty {
-                if let value = tags[String(rest)] { return value }
-                rest = Self.truncated(rest)
+            for spelling in LanguageAlias.spellings(of: range) {
+                var rest = spelling.range[...]
+                while rest.utf8.count >= spelling.shortest {
+                    if let value = tags[String(rest)] { return value }
+                    rest = Self.truncated(rest)
+                    if rest.isEmpty { break }
+                }
             }
         }
         return nil

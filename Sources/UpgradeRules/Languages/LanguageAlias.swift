@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Other names of a language under which a text for it may be kept.
+///
+/// Java keeps the codes that ISO 639 withdrew in 1989 and later (`Locale`, "Legacy language codes"), so phones still ask for "iw". Regions
+/// of Chinese stand for a script: RFC 4647 alone finds nothing in "zh-Hans" for "zh-CN".
+enum LanguageAlias {
+    /// Withdrawn code, present code.
+    private static let codes = [
+        ("iw", "he"), ("in", "id"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro"), ("cmn", "zh"), ("nb", "no"),
+        ("tl", "fil"),
+    ]
+    /// Regions of Chinese whose readers have the same script; the first one is the usual one.
+    private static let scripts = [("hans", ["cn", "sg", "my"]), ("hant", ["tw", "hk", "mo"])]
+
+    /// - Parameter range: in lower case.
+    /// - Returns: what is looked for, one after the other. Each is truncated from the end, down to `shortest` characters.
+    static func spellings(of range: String) -> [(range: String, shortest: Int)] {
+        let language = range.prefix { $0 != "-" }
+        let rest = range.dropFirst(language.count)
+        var spellings: [(range: String, shortest: Int)] = []
+        let others = codes.compactMap { withdrawn, present in
+            language == withdrawn ? present : language == present ? withdrawn : nil
+        }
+        for name in [String(language)] + others {
+            guard name == "zh" else {
+                spellings.append((name + rest, name.utf8.count))
+                continue
+            }
+            // The text of the script is nearer than one for Chinese in general, which is one in the script of most readers.
+            let (script, regions) = script(of: rest.split(separator: "-"))
+            spellings.append((name + rest, "zh-".utf8.count + 1))
+            spellings.append(("zh-\(script)", "zh-".utf8.count + 1))
+            spellings += regions.map { ("zh-\($0)", "zh-".utf8.count + 1) }
+            spellings.append(("zh", "zh".utf8.count))
+        }
+        return spellings
+    }
+
+    /// - Parameter subtags: behind the language.
+    private static func script(of subtags: [Substring]) -> (script: String, regions: [String]) {
+        scripts.first { script, _ in subtags.contains { $0 == script } }
+            ?? scripts.first { _, regions in subtags.contains { regions.contains(String($0)) } } ?? scripts[0]
+    }
+}
