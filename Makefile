@@ -153,6 +153,7 @@ measure-maintenance: packages ## what backup, check and pruning cost a fan-out, 
 	MAINTENANCE_DEVICES=$(or $(MAINTENANCE_DEVICES),1000000) $(SWIFT) test --filter StoreMaintenanceFigures
 
 install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /usr/local)
+	@ls $(MANUAL)/*.1 > /dev/null 2>&1 || { echo 'no manual pages in $(MANUAL): "make build" makes them; MANUAL=folder names others' >&2; exit 1; }
 	install -D -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
 	$(STRIP) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
 	install -D -m 0644 etc/config.json5 $(SHARE)/upgrade-relay/config.json5

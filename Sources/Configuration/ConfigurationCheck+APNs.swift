@@ -30,6 +30,7 @@ extension ConfigurationCheck {
                 let topic = try apns.topic(of: certificate, at: field)
                 report.certificates.append(AppCertificate(app: app, certificate: certificate, topic: topic))
                 if let fault = fault(of: certificate.term, files, field) { report.outOfTerm.append(fault) }
+                warnOfEnd(certificate.term, files.certificate.place, "\(field).certificate", &report)
             } catch {
                 report.faults.append(error)
             }

@@ -82,6 +82,12 @@ package struct ConfigurationCheck: Sendable {
                 report.identity = try tls.identity(environment: environment, now: now.seconds)
                 report.noteRead(tls.certificate, "listen.tls.certificate", isSecret: tls.certificate == tls.key)
                 report.noteRead(tls.key, "listen.tls.key")
+                if let identity = report.identity {
+                    let end = Timestamp(seconds: identity.notAfter)
+                    warnOfEnd(
+                        CertificateTerm(notBefore: min(now, end), notAfter: end), tls.certificate.place,
+                        "listen.tls.certificate", &report)
+                }
             } catch {
                 report.faults.append(error)
             }
@@ -109,6 +115,17 @@ package struct ConfigurationCheck: Sendable {
             checkFCM(of: app, &report)
             if let apns = app.apns { checkAPNs(apns, of: app.key, &report) }
         }
+    }
+
+    /// A certificate that ends within a month is valid today, and somebody has to make the next one.
+    func warnOfEnd(_ term: CertificateTerm, _ place: String, _ field: String, _ report: inout Report) {
+        guard term.standing(at: now) == .ending else { return }
+        let days = term.left(at: now).components.seconds / 86_400
+        report.warnings.append(
+            FieldFault(
+                field,
+                "\(place) holds a certificate that ends in \(days) \(days == 1 ? "day" : "days"), at \(term.notAfter.internetTime); have "
+                    + "the next one made"))
     }
 
     func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {

@@ -71,7 +71,9 @@ extension CommandEntry {
         }
         let failed = findings.count { $0.result == .failed }
         return "\n" + lines.joined(separator: "\n") + "\n\n"
-            + (failed == 0 ? "every service answered as it should" : "\(failed) of \(findings.count) services did not")
+            + (failed == 0
+                ? "every service answered as it should"
+                : "\(failed) of \(findings.count) services did not answer as they should")
             + "; nothing was stored\n"
     }
 

@@ -81,6 +81,8 @@ package struct ArgumentParser: Sendable {
             guard let positional = spec.positional(at: index) else {
                 throw UsageError("unexpected argument \"\(place)\"")
             }
+            // A variable of a shell that was never set.
+            guard !place.isEmpty else { throw UsageError("\(positional.name) is empty: \(positional.summary)") }
             if positional.isRepeatable {
                 result.append(place, to: positional.name)
             } else {

@@ -42,7 +42,7 @@ import Testing
             Self.set, types: word,
             ["POST /v1/apps/a/ios/plan": Self.plan(), "PUT /v1/apps/a/ios/version": Self.bumped])
         #expect(result.err.contains("would be pushed"))
-        #expect(result.err.contains("largest version known: 1.9.3\n"))
+        #expect(result.err.contains("highest version beyond doubt: 1.9.3\n"))
         #expect(result.err.contains("Require 20.0.0 of a ios and push it? [y/N] "))
         #expect(result.code == (isYes ? .done : .failed))
         #expect(result.requests.count == (isYes ? 2 : 1))

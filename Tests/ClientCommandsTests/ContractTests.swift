@@ -149,7 +149,7 @@ import Testing
             "\(result.err)")
         for text in [
             "warning: the column \"phone\" is ignored\n", "line 3: a quote is never closed\n", "line 4: version: ",
-            "line 5: phone number as a spreadsheet or a conversion leaves it\n", "line 6: token: only hex digits",
+            "line 5: phone number that a program printed where it had none\n", "line 6: token: only hex digits",
         ] {
             #expect(result.err.contains(text), "\(text): \(result.err)")
         }

@@ -88,6 +88,33 @@ import Testing
         #expect(transcript.err.contains("--app is needed"))
     }
 
+    @Test func `A file that is missing is named before what depends on it, and asked for again at a terminal`()
+        async throws
+    {
+        let missing = folder.appending(path: "missing.p8").path
+        let transcript = Transcript()
+        #expect(await transcript.run(words(["key": missing]), of: .all) == .usage)
+        #expect(transcript.err.contains("--key: there is no file \(missing)") && !transcript.err.contains("--key-id"))
+        let lines = Mutex(["com.example.app", "iOS", missing, keyFile, "", "ABCDE12345", "https://example.com/get", ""])
+        let asked = Transcript(isTerminal: true) { lines.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+        #expect(await asked.run(["init", "--directory", target], of: .all) == .done, "\(asked.err)")
+        #expect(asked.err.contains("there is no file \(missing)"))
+    }
+
+    @Test func `No secret is written into a folder that others may write to`() async throws {
+        for (place, mode) in [("relay", 0o777), ("relay/secrets", 0o720)] {
+            let path = folder.appending(path: place).path
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            let transcript = Transcript()
+            #expect(await transcript.run(words(), of: .all) == .failed)
+            #expect(transcript.err.contains("\(path) may be written to by others"), "\(transcript.err)")
+            #expect(!FileManager.default.fileExists(atPath: "\(target)/secrets/webhook-secret"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+        #expect(await Transcript().run(words(), of: .all) == .done)
+    }
+
     @Test func `A key that is none, or an id that is none, is named, and nothing is written`() async throws {
         try Data("no key".utf8).write(to: folder.appending(path: "other.p8"))
         let other = folder.appending(path: "other.p8").path

@@ -41,8 +41,10 @@ struct ReleaseEventTests {
     @Test(
         "patterns that are none",
         arguments: [
-            ("", TagPatternError.length), (String(repeating: "a", count: 256), .length), ("(", .invalid),
-            ("(\\d+", .invalid), ("a)|(b", .invalid), ("\\d+", .groups(0)), ("(\\d+)\\.(\\d+)", .groups(2)),
+            ("", TagPatternError.length), (String(repeating: "a", count: 256), .length),
+            ("(", .invalid("expected ')'")), ("(\\d+", .invalid("expected ')'")),
+            ("a)|(b", .invalid("closing ')' does not balance any groups openings")), ("\\d+", .groups(0)),
+            ("(\\d+)\\.(\\d+)", .groups(2)),
             ("((\\d+))", .groups(2)), ("(?:\\d+)", .groups(0)),
         ])
     func patterns(text: String, error: TagPatternError) {

@@ -30,6 +30,14 @@ enum AppArguments {
         [("app", run.arguments.value("app")), ("platform", try run.arguments.value("platform").map(platform))]
     }
 
+    /// What a person who named an app that the daemon does not know may have meant; nil where no name is near, or the daemon does not answer.
+    static func suggestion(for app: String, _ client: RelayClient) async -> String? {
+        guard let reply = try? await client.reply(to: APIRequest("GET", ["v1", "apps"])) else { return nil }
+        let apps = Set(reply.items.map { $0.shown(.app) }).sorted()
+        guard !apps.contains(app) else { return nil }
+        return Suggestion.nearest(to: app, among: apps)
+    }
+
     static func platform(_ text: String) throws(UsageError) -> String {
         // Apple and Google write "iOS" and "Android".
         if let platform = Platform(rawValue: text.lowercased()) { return platform.rawValue }

@@ -25,7 +25,9 @@ enum BumpArguments {
         let minimumOS = try version("minimum-os")
         let requiredFrom = try arguments.parsed("required-from", else: ZonedMoment.problem) { ZonedMoment($0)?.moment }
         guard required != nil || latest != nil || builds != [:] || minimumOS != nil || requiredFrom != nil else {
-            throw UsageError("--required VERSION is missing")
+            throw UsageError(
+                "nothing is named that would change: give --required VERSION, or one of --latest, --minimum-os, --required-from, "
+                    + "--required-build, --latest-build")
         }
         try refuseDownloadURL(as: arguments)
         let telephones = (arguments.values("canary") + arguments.values("telephone")).map(JSONValue.string)

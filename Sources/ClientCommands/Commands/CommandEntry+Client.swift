@@ -70,7 +70,16 @@ extension CommandEntry {
                 arguments, of: spec, isChanged: changesCampaign,
                 note: { if !connection.isJSON { context.console.writeError($0) } },
                 { try connection.client(context) })
-            return try await run(ClientRun(arguments: whole, connection: connection, context: context))
+            do {
+                return try await run(ClientRun(arguments: whole, connection: connection, context: context))
+            } catch var failure as CommandFailure {
+                if failure.isOfUnknownApp, let app = whole.positional("APP") ?? whole.value("app"),
+                    let near = try await AppArguments.suggestion(for: app, connection.client(context))
+                {
+                    failure.hint = "did you mean \"\(near)\"?"
+                }
+                throw failure
+            }
         }
     }
 
@@ -101,5 +110,12 @@ extension CommandEntry {
             if !run.connection.isJSON, let note = note(reply.json) { run.console.writeError(note) }
             return .done
         }
+    }
+}
+
+extension CommandFailure {
+    /// Whether the daemon refused because of the app's name.
+    fileprivate var isOfUnknownApp: Bool {
+        message.hasPrefix("no app \"") || problem != nil && message.contains(" is not configured ")
     }
 }

@@ -52,7 +52,7 @@ package enum PlanText {
                 : ", far below what is asked for: is it a typing error?"
         let largest =
             known.isEmpty
-            ? "no version is known yet\n" : "largest version known: \(known)\(doubt)\n"
+            ? "no version is known yet\n" : "highest version beyond doubt: \(known)\(doubt)\n"
         return gate + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
     }
 }

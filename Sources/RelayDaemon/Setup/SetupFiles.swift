@@ -18,6 +18,7 @@ struct SetupFiles {
 
     /// - Throws: where something is in the way; nothing was written then.
     func check(key: [UInt8]) throws(CommandFailure) {
+        for directory in [configuration.directory, configuration.secretsDirectory] { try checkOwner(of: directory) }
         guard !replaces else { return }
         let path = configuration.path
         if FileProbe.exists(path), !isSample(path) { throw inTheWay(path) }
@@ -82,6 +83,19 @@ struct SetupFiles {
 
     private func make(_ directory: String, mode: mode_t) throws(CommandFailure) {
         try OwnDirectory.make(for: "\(directory)/any", mode: mode)
+    }
+
+    /// Whoever may write to a folder may put another key in the place of one, or read what is put there next.
+    private func checkOwner(of directory: String) throws(CommandFailure) {
+        var status = stat()
+        guard unsafe stat(directory, &status) == 0 else { return }
+        let isOurs = status.st_uid == geteuid() || status.st_uid == 0
+        guard !isOurs || status.st_mode & 0o022 != 0 else { return }
+        throw CommandFailure(
+            .failed,
+            "\(directory) may be written to by others (\(isOurs ? "mode \(String(status.st_mode & 0o7777, radix: 8))" : "it is another user's")), "
+                + "and secrets would lie there; nothing was written",
+            hint: "chmod go-w \(directory), or choose another folder by --directory")
     }
 
     /// A file that is as it should be is left alone.

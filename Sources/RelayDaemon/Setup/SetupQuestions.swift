@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Glibc
 import RelayStore
 import Terminal
+import Threading
 import UpgradeRules
 
 /// What `init` has to know: from its options, and, for what they leave out, from the person at the terminal.
@@ -25,14 +27,18 @@ struct SetupQuestions {
         switch platform {
         case .ios:
             try refuse("service-account", on: platform, "ios pushes with Apple's key: --key")
-            keyFile = try answer("key", "The .p8 file with Apple's key for pushes")
+            keyFile = try keyPath("key", "The .p8 file with Apple's key for pushes")
+            // The id is in the name of Apple's file, so a mistyped path would be reported as a missing id.
+            if arguments.value("key-id") == nil, !FileProbe.exists(keyFile) {
+                throw UsageError("--key: there is no file \(DisplayWidth.sanitised(keyFile))")
+            }
             let keyID = try answer("key-id", "The key's id, ten characters", usual: Self.keyID(in: keyFile))
             service = .apns(teamID: try answer("team-id", "The team's id, ten characters"), keyID: keyID)
         case .android:
             for option in ["key", "key-id", "team-id"] {
                 try refuse(option, on: platform, "android pushes with a service account: --service-account")
             }
-            keyFile = try answer("service-account", "The JSON file with the service account's key for FCM")
+            keyFile = try keyPath("service-account", "The JSON file with the service account's key for FCM")
             service = .fcm
         }
         let url = try answer("download-url", "Where users get the new version (https://…)")
@@ -71,6 +77,19 @@ struct SetupQuestions {
                     : "--versions: \"\(text)\" is not one of \(words)")
         }
         return arrival
+    }
+
+    /// The whole path of a key's file; "~" is the person's home, as in a shell. At a terminal it is asked for until the file exists.
+    private func keyPath(_ option: String, _ question: String) throws -> String {
+        while true {
+            var path = try answer(option, question)
+            if path.hasPrefix("~/"), let home = unsafe getenv("HOME") {
+                path = unsafe String(cString: home) + path.dropFirst(1)
+            }
+            let absolute = try Self.absolute(path)
+            if arguments.value(option) != nil || FileProbe.exists(absolute) { return absolute }
+            console.writeError("there is no file \(DisplayWidth.sanitised(absolute))\n")
+        }
     }
 
     private func refuse(_ option: String, on platform: Platform, _ why: String) throws {

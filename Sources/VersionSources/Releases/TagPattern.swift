@@ -24,7 +24,11 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `TagPatternError` when it does not compile or does not have exactly one capture group.
     package init(_ text: String) throws(TagPatternError) {
         guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { throw .length }
-        guard (try? Regex(text)) != nil else { throw .invalid }
+        do {
+            _ = try Regex(text)
+        } catch {
+            throw .invalid("\(error)")
+        }
         // An empty alternative before it matches everywhere, and a match has a place for every group of the whole.
         let groups = (try? Regex("|" + text)).flatMap { "".prefixMatch(of: $0) }.map { $0.output.count - 1 }
         guard groups == 1 else { throw .groups(groups ?? 0) }
@@ -69,14 +73,15 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
 
 package enum TagPatternError: Error, Hashable, Sendable, CustomStringConvertible {
     case length
-    case invalid
+    /// What the compiler of regular expressions says; it holds parts of the pattern.
+    case invalid(String)
     /// It has this many capture groups.
     case groups(Int)
 
     package var description: String {
         switch self {
         case .length: "is empty or has more than \(TagPattern.maximumLength) characters"
-        case .invalid: "is no regular expression"
+        case .invalid(let reason): "is no regular expression: \(reason)"
         case .groups(let count):
             "has \(count) capture groups; exactly one is needed, around the version, and (?:…) around all others"
         }
