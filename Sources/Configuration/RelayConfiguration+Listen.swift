@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayAPI
 import RelayEngine
+import WireFormat
 
 extension RelayConfiguration {
     static func readListen(_ reader: ConfigurationReader) -> ListenConfiguration {
@@ -26,9 +27,33 @@ extension RelayConfiguration {
         if let tls = reader.optionalObject("tls") { listen.tls = readTLS(tls) }
         if let limits = reader.object("limits") { readLimits(limits, into: &listen.limits) }
         listen.checkTrust = reader.choice("checkTrust", default: listen.checkTrust, "whose word is taken")
+        listen.corsOrigins = readOrigins(reader)
         listen.page = reader.flag("page", default: listen.page)
         reader.finish()
         return listen
+    }
+
+    /// The most origins: an answer looks its own up among them.
+    private static let mostOrigins = 64
+
+    private static func readOrigins(_ reader: ConfigurationReader) -> WebOrigins {
+        if reader.raw("corsOrigins")?.string == "*" { return .everybody }
+        let list = reader.list("corsOrigins")
+        if list.count > mostOrigins {
+            reader.fault("corsOrigins", "has at most \(mostOrigins) origins; it has \(list.count)")
+        }
+        var origins: Set<String> = []
+        for (value, path) in list {
+            let text = value.string
+            if text == "*", list.count == 1 { return .everybody }
+            if let text, WebOrigins.fault(in: text) == nil {
+                origins.insert(text)
+            } else {
+                let fault = text.flatMap(WebOrigins.fault) ?? "is no text"
+                reader.fault(at: path, "\(value.held) is refused: \(fault)")
+            }
+        }
+        return .these(origins)
     }
 
     private static func notAnAddress(_ text: String) -> String? {

@@ -89,6 +89,8 @@ package struct ListenConfiguration: Sendable, Equatable {
     package var tls: TLSConfiguration?
     package var limits = APILimits()
     package var checkTrust = CheckTrust.device
+    /// Whose scripts may read the check and the launch document. Default nobody's.
+    package var corsOrigins = WebOrigins.none
     /// Whether people's browsers are served the page. Default true.
     package var page = true
 
@@ -96,7 +98,8 @@ package struct ListenConfiguration: Sendable, Equatable {
     package func needsRestart(from running: ListenConfiguration) -> Bool {
         address != running.address || operations != running.operations || controlSocket != running.controlSocket
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
-            || checkTrust != running.checkTrust || page != running.page || (tls == nil) != (running.tls == nil)
+            || checkTrust != running.checkTrust || corsOrigins != running.corsOrigins || page != running.page
+            || (tls == nil) != (running.tls == nil)
     }
 
     package static let defaultControlSocket = "/run/upgrade-relay/control.sock"

@@ -46,7 +46,7 @@ final class Transfer {
         if text.hasPrefix("HTTP/") {
             // A new answer begins (100, a redirect, the proxy's): only the last one counts.
             headers = []
-            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+            status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
         } else if let colon = text.firstIndex(of: ":") {
             let value = text[text.index(after: colon)...]
             headers.append((String(text[..<colon]), Self.trimmed(value)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
+import WireFormat
 
 /// A strong entity tag (RFC 9110, section 8.8.3), made of the content.
 package struct EntityTag: Hashable, Sendable {
@@ -16,7 +17,7 @@ package struct EntityTag: Hashable, Sendable {
         guard let header else { return false }
         if header == text { return true }
         // Our tags hold no comma, so cutting at commas finds them whole.
-        return header.split(separator: ",").contains { part in
+        return ListBound.entityTags.members(of: header).contains { part in
             let tag = part.drop { $0 == " " || $0 == "\t" }
             let end = tag.lastIndex { $0 != " " && $0 != "\t" }.map { tag.index(after: $0) } ?? tag.startIndex
             let bare = tag[..<end]
@@ -81,9 +82,14 @@ package struct PreparedContent: Sendable {
 
     /// Whether `Accept-Encoding` names gzip, and not with the weight 0, "not acceptable" (RFC 9110, section 12.4.2).
     package static func takesGzip(_ header: String?) -> Bool {
-        let members = header?.lowercased().split(separator: ",") ?? []
-        return members.contains { member in
-            let parts = member.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+        guard let header else { return false }
+        // Nearly all that clients send.
+        if header == "gzip" || header == "identity" { return header == "gzip" }
+        return ListBound.acceptedCodings.members(of: header).contains { member in
+            guard member.utf8.count <= ListBound.longestMember else { return false }
+            let parts = member.lowercased().split(separator: ";", maxSplits: 8).map {
+                $0.filter { $0 != " " && $0 != "\t" }
+            }
             guard parts.first == "gzip" || parts.first == "x-gzip" else { return false }
             return !parts.dropFirst().contains {
                 $0.hasPrefix("q=0") && $0.dropFirst(3).allSatisfy { ".0".contains($0) }

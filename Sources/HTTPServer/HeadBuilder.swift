@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// A request's head, line by line (RFC 9112, sections 3 and 5; RFC 9110). Pure.
 struct HeadBuilder {
@@ -79,7 +80,10 @@ struct HeadBuilder {
             guard value.isEmpty || Self.equal(value, "100-continue") else { throw .unknownExpectation }
             head.expectsContinue = !value.isEmpty
         case 10 where Self.equal(name, "connection"):
-            for option in value.split(separator: UInt8(ascii: ",")).map(Self.trimmed) {
+            guard let options = ListBound.connectionOptions.whole(value, at: UInt8(ascii: ",")) else {
+                throw .tooManyOptions(limit: ListBound.connectionOptions.limit)
+            }
+            for option in options.map(Self.trimmed) {
                 if Self.equal(option, "close") { closes = true }
                 if Self.equal(option, "keep-alive") { keepsAlive = true }
             }

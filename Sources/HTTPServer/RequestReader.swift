@@ -181,8 +181,8 @@ package final class RequestRules: Sendable {
     /// Bytes.
     let target: Int
     let head: Int
-    /// Fields of one head. A browser sends some thirty.
-    let fields = 512
+    /// Fields of one head.
+    let fields = ListBound.headerFields.limit
     /// Those that the handler reads: in lower case.
     let handed: [String]
     let targetTooLong: RequestRefusal

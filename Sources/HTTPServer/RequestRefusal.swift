@@ -28,6 +28,9 @@ package struct RequestRefusal: Error, Hashable, Sendable {
     static func tooManyFields(limit: Int) -> Self {
         Self(431, "the request's head has more than the \(limit) fields that are taken")
     }
+    static func tooManyOptions(limit: Int) -> Self {
+        Self(431, "the field \"connection\" names more than the \(limit) options that are taken")
+    }
     static let badField = Self(400, "a line of the request's head is not a name, a colon and a value")
     static let spaceBeforeColon = Self(400, "a field of the request has a space before its colon")
     static let foldedField = Self(400, "a field of the request is continued on the next line")

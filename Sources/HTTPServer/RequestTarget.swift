@@ -17,27 +17,46 @@ package struct RequestTarget: Hashable, Sendable {
         }
     }
 
-    /// nil when the path is not absolute or something in it does not decode to UTF-8.
-    package init?(_ text: String) {
+    /// What is wrong with one.
+    package enum Fault: Error, Hashable, Sendable {
+        /// The path is not absolute, or something does not decode to UTF-8.
+        case malformed
+        /// `ListBound.pathSegments`: no path here has so many.
+        case tooManySegments
+        /// `ListBound.queryParameters`.
+        case tooManyParameters
+    }
+
+    package init(_ text: String) throws(Fault) {
         // Bytes, not characters: RFC 3986 knows no others, and looking for the ends of characters took a tenth of what a
         // login's question costs.
         let (path, rest) = Self.cut(text.utf8[...], at: UInt8(ascii: "?"))
-        guard path.first == UInt8(ascii: "/") else { return nil }
+        guard path.first == UInt8(ascii: "/") else { throw .malformed }
         var segments: [String] = []
-        for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard let decoded = Self.decode(segment, plusIsSpace: false) else { return nil }
+        let parts = ListBound.pathSegments.whole(path.dropFirst(), at: UInt8(ascii: "/"), omittingEmpty: false)
+        guard let parts else { throw .tooManySegments }
+        for segment in parts {
+            guard let decoded = Self.decode(segment, plusIsSpace: false) else { throw .malformed }
             segments.append(decoded)
         }
         var query: [QueryItem] = []
-        for pair in rest?.split(separator: UInt8(ascii: "&")) ?? [] {
+        let pairs = try rest.map { rest throws(Fault) in try Self.pairs(rest) } ?? []
+        for pair in pairs {
             let (name, value) = Self.cut(pair, at: UInt8(ascii: "="))
             guard let name = Self.decode(name, plusIsSpace: true),
                 let value = value.map({ Self.decode($0, plusIsSpace: true) }) ?? ""
-            else { return nil }
+            else { throw .malformed }
             query.append(QueryItem(name: name, value: value))
         }
         self.segments = segments
         self.query = query
+    }
+
+    private static func pairs(_ query: Substring.UTF8View) throws(Fault) -> [Substring.UTF8View] {
+        guard let pairs = ListBound.queryParameters.whole(query, at: UInt8(ascii: "&")) else {
+            throw .tooManyParameters
+        }
+        return pairs
     }
 
     /// What stands before the first separator, and what behind it; nil where there is none.

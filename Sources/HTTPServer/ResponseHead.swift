@@ -76,6 +76,7 @@ extension Response {
         case 409: "Conflict"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
         case 417: "Expectation Failed"
         case 422: "Unprocessable Content"
         case 426: "Upgrade Required"

@@ -76,7 +76,7 @@ package final class API: RequestHandler {
             [
                 "authorization", "accept", "if-none-match", "accept-encoding", "accept-language", "x-request-id",
                 "user-agent", "cookie", "host", "origin", "sec-fetch-site", "x-form-token", "x-forwarded-proto",
-                "last-event-id",
+                "last-event-id", "content-encoding", "forwarded",
             ]
             + WebhookHeaders.all + enforceHeaders.all
     }
@@ -99,7 +99,10 @@ package final class API: RequestHandler {
         let (route, path, query): (Route, PathValues, [RequestTarget.QueryItem])
         do {
             if let refusal = head.refusal { throw refusal.problem }
-            (route, path, query) = try find(head)
+            switch try find(head) {
+            case .route(let found, let values, let items): (route, path, query) = (found, values, items)
+            case .options(let routes): return (nil, .answer(options(of: routes, head)))
+            }
         } catch {
             let problem = ProblemDetails.of(error)
             // Somebody with a browser reads it.
@@ -146,6 +149,7 @@ package final class API: RequestHandler {
         if caller.session != nil, !["GET", "HEAD"].contains(route.method) {
             try checkOrigin(of: head, isForm: route.answer.isForm, caller)
         }
+        if route.answer.takesBody, let coding = head.headers["content-encoding"] { try Self.checkCoding(coding) }
         // Of a webhook the body says it.
         if route.right != .signature { isKnown(caller) }
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
@@ -196,8 +200,17 @@ package final class API: RequestHandler {
         }
     }
 
+    /// - Throws: a 415 (RFC 9110, section 15.5.16) that says what is taken.
+    private static func checkCoding(_ coding: String) throws {
+        if coding.isEmpty || coding.lowercased() == "identity" { return }
+        throw ProblemDetails(
+            415,
+            "the body comes in the coding \(JSONValue.string(coding).sight); it is taken as it is alone: "
+                + "send it without Content-Encoding", headers: [("Accept-Encoding", "identity")])
+    }
+
     private func session(of head: RequestHead) throws -> (SessionSecret, LiveSession)? {
-        guard let secret = SessionCookie.secret(in: head) else { return nil }
+        guard let secret = SessionCookie.secret(in: head, isSecure: isSecure(head)) else { return nil }
         return try sessions.use(secret).map { (secret, $0) }
     }
 
@@ -240,28 +253,44 @@ package final class API: RequestHandler {
 
     // MARK: Steps that routes share
 
-    private func find(_ head: RequestHead) throws -> (Route, PathValues, [RequestTarget.QueryItem]) {
+    private enum Found {
+        case route(Route, PathValues, [RequestTarget.QueryItem])
+        /// It is asked what these take, all of one path; or, where there is none, what the server takes.
+        case options([Route])
+    }
+
+    private func find(_ head: RequestHead) throws -> Found {
         // Not read: what stands there is another server's, which may take what is no UTF-8.
-        if head.door != .operations, Self.isBelowEnforce(head.target) { return (.enforce, PathValues(), []) }
-        guard let target = RequestTarget(head.target) else {
-            throw ProblemDetails(400, "the request's target is not a path in percent-encoded UTF-8")
-        }
+        if head.door != .operations, Self.isBelowEnforce(head.target) { return .route(.enforce, PathValues(), []) }
+        let isOptions = head.method == "OPTIONS"
+        // RFC 9110, section 9.3.7: of the server as a whole.
+        if isOptions, head.target == "*" { return .options([]) }
+        let target = try RequestTarget(head.target)
         switch router.route(method: head.method, segments: target.segments) {
-        case .route(let route, _) where head.door == .operations && !Route.operations.contains { $0 === route }:
-            let paths = Route.operations.map(\.path).joined(separator: ", ")
-            throw ProblemDetails(404, "this address serves \(paths) alone")
-        case .route(let route, _) where !showsOperations(at: head.door) && route.path == "/metrics":
-            throw ProblemDetails(404, "the metrics are served at another address, that of listen.operations")
         case .route(let route, let path):
-            return (route, path, target.query)
+            try checkServed([route], at: head.door)
+            return .route(route, path, target.query)
         case .notFound:
             throw ProblemDetails(404, "there is nothing at this path")
         case .unknownPlatform(let name):
             throw ProblemDetails(
                 404, "there is no platform \"\(JSONValue.shortened(name))\"; the platforms are ios and android")
-        case .wrongMethod(let allowed):
-            let list = allowed.joined(separator: ", ")
+        case .wrongMethod(let routes):
+            try checkServed(routes, at: head.door)
+            if isOptions { return .options(routes) }
+            let list = Router.allowed(routes)
             throw ProblemDetails(405, "this path takes \(list)", headers: [("Allow", list)])
+        }
+    }
+
+    /// - Throws: a 404 where the address that was asked serves none of them.
+    private func checkServed(_ routes: [Route], at door: Door) throws {
+        if door == .operations, !Route.operations.contains(where: { known in routes.contains { $0 === known } }) {
+            let paths = Route.operations.map(\.path).joined(separator: ", ")
+            throw ProblemDetails(404, "this address serves \(paths) alone")
+        }
+        if !showsOperations(at: door), routes.contains(where: { $0.path == "/metrics" }) {
+            throw ProblemDetails(404, "the metrics are served at another address, that of listen.operations")
         }
     }
 

@@ -14,6 +14,8 @@ package struct APISettings: Sendable {
     package var limits = APILimits()
     /// Asked anew for each question of a proxy, so that a reload exchanges them; the names of the headers are those of the start.
     package var enforce: @Sendable () -> EnforceRules = { EnforceRules() }
+    /// Whose scripts may read what apps are answered (`listen.corsOrigins`). Default nobody's.
+    package var webOrigins = WebOrigins.none
     /// Whether people's browsers are served the page (`listen.page`).
     package var servesPage = true
     /// What is rendered for people, by who knows HTML.

@@ -22,9 +22,12 @@ package struct ProblemDetails: Error {
         self.headers = headers
     }
 
+    /// Names the first of them: who sent so many mends some, and asks again.
     package init(faults: [FieldFault]) {
-        self.init(422, faults.map(\.description).joined(separator: "; "))
-        self.faults = faults
+        let named = faults.prefix(ListBound.namedFaults.limit)
+        let more = named.count < faults.count ? "; and more" : ""
+        self.init(422, named.map(\.description).joined(separator: "; ") + more)
+        self.faults = Array(named)
     }
 
     package init(field: String, _ reason: String) {
@@ -38,6 +41,7 @@ package struct ProblemDetails: Error {
         case let error as BodyError: of(error)
         case let error as StoreError: of(error)
         case let error as ControlError: of(error)
+        case let fault as RequestTarget.Fault: of(fault)
         default: ProblemDetails(500, "the relay failed at this; its log says more")
         }
     }
@@ -46,6 +50,16 @@ package struct ProblemDetails: Error {
         switch error {
         case .notJSON(let syntax): ProblemDetails(400, "the body is not JSON: \(syntax)")
         case .fields(let faults): ProblemDetails(faults: faults)
+        }
+    }
+
+    private static func of(_ fault: RequestTarget.Fault) -> ProblemDetails {
+        switch fault {
+        case .malformed: ProblemDetails(400, "the request's target is not a path in percent-encoded UTF-8")
+        case .tooManySegments: ProblemDetails(404, "there is nothing at this path")
+        case .tooManyParameters:
+            ProblemDetails(
+                400, "the request has more than the \(ListBound.queryParameters.limit) parameters that are taken")
         }
     }
 
@@ -107,12 +121,54 @@ package struct ProblemDetails: Error {
         ProblemDetails(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
     }
 
+    /// Bytes of the longest answer to an error: what is wrong with a request must not cost more than the request.
+    package static let longest = 4096
+    /// Bytes of its sentence, as JSON has it.
+    private static let longestDetail = 1400
+    /// Bytes of all the rest but the faults.
+    private static let frame = 700
+
+    /// A text of which JSON makes so many bytes at most.
+    private static func clipped(_ text: String, _ most: Int) -> String {
+        func size(_ text: some StringProtocol) -> Int {
+            var bytes: [UInt8] = []
+            JSONWriter.append(quoted: String(text), to: &bytes)
+            return bytes.count
+        }
+        guard text.utf8.count * 6 > most, size(text) > most else { return text }
+        var scalars = text.unicodeScalars.prefix(most)
+        while size(String(scalars)) > most - 3 { scalars = scalars.dropLast(max(1, scalars.count / 16)) }
+        return String(scalars) + "…"
+    }
+
+    /// As many faults as there is room for.
+    private func shown(beside detail: String) -> [FieldFault] {
+        var left = Self.longest - Self.frame
+        func take(_ text: String) -> Int {
+            var bytes: [UInt8] = []
+            JSONWriter.append(quoted: text, to: &bytes)
+            return bytes.count
+        }
+        left -= take(detail)
+        var shown: [FieldFault] = []
+        for fault in faults.prefix(ListBound.namedFaults.limit) {
+            let fault = FieldFault(Self.clipped(fault.field, 300), Self.clipped(fault.reason, 700))
+            left -= take(fault.field) + take(fault.reason) + 24
+            if left < 0 { break }
+            shown.append(fault)
+        }
+        return shown
+    }
+
+    /// At most `longest` bytes.
     package var response: Response {
         var writer = JSONWriter()
+        let detail = Self.clipped(detail, Self.longestDetail)
+        let faults = shown(beside: detail)
         writer.object { writer in
             writer.members([.type: type, .title: Response.reason(status), .status: status, .detail: detail])
             if let request = RequestMark.current { writer.member("request", request) }
-            for extra in extras { writer.member(extra.name, extra.value) }
+            for extra in extras.prefix(4) { writer.member(extra.name, Self.clipped(extra.value, 100)) }
             if !faults.isEmpty {
                 writer.array(.errors, faults) { writer, fault in
                     writer.object([.field: fault.field, .reason: fault.reason])

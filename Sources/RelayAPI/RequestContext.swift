@@ -27,10 +27,11 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
 
     /// A proxy's or a client's own id, where it can stand in a log as it is: a line of theirs is found again by it.
     static func taken(_ id: String) -> String? {
+        guard (1...64).contains(id.utf8.count) else { return nil }
         let isPlain = id.utf8.allSatisfy { byte in
             (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x2D || byte == 0x2E || byte == 0x5F
         }
-        return isPlain && (1...64).contains(id.utf8.count) ? id : nil
+        return isPlain ? id : nil
     }
 
     private static let first = UInt64.random(in: 0...UInt64.max)
@@ -65,6 +66,19 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         RequestMark.with(id) { conclude(refuse(refusal)) }
     }
 
+    /// The one place that says who may keep an answer, and whose scripts may read it: no route can forget it.
+    private func mark(_ response: inout Response, of route: Route?) {
+        let isKept =
+            route?.keeping == .everybody && (response.status == 200 || response.status == 304)
+            && head.headers["authorization"] == nil
+        if !isKept {
+            response.headers.removeAll { $0.name == "Cache-Control" }
+            response.headers.append(("Cache-Control", "no-store"))
+        }
+        guard route?.isForWebViews == true, head.door == .network else { return }
+        response.headers += api.settings.webOrigins.headers(for: head.headers["origin"])
+    }
+
     /// Notes the answer and marks it.
     func conclude(_ response: Response) -> Response {
         let duration = ContinuousClock.now - start
@@ -78,6 +92,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
             ] + (caller.map { [("by", $0.actor.name)] } ?? [])
         }
         var response = response
+        mark(&response, of: route)
         response.headers.append(("X-Request-Id", id))
         return response
     }

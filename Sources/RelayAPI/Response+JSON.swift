@@ -19,7 +19,7 @@ extension Response {
         Response(
             status: 200,
             headers: [
-                ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+                ("Content-Type", "text/event-stream"), ("X-Accel-Buffering", "no"),
             ],
             body: .stream(source))
     }

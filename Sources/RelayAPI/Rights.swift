@@ -95,7 +95,7 @@ enum Rights {
 
     /// RFC 9110 section 11.1: the scheme is case-insensitive. RFC 6750 section 2.1: one token68 follows.
     private static func bearer(_ header: String) -> String? {
-        let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+        let parts = header.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1])
     }

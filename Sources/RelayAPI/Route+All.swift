@@ -11,18 +11,22 @@ extension Route {
         Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
         Route("GET", "/readyz", .nothing, .work(.health), .head { api, call in api.readiness(at: call.head.door) }),
         Route("GET", "/metrics", .nothing, .work(.metrics), .head { api, _ in api.metrics() }),
-        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, call in api.openAPI(call.head) }),
+        Route(
+            "GET", "/openapi.json", .nothing, .nothing, keeping: .everybody,
+            .head { api, call in api.openAPI(call.head) }),
     ]
 
     private static let open: [Route] = [
         // The login-time check (SEEDS S1).
         Route(
             "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
-            query: ["app", "platform", "version", "os", "lang", "telephone", "token"],
+            query: ["app", "platform", "version", "os", "lang", "telephone", "token"], keeping: .everybody,
+            isForWebViews: true,
             .head { api, call in try api.check(call.head, &call.query) }),
         // The document of LaunchGate and Gandalf (SEEDS S5).
         Route(
-            "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing, query: ["lang"],
+            "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing, query: ["lang"], keeping: .everybody,
+            isForWebViews: true,
             .head { api, call in try api.launchGate(call.path.app, call.head, &call.query) }),
         enforce,
     ]

@@ -16,6 +16,9 @@ package final class Route: Sendable {
         /// With the body as it comes.
         case stream(@Sendable (API, Call) throws -> any BodyConsumer)
 
+        /// Whether it reads a body.
+        var takesBody: Bool { if case .head = self { false } else { true } }
+
         var isForm: Bool { if case .form = self { true } else { false } }
     }
 
@@ -26,6 +29,14 @@ package final class Route: Sendable {
         /// The same, but for requests of which `asks` is true.
         case nothingUnless(asks: @Sendable (API, [RequestTarget.QueryItem]) -> Bool)
         case work(WorkKind)
+    }
+
+    /// Who may keep an answer.
+    package enum Keeping: Sendable {
+        /// Nobody: it depends on who asks, or is of one moment.
+        case nobody
+        /// Whoever gets it, as its own `Cache-Control` says: it depends on the request's target alone. Not what came with credentials.
+        case everybody
     }
 
     package let method: String
@@ -51,13 +62,17 @@ package final class Route: Sendable {
     let isForProxies: Bool
     /// Whether it answers people: what is wrong is told as a page.
     let isPage: Bool
+    package let keeping: Keeping
+    /// Whether scripts of other sites may read it, those of `listen.corsOrigins`.
+    package let isForWebViews: Bool
     /// Method and path, with nothing that a client sent: for the log and the metrics.
     package let pattern: String
 
     package init(
         _ method: String, _ path: String, _ right: Right, _ waiting: Waiting,
         slots: (@Sendable (API) -> Slots)? = nil, query parameters: [String] = [], isNoteworthy: Bool = false,
-        webhook: String? = nil, isForProxies: Bool = false, isPage: Bool = false, _ answer: Answer
+        webhook: String? = nil, isForProxies: Bool = false, isPage: Bool = false, keeping: Keeping = .nobody,
+        isForWebViews: Bool = false, _ answer: Answer
     ) {
         self.method = method
         self.path = path
@@ -69,6 +84,8 @@ package final class Route: Sendable {
         self.webhook = webhook
         self.isForProxies = isForProxies
         self.isPage = isPage
+        self.keeping = keeping
+        self.isForWebViews = isForWebViews
         self.answer = answer
         pattern = "\(method) \(path)"
     }

@@ -7,8 +7,8 @@ struct Router: Sendable {
         case route(Route, PathValues)
         case notFound
         case unknownPlatform(String)
-        /// The path is there, but not for this method: for the `Allow` header (RFC 9110, section 15.5.6).
-        case wrongMethod(allowed: [String])
+        /// The path is there, but not for this method.
+        case wrongMethod(among: [Route])
     }
 
     /// Of the API alone.
@@ -27,11 +27,16 @@ struct Router: Sendable {
                 if let route = path.routes.first(where: { $0.method == method || $0.isForProxies }) {
                     return .route(route, values)
                 }
-                let methods = path.routes.map(\.method)
-                return .wrongMethod(allowed: (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted())
+                return .wrongMethod(among: path.routes)
             }
         }
         return unknownPlatform.map(Result.unknownPlatform) ?? .notFound
+    }
+
+    /// What these routes of one path take, for the field `Allow` (RFC 9110, section 10.2.1).
+    static func allowed(_ routes: [Route]) -> String {
+        let methods = routes.map(\.method)
+        return Set(methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"]).sorted().joined(separator: ", ")
     }
 
     /// All paths, by the number of their segments: few are left to be compared.

@@ -241,6 +241,7 @@ struct Daemon {
         settings.server.identity = identity
         settings.server.operations = configuration.listen.operations
         settings.checkTrust = configuration.listen.checkTrust
+        settings.webOrigins = configuration.listen.corsOrigins
         settings.enforce = { active.current.enforce }
         return settings
     }

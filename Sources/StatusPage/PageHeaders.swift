@@ -21,7 +21,7 @@ enum PageHeaders {
         Response(
             status: status,
             headers: [
-                ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
+                ("Content-Type", "text/html; charset=utf-8"),
                 ("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff"),
                 ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
                 ("Vary", "Accept-Encoding"),

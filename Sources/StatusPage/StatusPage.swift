@@ -25,7 +25,7 @@ package enum StatusPage {
         page("/page/deliveries") { view, _, query in try view.deliveries(&query) },
         page("/page/audit") { view, _, query in try view.audit(&query) },
         Route(
-            "GET", "/page/assets/{name}", .nothing, .nothing, isPage: true,
+            "GET", "/page/assets/{name}", .nothing, .nothing, isPage: true, keeping: .everybody,
             .head { _, call in
                 guard let response = PageAssets.current.response(to: call.head, for: call.path.name) else {
                     throw ProblemDetails(404, "there is no such file")

@@ -92,7 +92,7 @@ package enum BumpBody {
     }
 
     /// The most versions that one bump blocks.
-    package static let mostBlocked = 20
+    package static let mostBlocked = ListBound.blockedVersions.limit
 
     /// `["2.1.5"]`: versions that exactly are meant, each once.
     package static func blocked(_ fields: inout BodyFields) -> [Version] {

@@ -18,7 +18,9 @@ extension BodyFields {
             }
             return text(value, field: name, example: example, limit: limit).map { LocalizedText($0) }
         }
-        let count = faults.count
+        let count = faultCount
+        guard isWithin(.languages, members.count - (members.contains { $0.name == LocalizedText.others } ? 1 : 0), name)
+        else { return nil }
         var fallback: String?
         var translations: [LocalizedText.Translation] = []
         for member in members {
@@ -42,14 +44,11 @@ extension BodyFields {
         }
         fallback = fallback ?? translations.first { $0.language.folded == LocalizedText.usualDefault }?.text
         if members.isEmpty { refuse(name, "names no language; leave it out to say what the configuration says") }
-        if translations.count > LocalizedText.maximumLanguages {
-            refuse(name, "has at most \(LocalizedText.maximumLanguages) languages; it had \(translations.count)")
-        }
-        if faults.count == count, fallback == nil {
+        if faultCount == count, fallback == nil {
             refuse(
                 name, "says nothing to those who speak none of its languages; add \"en\", or \"*\" for all others")
         }
-        guard faults.count == count, let fallback else { return nil }
+        guard faultCount == count, let fallback else { return nil }
         return LocalizedText(fallback, translations)
     }
 }

@@ -9,7 +9,10 @@ package struct BodyFields {
 
     private var members: [JSONMember]
     private var known: [String] = []
+    /// The first of them: a sender mends some, and asks again.
     package private(set) var faults: [FieldFault] = []
+    /// Of all, also of those that are not kept.
+    package private(set) var faultCount = 0
 
     /// - Throws: `BodyError` when the body is not one JSON object.
     package init(_ bytes: [UInt8]) throws(BodyError) {
@@ -19,7 +22,7 @@ package struct BodyFields {
     package init(_ bytes: [UInt8], in range: Range<Int>) throws(BodyError) {
         let value: JSONValue
         do throws(JSONSyntaxError) {
-            value = try JSONReader.read(bytes, in: range)
+            value = try JSONReader.read(bytes, in: range, within: .jsonValues)
         } catch {
             throw .notJSON(error)
         }
@@ -140,6 +143,7 @@ package struct BodyFields {
             refuse(name, "names nobody; leave it out to mean everyone")
             return nil
         }
+        guard isWithin(.telephones, elements.count, name) else { return nil }
         var telephones: [String] = []
         for (index, element) in elements.enumerated() {
             if let telephone = telephone(element, field: "\(name)[\(index)]") { telephones.append(telephone) }
@@ -148,14 +152,23 @@ package struct BodyFields {
     }
 
     package mutating func refuse(_ field: String, _ reason: String) {
-        faults.append(FieldFault(field, reason))
+        faultCount += 1
+        // Enough for whoever answers to say that there are more.
+        if faults.count <= ListBound.namedFaults.limit { faults.append(FieldFault(field, reason)) }
+    }
+
+    /// Whether a list that was taken has no more members than are taken; else it is refused.
+    package mutating func isWithin(_ bound: ListBound, _ count: Int, _ field: String) -> Bool {
+        guard count > bound.limit else { return true }
+        refuse(field, "has at most \(bound.limit) members; it had \(count)")
+        return false
     }
 
     /// Refuses what was never asked for.
     ///
     /// - Throws: `BodyError.fields` when anything was refused, in the order in which it was met.
     package mutating func finish() throws(BodyError) {
-        for member in members {
+        for member in members where faults.count <= ListBound.namedFaults.limit {
             refuse(
                 JSONValue.shortened(member.name),
                 "is not a field of this body; the fields are \(known.joined(separator: ", "))")

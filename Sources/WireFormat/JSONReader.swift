@@ -13,9 +13,11 @@ package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
 /// a signed body must have only one reading), bounded depth and breadth. For files that people write it reads JSON5 as well.
 package struct JSONReader {
     /// Nested arrays and objects.
-    package static let maximumDepth = 32
-    /// Names in one object: the search for duplicates is linear in them.
-    package static let maximumMembers = 256
+    package static let maximumDepth = ListBound.jsonDepth.limit
+    /// Names in one object.
+    package static let maximumMembers = ListBound.jsonMembers.limit
+    /// Names up to which a duplicate is looked for one by one, which is quicker than a set of them.
+    private static let fewMembers = 16
 
     let bytes: [UInt8]
     private let start: Int
@@ -24,8 +26,12 @@ package struct JSONReader {
     var position: Int
     /// Where JSON5 has a name that its object had before.
     private var duplicates: [JSONSyntaxError] = []
+    /// The most values that are read, of all arrays and objects together.
+    private let most: Int
+    private var count = 0
 
-    private init(_ bytes: [UInt8], _ range: Range<Int>, isJSON5: Bool) {
+    private init(_ bytes: [UInt8], _ range: Range<Int>, isJSON5: Bool, atMost most: Int) {
+        self.most = most
         self.bytes = bytes
         self.isJSON5 = isJSON5
         start = range.lowerBound
@@ -34,31 +40,37 @@ package struct JSONReader {
     }
 
     /// Reads the one value in `bytes`.
-    package static func read(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
-        try read(bytes, in: 0..<bytes.count)
+    ///
+    /// - Parameter bound: how many values it may have: what strangers send has `jsonValues`. Default `foreignValues`.
+    package static func read(
+        _ bytes: [UInt8], within bound: ListBound = .foreignValues
+    ) throws(JSONSyntaxError) -> JSONValue {
+        try read(bytes, in: 0..<bytes.count, within: bound)
     }
 
     /// Reads the one value in a part of `bytes`.
-    package static func read(_ bytes: [UInt8], in range: Range<Int>) throws(JSONSyntaxError) -> JSONValue {
-        try read(bytes, in: range, isJSON5: false).value
+    package static func read(
+        _ bytes: [UInt8], in range: Range<Int>, within bound: ListBound = .foreignValues
+    ) throws(JSONSyntaxError) -> JSONValue {
+        try read(bytes, in: range, isJSON5: false, atMost: bound.limit).value
     }
 
     /// Reads the one value of a text in JSON5 (json5.org), and the names that stand twice, of which it has the last.
     package static func readJSON5(
         _ bytes: [UInt8]
     ) throws(JSONSyntaxError) -> (value: JSONValue, duplicates: [JSONSyntaxError]) {
-        try read(bytes, in: 0..<bytes.count, isJSON5: true)
+        try read(bytes, in: 0..<bytes.count, isJSON5: true, atMost: Int.max)
     }
 
     private static func read(
-        _ bytes: [UInt8], in range: Range<Int>, isJSON5: Bool
+        _ bytes: [UInt8], in range: Range<Int>, isJSON5: Bool, atMost most: Int
     ) throws(JSONSyntaxError) -> (value: JSONValue, duplicates: [JSONSyntaxError]) {
         do {
             _ = try UTF8Span(validating: bytes.span.extracting(range))
         } catch {
             throw JSONSyntaxError(offset: error.byteOffsets.lowerBound, reason: "the text is not valid UTF-8")
         }
-        var reader = JSONReader(bytes, range, isJSON5: isJSON5)
+        var reader = JSONReader(bytes, range, isJSON5: isJSON5, atMost: most)
         reader.skipSpace()
         guard reader.position < reader.end else { throw reader.fault("a value is missing") }
         let value = try reader.value(depth: 0)
@@ -71,6 +83,8 @@ package struct JSONReader {
 
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         guard depth < Self.maximumDepth else { throw fault("nested deeper than \(Self.maximumDepth)") }
+        count += 1
+        guard count <= most else { throw fault("more than \(most) values") }
         switch peek {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
@@ -90,6 +104,8 @@ package struct JSONReader {
         let opening = position
         position += 1
         var members: [JSONMember] = []
+        // Filled where there are many.
+        var names: Set<String> = []
         skipSpace()
         if take("}") { return .object(members) }
         while true {
@@ -97,7 +113,9 @@ package struct JSONReader {
             if isJSON5, take("}") { return .object(members) }
             let place = position
             let name = try name(opening)
-            let first = members.firstIndex { $0.name == name }
+            if members.count == Self.fewMembers { names = Set(members.map(\.name)) }
+            let isTwice = members.count < Self.fewMembers ? nil : names.contains(name)
+            let first = isTwice == false ? nil : members.firstIndex { $0.name == name }
             if first != nil {
                 let fault = "the name \"\(JSONValue.shortened(name))\" appears twice"
                 guard isJSON5 else { throw self.fault(fault) }
@@ -110,6 +128,7 @@ package struct JSONReader {
             skipSpace()
             let member = JSONMember(name: name, value: try value(depth: depth + 1))
             if let first { members[first] = member } else { members.append(member) }
+            if members.count > Self.fewMembers { names.insert(name) }
             skipSpace()
             if take(",") { continue }
             guard take("}") else { throw fault("a comma or a closing brace is needed", within: opening) }

@@ -38,18 +38,20 @@ package enum HTTPDate {
     ///
     /// - Parameter now: seconds since 1970; where the year has two digits, they are those of a year near it.
     package static func secondsSince1970(_ text: [UInt8], now: Int64) -> Int64? {
-        let words = String(decoding: text, as: UTF8.self).split(separator: " ")
+        // The longest form has six words.
+        let words = String(decoding: text, as: UTF8.self).split(separator: " ", maxSplits: 6)
         guard let weekday = words.first, days.contains(String(weekday.prefix(3))) else { return nil }
         let date: [Substring]
         let clock: Substring
         switch words.count {
         case 6 where weekday.last == "," && words[5] == "GMT": (date, clock) = (Array(words[1...3]), words[4])
         case 4 where weekday.last == "," && words[3] == "GMT":
-            (date, clock) = (words[1].split(separator: "-", omittingEmptySubsequences: false), words[2])
+            (date, clock) = (words[1].split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false), words[2])
         case 5: (date, clock) = ([words[2], words[1], words[4]], words[3])
         default: return nil
         }
-        let times = clock.split(separator: ":", omittingEmptySubsequences: false).compactMap { Digits.number($0.utf8) }
+        let times = clock.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false)
+            .compactMap { Digits.number($0.utf8) }
         guard date.count == 3, times.count == 3, let day = Digits.number(date[0].utf8),
             let month = months.firstIndex(of: String(date[1])), let year = Digits.number(date[2].utf8)
         else { return nil }

@@ -215,6 +215,10 @@ import WireFormat
             #"listen.checkTrust: "all" is not whose word is taken; "device" or "authorized""#
         ),
         (
+            "{ listen: { corsOrigins: [\"https://app.example.com/\"] } }",
+            #"listen.corsOrigins[0]: "https://app.example.com/" is refused: an origin as a browser sends it is needed, such as "https://app.example.com" or "capacitor://localhost": a host, perhaps a port, and nothing behind it"#
+        ),
+        (
             "{ listen: { address: \"localhost:1\" } }",
             #"listen.address: "localhost:1" is not an address to listen on; an IP address and a port, such as "127.0.0.1:8480" or "[::1]:8480""#
         ),

@@ -45,7 +45,7 @@ final class Bench: Sendable {
     /// - Parameter secrets: those that verify webhooks; nil: one, for all apps.
     init(
         limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil,
-        enforce: EnforceRules = EnforceRules(), operations: Bool = false
+        enforce: EnforceRules = EnforceRules(), operations: Bool = false, webOrigins: WebOrigins = .none
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -58,6 +58,7 @@ final class Bench: Sendable {
             limits: limits, clock: { [clock] in clock.now }, log: logged.log)
         settings.checkTrust = checkTrust
         settings.enforce = { enforce }
+        settings.webOrigins = webOrigins
         if operations { settings.server.operations = ListenAddress(host: "127.0.0.1", port: 0) }
         server = APIServer(store: store, control: control, settings: settings)
         try server.start()

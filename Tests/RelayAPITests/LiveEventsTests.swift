@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Synchronization
 import Testing
+import UpgradeRules
 
 @testable import HTTPServer
 @testable import RelayAPI
@@ -48,6 +49,42 @@ struct LiveEventsTests {
         #expect(news.contains("\"state\":\"paused\"") && !news.contains("event: readiness"))
         #expect(try told(try events(bench, after: id)).contains("\"state\":\"paused\""))
         #expect(try told(try events(bench, after: "other.9")).contains("event: readiness"), "another process's id")
+    }
+
+    @Test("only the last event of a look has the id, so that a cut in its middle costs none of its events")
+    func cut() throws {
+        let bench = try Bench()
+        bench.control.hasOther.withLock { $0 = true }
+        _ = try bench.campaign(required: "2.0.0")
+        let text = try told(try events(bench))
+        let blocks = text.split(separator: "\n\n").filter { $0.contains("event: ") }
+        #expect(blocks.count >= 4, "\(blocks.count)")
+        #expect(blocks.dropLast().allSatisfy { !$0.contains("\nid: ") })
+        #expect(try #require(blocks.last).contains("\nid: "))
+        // Cut after any of them but the last: the reader has no id of this look, and is told all of it again.
+        let again = try told(try events(bench, after: nil))
+        #expect(Set(again.split(separator: "\n\n")) == Set(text.split(separator: "\n\n")))
+    }
+
+    @Test(
+        "an id of what has not been is answered by everything",
+        arguments: ["9999", "-1", "0", "x", "", "1.1", "99999999999999999999"])
+    func future(revision: String) throws {
+        let bench = try Bench()
+        _ = try bench.campaign(required: "2.0.0")
+        let all = try told(try events(bench))
+        let epoch = try #require(lastID(all)?.split(separator: ".").first)
+        for id in ["\(epoch).\(revision)", revision, "other.\(revision)"] {
+            let text = try told(try events(bench, after: id))
+            #expect(text.contains("event: campaign\n") && text.contains("event: readiness\n"), "\(id)")
+        }
+        let stream = try events(bench, after: "\(epoch).9999")
+        _ = try told(stream)
+        _ = try bench.campaign(required: "3.0.0")
+        try bench.until {
+            try bench.server.api.overview().campaigns.contains { $0.record.target.version.text == "3.0.0" }
+        }
+        #expect(try told(stream).contains("3.0.0"), "it goes on")
     }
 
     @Test("who is bound to apps is told of these alone")

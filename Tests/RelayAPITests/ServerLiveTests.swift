@@ -70,7 +70,7 @@ struct ServerLiveTests {
         #expect(try bench.ask("GET", "/v1/nothing").status == 404)
         let wrong = try bench.ask("DELETE", "/v1/campaigns")
         #expect(wrong.status == 405)
-        #expect(wrong[header: "allow"] == "GET, HEAD")
+        #expect(wrong[header: "allow"] == "GET, HEAD, OPTIONS")
         #expect(wrong.text("title") == "Method Not Allowed")
         #expect(try bench.ask("GET", "/v1/campaigns/%FF").status == 400)
         let raw = try RawClient(port: bench.server.port ?? 0)

@@ -55,6 +55,36 @@ struct SessionLiveTests {
         )
     }
 
+    @Test("over TLS the cookie with the prefix counts alone, and the first proxy says what the browser spoke")
+    func transport() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let bearer = ("Authorization", "Bearer \(token)")
+        let secure: [(String, String)] = [
+            ("X-Forwarded-Proto", "https"), ("X-Forwarded-Proto", "HTTPS"), ("X-Forwarded-Proto", "https, http"),
+            ("X-Forwarded-Proto", "https,https"), ("X-Forwarded-Proto", " , https , http"),
+            ("Forwarded", "for=192.0.2.1;proto=https;by=203.0.113.43, for=198.51.100.17;proto=http"),
+            ("Forwarded", "For=\"[2001:db8::1]\"; Proto=\"https\""),
+        ]
+        let plain: [(String, String)] = [
+            ("X-Forwarded-Proto", "http, https"), ("X-Forwarded-Proto", "xhttps"), ("X-Forwarded-Proto", ""),
+            ("X-Forwarded-Proto", "https http"), ("Forwarded", "for=a, proto=https"), ("Forwarded", "proto=httpsx"),
+            ("X-Forwarded-Protocol", "https"),
+        ]
+        for (fields, isSecure) in secure.map({ ($0, true) }) + plain.map({ ($0, false) }) {
+            let answer = try bench.askNetwork("POST", "/v1/session", headers: [bearer, fields])
+            let header = try #require(answer[header: "set-cookie"])
+            #expect(header.hasPrefix("__Host-upgrade_relay_session=") == isSecure, "\(fields)")
+            #expect(header.hasSuffix("; Secure") == isSecure, "\(fields)")
+            let secret = String(header.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" })
+            func status(_ name: String) throws -> Int {
+                try bench.askNetwork("GET", "/v1/campaigns", headers: [("Cookie", "\(name)=\(secret)"), fields]).status
+            }
+            #expect(try status("__Host-upgrade_relay_session") == 200, "\(fields)")
+            #expect(try status("upgrade_relay_session") == (isSecure ? 401 : 200), "\(fields)")
+        }
+    }
+
     @Test("a change by cookie wants this server's own page and the form token")
     func changes() throws {
         let bench = try Bench()

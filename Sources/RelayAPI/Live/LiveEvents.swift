@@ -25,13 +25,19 @@ final class LiveEvents: ByteSource {
     func next() throws -> BodyPiece {
         guard !api.stop.isSet else { return .end }
         let overview = try api.overview()
+        // Of a look that has not been: nothing is known of what the reader has.
+        if revision > overview.revision || revision < 0 { revision = 0 }
         let now = MonotonicClock.milliseconds()
         var bytes: [UInt8] = sentAt == 0 ? Array("retry: 2000\n\n".utf8) : []
         if overview.revision > revision {
             let news = overview.items.values.filter { item in
                 item.revision > revision && item.app.map(caller.maySee) ?? true
             }
-            for item in news { bytes += item.event.lines + Array("id: \(api.live.id(of: overview.revision))\n\n".utf8) }
+            for item in news.dropLast() { bytes += item.event.lines + [0x0A] }
+            // The last of a look alone: who was cut off before it is told of the whole look again.
+            if let last = news.last {
+                bytes += last.event.lines + Array("id: \(api.live.id(of: overview.revision))\n\n".utf8)
+            }
             revision = overview.revision
         }
         // So that a reader that has gone is noticed, and a reader knows that there is life: a browser's script sees no comment.
@@ -47,7 +53,7 @@ extension LiveLook {
 
     /// nil where the id is another process's.
     func revision(of id: String) -> Int64? {
-        let parts = id.split(separator: ".")
+        let parts = id.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.count == 2 && parts[0] == epoch ? Int64(parts[1]) : nil
     }
 }

@@ -100,7 +100,7 @@ package struct EnforceRefusal: Sendable {
 
     func response(_ status: Status, for wish: @autoclosure () -> LanguageWish) -> Response {
         let (form, vary) = forms.chosen(for: wish())
-        var headers = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+        var headers = [("Content-Type", "application/problem+json")]
         if let vary { headers.append(("Vary", vary)) }
         return Response(
             status: status.rawValue, headers: headers,

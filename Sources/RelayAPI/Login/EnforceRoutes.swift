@@ -46,7 +46,7 @@ extension API {
         case .unknown(let refusal) where rules.unknown == .deny: return refused(refusal)
         case .passes, .unknown:
             // Envoy takes 200 alone for a yes (ext_authz_http_impl.cc); the others take every 2xx.
-            return Response(status: isBelow ? 200 : 204, headers: [("Cache-Control", "no-store")], body: .bytes([]))
+            return Response(status: isBelow ? 200 : 204, headers: [], body: .bytes([]))
         }
     }
 }

@@ -44,12 +44,18 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
     /// By their lengths, which beginnings of the text are of the pattern.
     private static func lengths(of pattern: [UInt8], _ text: [UInt8]) -> [Bool] {
         var found = [true] + Array(repeating: false, count: text.count)
-        for step in pattern {
+        // Nothing is found beyond this length, and nothing at all once it is below 0: most headers are of no pattern.
+        var last = 0
+        for step in pattern where last >= 0 {
             if step == asterisk {
                 for length in 1..<found.count where found[length - 1] { found[length] = true }
+                last = found.count - 1
             } else {
-                for length in (1..<found.count).reversed() {
+                let most = min(last + 1, found.count - 1)
+                last = -1
+                for length in stride(from: most, to: 0, by: -1) {
                     found[length] = found[length - 1] && text[length - 1] == step
+                    if last < 0, found[length] { last = length }
                 }
                 found[0] = false
             }

@@ -76,7 +76,7 @@ extension API {
 
     private static func lines(_ source: any ByteSource, type: String = "application/x-ndjson") -> Response {
         Response(
-            status: 200, headers: [("Content-Type", type), ("Cache-Control", "no-store")], body: .stream(source))
+            status: 200, headers: [("Content-Type", type)], body: .stream(source))
     }
 }
 

@@ -65,6 +65,7 @@ extension API {
             fields.refuse("apps", "an array of one or more apps is needed, or null for all; got \(value.sight)")
             return nil
         }
+        guard fields.isWithin(.apps, elements.count, "apps") else { return nil }
         let configured = Set(control.apps().map(\.app))
         var apps: Set<String> = []
         for (index, element) in elements.enumerated() {
@@ -83,6 +84,7 @@ extension API {
             fields.refuse("scopes", "an array of one or more of \(names) is needed")
             return []
         }
+        guard fields.isWithin(.scopes, elements.count, "scopes") else { return [] }
         var scopes: Set<Scope> = []
         for (index, element) in elements.enumerated() {
             if case .string(let name) = element, let scope = Scope(rawValue: name) {

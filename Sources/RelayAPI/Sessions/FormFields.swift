@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import WireFormat
 
 /// What a form sends (WHATWG URL, section 5.1).
 package struct FormFields: Sendable {
@@ -7,10 +8,18 @@ package struct FormFields: Sendable {
 
     /// - Throws: a 400 where something does not decode to UTF-8.
     package init(_ body: [UInt8]) throws {
-        guard let text = String(validating: body, as: UTF8.self), let target = RequestTarget("/?\(text)") else {
-            throw ProblemDetails(400, "the body is not that of a form in percent-encoded UTF-8")
+        let malformed = ProblemDetails(400, "the body is not that of a form in percent-encoded UTF-8")
+        guard let text = String(validating: body, as: UTF8.self) else { throw malformed }
+        do throws(RequestTarget.Fault) {
+            items = try RequestTarget("/?\(text)").query
+        } catch {
+            switch error {
+            case .malformed, .tooManySegments: throw malformed
+            case .tooManyParameters:
+                throw ProblemDetails(
+                    400, "the form has more than the \(ListBound.formFields.limit) fields that are taken")
+            }
         }
-        items = target.query
     }
 
     /// Without the white space around it; nil where it is not there, or empty: a form sends every field that it has.

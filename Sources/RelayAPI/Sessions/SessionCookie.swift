@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
+import WireFormat
 
 /// The cookie of a session (RFC 6265bis), and where a request that came with it was made.
 package enum SessionCookie {
@@ -7,12 +8,15 @@ package enum SessionCookie {
     /// The prefix makes a browser refuse it from any other host or without TLS (RFC 6265bis, section 4.1.3.2).
     private static let secureName = "__Host-upgrade_relay_session"
 
-    package static func secret(in head: RequestHead) -> SessionSecret? {
-        (value(of: secureName, in: head) ?? value(of: name, in: head)).map(SessionSecret.init(text:))
+    /// - Parameter isSecure: whether the browser spoke TLS. Then the name without the prefix does not count: whoever can answer for a
+    ///   neighbouring host, or without TLS, could have set it.
+    package static func secret(in head: RequestHead, isSecure: Bool) -> SessionSecret? {
+        let value = value(of: secureName, in: head) ?? (isSecure ? nil : value(of: name, in: head))
+        return value.map(SessionSecret.init(text:))
     }
 
     package static func value(of name: String, in head: RequestHead) -> String? {
-        for pair in head.headers["cookie"]?.split(separator: ";") ?? [] {
+        for pair in ListBound.cookies.members(of: head.headers["cookie"] ?? "", at: ";") {
             let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, parts[0] == name { return String(parts[1]) }
         }

@@ -8,8 +8,12 @@ extension API {
     /// The field that gives a browser its session's cookie; nil takes it away. It is `Secure` where TLS is spoken here, or a proxy says
     /// that it speaks it.
     package func cookie(_ secret: SessionSecret?, for head: RequestHead) -> (name: String, value: String) {
-        let isSecure = settings.server.identity != nil || head.headers["x-forwarded-proto"]?.lowercased() == "https"
-        return SessionCookie.header(secret, isSecure: isSecure)
+        SessionCookie.header(secret, isSecure: isSecure(head))
+    }
+
+    /// Whether the browser at the other end speaks TLS, to the relay or to a proxy before it.
+    func isSecure(_ head: RequestHead) -> Bool {
+        head.door == .network && settings.server.identity != nil || ForwardedProtocol.isTLS(head)
     }
 
     /// A browser's session for who shows an API token.
@@ -29,7 +33,6 @@ extension API {
             }
         }
         response.headers.append(cookie(secret, for: call.head))
-        response.headers.append(("Cache-Control", "no-store"))
         return response
     }
 

@@ -24,8 +24,9 @@ enum ListForm: String, CaseIterable {
     /// such as `*/*` leave it to us.
     static func accepted(_ accept: String?, among forms: [ListForm]) -> ListForm? {
         var best: (form: ListForm, weight: Double)?
-        for range in (accept ?? "").split(separator: ",") {
-            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
+        for range in ListBound.acceptedTypes.members(of: accept ?? "")
+        where range.utf8.count <= ListBound.longestMember {
+            let parts = range.split(separator: ";", maxSplits: 8).map { $0.filter { !$0.isWhitespace }.lowercased() }
             guard let form = forms.first(where: { $0.contentType == parts.first }) else { continue }
             let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
             if weight > best?.weight ?? 0 { best = (form, weight) }

@@ -139,8 +139,9 @@ package struct WebhookVerifier: Sendable {
         if age > tolerated { return .refused(.tooOld(by: .seconds(age - tolerated))) }
         if -age > tolerated { return .refused(.tooNew(by: .seconds(-age - tolerated))) }
 
-        let entries = signature.split(separator: " ").compactMap { entry -> [UInt8]? in
-            guard entry.hasPrefix("v1,") else { return nil }  // Unknown versions are ignored.
+        let entries = ListBound.webhookSignatures.members(of: signature, at: " ").compactMap { entry -> [UInt8]? in
+            // Unknown versions are ignored.
+            guard entry.hasPrefix("v1,"), entry.utf8.count <= ListBound.longestMember else { return nil }
             return Base64.decode(String(entry.dropFirst(3)))
         }
         guard !entries.isEmpty else {

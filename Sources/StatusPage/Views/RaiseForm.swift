@@ -28,8 +28,8 @@ struct RaiseForm {
         return writer.bytes
     }
 
-    /// By commas, spaces or lines.
+    /// By commas, spaces or lines. One more than are taken is enough to be refused.
     private static func list(_ text: String) -> [String] {
-        text.split { $0 == "," || $0.isWhitespace }.map(String.init)
+        text.split(maxSplits: ListBound.telephones.limit) { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 }

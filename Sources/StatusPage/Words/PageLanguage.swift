@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
+import UpgradeRules
 
 /// What the page can be read in.
 package enum PageLanguage: String, Sendable, CaseIterable {
@@ -22,16 +23,10 @@ package enum PageLanguage: String, Sendable, CaseIterable {
 
     /// By weight, then by order (RFC 9110, section 12.5.4).
     static func wanted(_ header: String?) -> PageLanguage? {
-        let ranges = header?.lowercased().split(separator: ",").compactMap { range -> (PageLanguage, Double)? in
-            let parts = range.split(separator: ";").map { $0.filter { $0 != " " } }
-            guard let primary = parts.first?.split(separator: "-").first,
-                let language = PageLanguage(rawValue: String(primary))
-            else { return nil }
-            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
-            return weight > 0 ? (language, weight) : nil
+        for range in header.flatMap({ LanguageRanges($0) })?.ranges ?? [] {
+            let primary = range.prefix { $0 != "-" }
+            if let language = PageLanguage(rawValue: String(primary)) { return language }
         }
-        var best: (PageLanguage, Double)?
-        for range in ranges ?? [] where range.1 > best?.1 ?? 0 { best = range }
-        return best?.0
+        return nil
     }
 }

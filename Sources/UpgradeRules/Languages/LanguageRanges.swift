@@ -57,6 +57,8 @@ package struct LanguageRanges: Hashable, Sendable {
 
     /// `language-range [ weight ]`; the weight in thousandths.
     private static func member(_ text: Substring) -> (range: String, weight: Int)? {
+        // A tag, a weight and white space have fewer: nobody means the rest.
+        guard text.utf8.count <= 128 else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
         let range = parts[0].lowercased().map { $0 == "_" ? "-" : $0 }
         let subtags = String(range).split(separator: "-", omittingEmptySubsequences: false)

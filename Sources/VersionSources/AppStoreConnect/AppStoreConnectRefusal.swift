@@ -77,7 +77,7 @@ package struct AppStoreConnectRate: Hashable, Sendable {
 
     package init?(_ header: String) {
         var values: [Substring: Int] = [:]
-        for part in header.split(separator: ";") {
+        for part in ListBound.foreignHeaderParts.members(of: header, at: ";") {
             let pair = part.split(separator: ":", maxSplits: 1)
             guard pair.count == 2, let number = Int(pair[1].filter { $0 != " " }), number >= 0 else { continue }
             values[pair[0].drop { $0 == " " }] = number

@@ -22,7 +22,7 @@ struct EventBody {
     /// - Throws: `BodyError` when the body is not one JSON object.
     init(_ bytes: [UInt8]) throws(BodyError) {
         do throws(JSONSyntaxError) {
-            value = try JSONReader.read(bytes)
+            value = try JSONReader.read(bytes, within: .jsonValues)
         } catch {
             // GitHub's default content type is a form, and its field is always this one.
             if bytes.starts(with: Array("payload=".utf8)) {

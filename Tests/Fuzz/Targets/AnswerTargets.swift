@@ -80,7 +80,7 @@ extension FuzzTarget {
         let line = input.text()
         let (authorization, ifNoneMatch) = (input.optionalText(), input.optionalText())
         let cursor = input.text()
-        if let target = RequestTarget(line) {
+        if let target = try? RequestTarget(line) {
             for text in target.segments + target.query.flatMap({ [$0.name, $0.value] }) {
                 try hold(!text.utf8.contains(0), "a NUL came through")
             }

@@ -41,9 +41,17 @@ enum DocumentCheck {
         // Below it all is its own, whatever it looks like.
         if API.isBelowEnforce(target) { return faults("GET", API.enforcePath, sent: nil, response) }
         let bare = method == "HEAD"
-        guard let target = RequestTarget(target) else { return problem(response, 400) }
+        if method == "OPTIONS", target == "*" { return shared("Options", response) }
+        let asked: RequestTarget
+        do {
+            asked = try RequestTarget(target)
+        } catch {
+            return problem(response, ProblemDetails.of(error).status)
+        }
+        let target = asked
         switch Router.api.route(method: method, segments: target.segments) {
         case .notFound, .unknownPlatform: return problem(response, 404)
+        case .wrongMethod where method == "OPTIONS": return shared("Options", response)
         case .wrongMethod: return bare ? [] : problem(response, 405)
         case .route(let route, _):
             guard let entry = entry(bare || route.isForProxies ? "GET" : method, target.segments) else {
@@ -74,6 +82,13 @@ enum DocumentCheck {
 
     private static func resolved(_ value: JSONValue) -> JSONValue {
         value["$ref"]?.text.flatMap(check.resolve) ?? value
+    }
+
+    /// One that is the same at every path.
+    private static func shared(_ name: String, _ response: HTTPResponse) -> [String] {
+        guard response.status == 204 else { return ["the status is not 204"] }
+        let answer = check.resolve("#/components/responses/\(name)")
+        return headers(response, answer?["headers"]) + content(response, answer?["content"])
     }
 
     /// An answer that belongs to no operation.

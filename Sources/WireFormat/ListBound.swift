@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import UpgradeRules
+
+/// The lists that others write and the relay reads, each with the most members that are looked at: a list without a bound costs whoever reads
+/// it as much as whoever writes it likes. `SECURITY.md` has the same table, and a test holds the two, and every parser, to it.
+package enum ListBound: String, Sendable, CaseIterable {
+    // A request's head.
+    case queryParameters, pathSegments, headerFields, connectionOptions
+    case acceptedTypes, acceptedCodings, acceptedLanguages, entityTags, cookies, forwardedHops, webhookSignatures
+    // Bodies.
+    case formFields, jsonDepth, jsonMembers, jsonValues
+    case telephones, blockedVersions, languages, scopes, apps
+    // What others answer.
+    case foreignValues, foreignHeaderParts
+    // What the relay answers.
+    case namedFaults
+
+    /// What becomes of more.
+    package enum Beyond: Hashable, Sendable {
+        /// The whole is refused, with this status.
+        case refused(Int)
+        /// The first ones count.
+        case passedOver
+        /// The source has failed; it is asked again as after any failure.
+        case failed
+    }
+
+    /// Members.
+    package var limit: Int {
+        switch self {
+        case .queryParameters, .formFields: 64
+        case .pathSegments, .webhookSignatures, .scopes: 16
+        // A browser sends some thirty.
+        case .headerFields: 512
+        case .acceptedLanguages: LanguageRanges.maximumCount
+        case .connectionOptions, .acceptedTypes, .acceptedCodings, .entityTags, .jsonDepth: 32
+        // Browsers keep 50 to 180 of one host, of which few are sent.
+        case .cookies: 128
+        // The one that the client spoke to.
+        case .forwardedHops: 1
+        case .jsonMembers, .apps: 256
+        case .jsonValues: 10_000
+        case .telephones: 1000
+        case .blockedVersions: 20
+        case .languages: LocalizedText.maximumLanguages
+        case .foreignValues: 100_000
+        case .foreignHeaderParts: 16
+        case .namedFaults: 10
+        }
+    }
+
+    package var beyond: Beyond {
+        switch self {
+        case .queryParameters, .formFields, .jsonDepth, .jsonMembers, .jsonValues: .refused(400)
+        case .pathSegments: .refused(404)
+        case .headerFields, .connectionOptions: .refused(431)
+        case .telephones, .blockedVersions, .languages, .scopes, .apps: .refused(422)
+        case .foreignValues: .failed
+        case .acceptedTypes, .acceptedCodings, .acceptedLanguages, .entityTags, .cookies, .forwardedHops,
+            .webhookSignatures, .foreignHeaderParts, .namedFaults:
+            .passedOver
+        }
+    }
+
+    /// Bytes of a member of a header's list that are looked at: a longer one is passed over.
+    package static let longestMember = 256
+
+    /// The first members of a text, without empty ones. What stands behind them is not cut up.
+    package func members(of text: Substring, at separator: Character = ",") -> ArraySlice<Substring> {
+        text.split(separator: separator, maxSplits: limit).prefix(limit)
+    }
+
+    package func members(of text: String, at separator: Character = ",") -> ArraySlice<Substring> {
+        members(of: text[...], at: separator)
+    }
+
+    /// All members of bytes; nil where there are more than are taken.
+    package func whole<Bytes: Collection>(
+        _ bytes: Bytes, at separator: UInt8, omittingEmpty: Bool = true
+    ) -> [Bytes.SubSequence]? where Bytes.Element == UInt8 {
+        let members = bytes.split(separator: separator, maxSplits: limit, omittingEmptySubsequences: omittingEmpty)
+        return members.count <= limit ? members : nil
+    }
+}
