@@ -35,6 +35,8 @@ extension CommandTree {
         .tokensCreate,
         .tokensList,
         .tokensRevoke,
+        .sessionsList,
+        .sessionsEnd,
         .notifications,
         .audit,
         .nodes,

@@ -209,6 +209,10 @@ extension Route {
         Route(
             "POST", "/v1/session/link", .operatorOnly, .nothing, isNoteworthy: true,
             .head { api, call in try api.makeSessionLink(call) }),
+        Route("GET", "/v1/sessions", .operatorOnly, .work(.reads), .head { api, _ in try api.listSessions() }),
+        Route(
+            "DELETE", "/v1/sessions/{name}", .operatorOnly, .work(.writes), isNoteworthy: true,
+            .head { api, call in try api.endSession(id: call.path.name, by: call.caller) }),
     ]
 
     private static let administration: [Route] = [

@@ -36,16 +36,35 @@ package struct LiveSession: Hashable, Sendable {
     }
 }
 
+/// One of a list.
+package struct ListedSession: Hashable, Sendable {
+    /// The SHA-256 of its secret.
+    package var hash: [UInt8]
+    package var live: LiveSession
+
+    package init(hash: [UInt8], live: LiveSession) {
+        self.hash = hash
+        self.live = live
+    }
+}
+
 package protocol SessionStore: Sendable {
-    /// Those that are over go with the same transaction.
-    func addSession(_ session: BrowserSession, hash: [UInt8]) throws
+    /// Those that are over go with the same transaction; and of its API token's, or, where it has none, its operator's, all but the
+    /// `most` that began last.
+    func addSession(_ session: BrowserSession, hash: [UInt8], most: Int) throws
+
+    /// All that are not over at a moment, and whose API tokens are good; the newest first.
+    func sessions(at now: Timestamp) throws -> [ListedSession]
 
     /// The session with this SHA-256, however old; nil: there is none, or its API token was revoked.
     func session(hash: [UInt8]) throws -> LiveSession?
 
     func noteUse(ofSession hash: [UInt8], at now: Timestamp) throws
 
-    /// False where there is none.
+    /// Whoever has it signs out. False where there is none.
     @discardableResult
     func endSession(hash: [UInt8]) throws -> Bool
+
+    /// Somebody else ends it, which the audit trail says. False where there is none.
+    func endSession(hash: [UInt8], by actor: Signature) throws -> Bool
 }

@@ -24,17 +24,12 @@ enum PageSessions {
     /// Follows a link of `upgrade-relay page`.
     static func enter(_ api: API, _ call: Call) throws -> Response {
         let view = View(api, call.head)
-        guard let secret = try api.sessions.follow(link: call.path.name) else {
-            return view.signIn(
-                status: 401,
-                fault: view.say("This link was used before, or is too old. “upgrade-relay page” prints another."))
+        // As for signing in with a token.
+        guard SessionCookie.isSameOrigin(call.head) else {
+            throw ProblemDetails(403, view.say("Sign in on this server's own page."))
         }
-        // Not a redirection: where a link on another site was followed, a browser would send no Strict cookie along with it (RFC 6265bis,
-        // section 5.2). What this page asks for is this site's own request.
-        return view.entered([
-            api.cookie(secret, for: call.head),
-            ("Refresh", "0; url=\(PagePath.home.text)"),
-        ])
+        guard let secret = try api.sessions.follow(link: call.path.name) else { return view.usedLink() }
+        return PageHeaders.redirect(to: .home, more: [api.cookie(secret, for: call.head)])
     }
 
     static func choose(_ call: Call) throws -> Response {

@@ -98,6 +98,11 @@ package enum StatusPage {
             return try view.confirmRevoking(call.path.name)
         },
         form("/page/tokens/{name}/revoke") { view, call, _ in try view.revoke(call.path.name) },
+        page("/page/sessions/{id}/end") { view, call, query in
+            try query.finish()
+            return try view.confirmEnding(call.path.name)
+        },
+        form("/page/sessions/{id}/end") { view, call, _ in try view.end(session: call.path.name) },
     ]
 
     private static let sessions: [Route] = [
@@ -106,8 +111,11 @@ package enum StatusPage {
             .form { api, call, fields in try PageSessions.signIn(api, call, fields) }),
         form("/page/session/end") { view, call, fields in try PageSessions.signOut(view.api, call, fields) },
         Route(
-            "GET", "/page/enter/{token}", .nothing, .work(.writes), isPage: true,
-            .head { api, call in try PageSessions.enter(api, call) }),
+            "GET", "/page/enter/{token}", .nothing, .nothing, isPage: true,
+            .head { api, call in View(api, call.head).entrance(link: call.path.name) }),
+        Route(
+            "POST", "/page/enter/{token}", .nothing, .work(.writes), isNoteworthy: true, isPage: true,
+            .form { api, call, _ in try PageSessions.enter(api, call) }),
         Route(
             "GET", "/page/language/{name}", .nothing, .nothing, isPage: true,
             .head { _, call in try PageSessions.choose(call) }),

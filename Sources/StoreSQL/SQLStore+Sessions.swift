@@ -3,33 +3,39 @@ package import RelayEngine
 package import RelayStore
 
 extension SQLStore {
-    package func addSession(_ session: BrowserSession, hash: [UInt8]) throws {
+    package func addSession(_ session: BrowserSession, hash: [UInt8], most: Int) throws {
         try write("storing a session", lock: .rows) { connection in
             try connection.run("DELETE FROM session WHERE expires_at < ?", session.createdAt)
             try connection.run(
                 """
                 INSERT INTO session (hash, token, actor, created_at, used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
                 """, hash, session.token, session.actor, session.createdAt, session.usedAt, session.expiresAt)
+            let others: SQL = "SELECT hash FROM session WHERE hash <> ? AND"
+            let order: SQL = "ORDER BY created_at DESC, hash"
+            // The new one stays, whatever the clocks of other relays say.
+            let older =
+                if let token = session.token {
+                    try connection.all("\(others) token = ? \(order)", hash, token) { $0.blob(0) }
+                } else {
+                    try connection.all(
+                        "\(others) token IS NULL AND actor = ? \(order)", hash, session.actor
+                    ) { $0.blob(0) }
+                }
+            for hash in older.dropFirst(most - 1) { try connection.run("DELETE FROM session WHERE hash = ?", hash) }
+        }
+    }
+
+    package func sessions(at now: Timestamp) throws -> [ListedSession] {
+        try readOnce("listing sessions") { connection in
+            try connection.all(
+                "\(LiveSession.good) AND s.expires_at > ? ORDER BY s.created_at DESC, s.hash", now
+            ) { row in ListedSession(hash: row.blob(11), live: LiveSession(row)) }
         }
     }
 
     package func session(hash: [UInt8]) throws -> LiveSession? {
         try readOnce("looking for a session") { connection in
-            try connection.first(
-                """
-                SELECT s.actor, s.token, s.created_at, s.used_at, s.expires_at,
-                    t.name, t.scopes, t.apps, t.created_at, t.revoked_at, t.used_at
-                FROM session AS s LEFT JOIN access_token AS t ON t.hash = s.token
-                WHERE s.hash = ? AND (s.token IS NULL OR t.hash IS NOT NULL AND t.revoked_at IS NULL)
-                """, hash
-            ) { row in
-                LiveSession(
-                    session: BrowserSession(
-                        actor: row.text(0), token: row.isNull(1) ? nil : row.blob(1), createdAt: row.time(2),
-                        usedAt: row.time(3),
-                        expiresAt: row.time(4)),
-                    token: row.optionalText(5).map { _ in AccessToken(row, from: 5) })
-            }
+            try connection.first("\(LiveSession.good) AND s.hash = ?", hash) { LiveSession($0) }
         }
     }
 
@@ -44,5 +50,32 @@ extension SQLStore {
         try write("ending a session", lock: .rows) { connection in
             try connection.run("DELETE FROM session WHERE hash = ?", hash) > 0
         }
+    }
+
+    package func endSession(hash: [UInt8], by actor: Signature) throws -> Bool {
+        try write("ending a session", lock: .rows) { connection in
+            let known = try connection.first("SELECT actor FROM session WHERE hash = ?", hash) { $0.text(0) }
+            guard let known, try connection.run("DELETE FROM session WHERE hash = ?", hash) > 0 else { return false }
+            try AuditTable.insert(AuditEntry(.sessionEnd, by: actor, object: known), connection)
+            return true
+        }
+    }
+}
+
+extension LiveSession {
+    fileprivate static let good: SQL = """
+        SELECT s.actor, s.token, s.created_at, s.used_at, s.expires_at,
+            t.name, t.scopes, t.apps, t.created_at, t.revoked_at, t.used_at, s.hash
+        FROM session AS s LEFT JOIN access_token AS t ON t.hash = s.token
+        WHERE (s.token IS NULL OR t.hash IS NOT NULL AND t.revoked_at IS NULL)
+        """
+
+    fileprivate init(_ row: some SQLRow) {
+        self.init(
+            session: BrowserSession(
+                actor: row.text(0), token: row.isNull(1) ? nil : row.blob(1), createdAt: row.time(2),
+                usedAt: row.time(3),
+                expiresAt: row.time(4)),
+            token: row.optionalText(5).map { _ in AccessToken(row, from: 5) })
     }
 }

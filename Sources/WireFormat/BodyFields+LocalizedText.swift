@@ -19,7 +19,10 @@ extension BodyFields {
             return text(value, field: name, example: example, limit: limit).map { LocalizedText($0) }
         }
         let count = faultCount
-        guard isWithin(.languages, members.count - (members.contains { $0.name == LocalizedText.others } ? 1 : 0), name)
+        guard
+            isWithin(
+                .languages, members.count - (members.contains { $0.name == LocalizedText.others } ? 1 : 0), name,
+                of: "languages")
         else { return nil }
         var fallback: String?
         var translations: [LocalizedText.Translation] = []

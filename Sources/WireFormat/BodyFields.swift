@@ -143,7 +143,7 @@ package struct BodyFields {
             refuse(name, "names nobody; leave it out to mean everyone")
             return nil
         }
-        guard isWithin(.telephones, elements.count, name) else { return nil }
+        guard isWithin(.telephones, elements.count, name, of: "users") else { return nil }
         var telephones: [String] = []
         for (index, element) in elements.enumerated() {
             if let telephone = telephone(element, field: "\(name)[\(index)]") { telephones.append(telephone) }
@@ -158,9 +158,11 @@ package struct BodyFields {
     }
 
     /// Whether a list that was taken has no more members than are taken; else it is refused.
-    package mutating func isWithin(_ bound: ListBound, _ count: Int, _ field: String) -> Bool {
+    package mutating func isWithin(
+        _ bound: ListBound, _ count: Int, _ field: String, of members: String = "members"
+    ) -> Bool {
         guard count > bound.limit else { return true }
-        refuse(field, "has at most \(bound.limit) members; it had \(count)")
+        refuse(field, "has at most \(bound.limit) \(members); it had \(count)")
         return false
     }
 

@@ -50,6 +50,8 @@ import Testing
         "tokens create": ["--name ci --scope versions"],
         "tokens list": [""],
         "tokens revoke": ["ci --yes"],
+        "sessions list": [""],
+        "sessions end": ["5f3a9c1e77d04b62 --yes"],
         "page": [""],
         "campaigns report": ["0123456789ab --output NEW"],
         "notifications": [""],

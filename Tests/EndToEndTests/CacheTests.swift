@@ -23,7 +23,7 @@ import Testing
                 listen 80;
                 proxy_cache all;
                 proxy_cache_valid 200 301 302 404 10m;
-                add_header X-Cache $upstream_cache_status;
+                add_header X-Cache $upstream_cache_status always;
                 location / { proxy_pass http://\(relay.address); }
             }
             """)

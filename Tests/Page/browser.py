@@ -63,7 +63,13 @@ class Browser:
 
     def enter(self, relay):
         """By the link for operators."""
-        return self.go(relay.origin + relay.link())
+        return self.enter(relay.origin + relay.link())
+
+    def enter(self, address):
+        """Follows a link for operators, and says so: a look alone does not use it up."""
+        self.go(address)
+        self.follow(self.driver.find_element(By.XPATH, "//main//button[.='Sign in']"))
+        return self
 
     def cookie(self, relay, token):
         """With a session, without a page."""

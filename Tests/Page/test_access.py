@@ -37,7 +37,9 @@ class Sessions(PageCase):
     def test_link(self):
         relay, browser = self.relay, self.browser
         link = relay.link()
-        browser.go(relay.origin + link)
+        for method in ("HEAD", "GET"):
+            self.same(relay.ask(method, link).status, 200, f"{method} looks at a link and does not use it up")
+        browser.enter(relay.origin + link)
         self.shows("com.example.app")
         self.same(browser.path, "/", "the secret does not stay in the address")
         self.check(browser.has("nav a[href='/page/tokens']"), "an operator sees the tokens")
@@ -55,7 +57,7 @@ class Sessions(PageCase):
         address = next((word for word in said.stdout.split() if "/page/enter/" in word), None)
         if not self.check(address, f"the command prints a link: {said.stdout} {said.stderr}"):
             return
-        browser.go(address)
+        browser.enter(address)
         self.shows("com.example.app")
 
     def test_revoked(self):

@@ -272,6 +272,7 @@ struct ListBoundTests {
         "RelayAPI/RequestFigures.swift": "a route's pattern", "RelayAPI/Router.swift": "a route's path",
         "RelayAPI/Login/UserAgentPattern.swift": "the owner's pattern; a header has `longestHeader` bytes",
         "WireFormat/ListBound.swift": "the one that bounds",
+        "UpgradeRules/Languages/LanguageAlias.swift": "a tag, or a range of a member of 128 bytes",
         "UpgradeRules/Languages/LanguageTag.swift": "a tag of `maximumLength`",
         "UpgradeRules/Languages/LanguageRanges.swift": "a member of 128 bytes",
         "StatusPage/Words/Say.swift": "the page's own texts",

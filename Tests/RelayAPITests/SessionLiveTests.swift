@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import TestStores
 import Testing
 import WireFormat
 
@@ -155,6 +157,94 @@ struct SessionLiveTests {
         let cookie = ("Cookie", "upgrade_relay_session=\(session.text)")
         #expect(try bench.askNetwork("GET", "/v1/users?telephone=138", headers: [cookie]).status == 200)
         #expect(try bench.askNetwork("GET", "/v1/tokens", headers: [cookie]).status == 403, "the control socket alone")
+    }
+
+    private static func status(_ bench: Bench, _ cookie: String) throws -> Int {
+        try bench.askNetwork("GET", "/v1/campaigns", headers: [("Cookie", cookie)]).status
+    }
+
+    @Test("a token has so many sessions, and the oldest ends")
+    func bounded() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let other = try Browser(bench, token: try bench.newToken(.status))
+        var browsers: [Browser] = []
+        for _ in 0..<(Sessions.most + 8) {
+            bench.clock.advance(by: .seconds(1))
+            browsers.append(try Browser(bench, token: token))
+        }
+        let good = try browsers.map { try $0.ask("GET", "/v1/campaigns").status == 200 }
+        #expect(good == Array(repeating: false, count: 8) + Array(repeating: true, count: Sessions.most))
+        #expect(try other.ask("GET", "/v1/campaigns").status == 200, "another token's")
+        #expect(try bench.server.api.sessions.all().count == Sessions.most + 1)
+    }
+
+    @Test("operators see who is signed in, and sign others out; nobody else does")
+    func listed() throws {
+        let bench = try Bench()
+        let browser = try Browser(bench, token: try bench.newToken(.status, .versions, .devices, .campaigns))
+        let sessions = bench.server.api.sessions
+        let (link, _) = try sessions.makeLink(for: "root (uid 0)")
+        let secret = try #require(try sessions.follow(link: link))
+        let cookie = "upgrade_relay_session=\(secret.text)"
+        #expect(try Self.status(bench, cookie) == 200)
+        let list = try bench.ask("GET", "/v1/sessions")
+        #expect(list.status == 200 && !list.body.contains(secret.text))
+        #expect(list.text("items", "0", "name") != nil && list.text("items", "1", "name") != nil)
+        let mine = try #require(try sessions.all().first { $0.live.session.token == nil })
+        #expect(mine.live.session.actor == "root (uid 0)")
+        let path = "/v1/sessions/\(mine.id)"
+        #expect(try browser.ask("GET", "/v1/sessions").status == 403)
+        let form = ("X-Form-Token", browser.formToken)
+        #expect(try browser.ask("DELETE", path, [Self.own, form]).status == 403)
+        #expect(try bench.askNetwork("DELETE", path).status == 401)
+        #expect(try Self.status(bench, cookie) == 200)
+        #expect(try bench.ask("DELETE", path).status == 204)
+        #expect(try Self.status(bench, cookie) == 401)
+        #expect(try bench.ask("DELETE", path).status == 404)
+        #expect(try bench.ask("DELETE", "/v1/sessions/none").status == 404)
+        #expect(try bench.ask("GET", "/v1/audit?action=session.end").text("items", "0", "object") == "root (uid 0)")
+        #expect(try browser.ask("GET", "/v1/campaigns").status == 200, "another's goes on")
+        bench.clock.advance(by: .seconds(3601))
+        #expect(try sessions.all().isEmpty, "idle ones are over")
+    }
+
+    @Test("a look at a link does not use it up")
+    func looks() throws {
+        let bench = try Bench()
+        let sessions = bench.server.api.sessions
+        let (link, _) = try sessions.makeLink(for: "root")
+        for _ in 0..<3 { #expect(sessions.isGood(link: link)) }
+        #expect(!sessions.isGood(link: "none") && !sessions.isGood(link: ""))
+        #expect(try sessions.follow(link: link) != nil)
+        #expect(!sessions.isGood(link: link))
+        let (late, _) = try sessions.makeLink(for: "root")
+        bench.clock.advance(by: .seconds(301))
+        #expect(!sessions.isGood(link: late))
+    }
+
+    @Test("while another program holds the store, a link signs in all the same, and a token does not")
+    func heldStore() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let other = try openStore(bench.directory.appending(path: "relay.db").path)
+        try other.administer("BEGIN IMMEDIATE")
+        let sessions = bench.server.api.sessions
+        let (link, _) = try sessions.makeLink(for: "root")
+        let secret = try #require(try sessions.follow(link: link))
+        #expect(
+            try bench.askNetwork("POST", "/v1/session", headers: [("Authorization", "Bearer \(token)")]).status == 503)
+        let cookie = "upgrade_relay_session=\(secret.text)"
+        #expect(try Self.status(bench, cookie) == 200)
+        #expect(try sessions.all().map(\.live.session.actor) == ["root"])
+        try other.administer("ROLLBACK")
+        #expect(try Self.status(bench, cookie) == 200, "afterwards, too")
+        let id = try #require(try sessions.all().first).id
+        #expect(try bench.ask("DELETE", "/v1/sessions/\(id)").status == 204)
+        #expect(try Self.status(bench, cookie) == 401)
+        let (second, _) = try sessions.makeLink(for: "root")
+        #expect(try sessions.follow(link: second) != nil)
+        #expect(try bench.store.sessions(at: bench.clock.now).count == 1, "the store has it")
     }
 
     @Test("that a stream looks whether its session is good is no use of it")

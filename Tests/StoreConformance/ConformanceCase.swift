@@ -50,7 +50,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + hygiene
         + leftovers
         + deliveries + erasing
-        + tokens + providerTokens
+        + tokens + providerTokens + sessions
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
         + adoption + versionShares + blocks + rounds + evidence + audit + together
 }

@@ -46,6 +46,31 @@ extension API {
         return response
     }
 
+    /// Every browser that is signed in.
+    func listSessions() throws -> Response {
+        let sessions = try sessions.all()
+        return .json { writer in
+            writer.page(sessions, next: nil) { writer, listed in
+                let (session, token) = (listed.live.session, listed.live.token)
+                writer.object { writer in
+                    writer.members([.id: listed.id, .name: session.actor])
+                    writer.member(
+                        .scopes, token.map { token in Scope.allCases.filter(token.scopes.contains).map(\.rawValue) })
+                    writer.members([
+                        .createdAt: session.createdAt, .usedAt: session.usedAt, .expiresAt: session.expiresAt,
+                    ])
+                }
+            }
+        }
+    }
+
+    package func endSession(id: String, by caller: Caller) throws -> Response {
+        guard try sessions.end(id: id, by: Signature(by: caller.actor, at: now())) else {
+            throw ProblemDetails(404, "there is no session \"\(JSONValue.shortened(id))\", or it is over")
+        }
+        return .noContent
+    }
+
     /// A link that signs a browser in, once.
     func makeSessionLink(_ call: Call) throws -> Response {
         guard settings.servesPage else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import RelayStore
+package import RelayStore
 import Signing
 import Synchronization
 import WireFormat
@@ -14,11 +14,18 @@ package final class Sessions: Sendable {
     /// What a link of `upgrade-relay page` lives.
     package static let linkLife = Duration.seconds(5 * 60)
 
+    /// Those of one API token, or of one operator, that go on at a time: the oldest ends.
+    package static let most = 32
+
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
     private let uses: UseNotes
     /// Links that nobody has followed yet, by the SHA-256 of their secrets. Of this process alone: a link is for its address.
     private let links = Mutex<[[UInt8]: Link]>([:])
+
+    /// Operators' sessions that no store took, by the SHA-256 of their secrets: who looks after a store that is full or locked has to get in.
+    /// They are good at this process alone.
+    private let kept = Mutex<[[UInt8]: BrowserSession]>([:])
 
     private struct Link {
         var actor: String
@@ -35,9 +42,20 @@ package final class Sessions: Sendable {
     /// - Returns: what the cookie says.
     func begin(for actor: String, token: [UInt8]?) throws -> SessionSecret {
         let (secret, now) = (try SessionSecret.make(), clock())
-        try store.addSession(
-            BrowserSession(actor: actor, token: token, createdAt: now, usedAt: now, expiresAt: now + Self.life),
-            hash: secret.hash)
+        let session = BrowserSession(
+            actor: actor, token: token, createdAt: now, usedAt: now, expiresAt: now + Self.life)
+        do {
+            try store.addSession(session, hash: secret.hash, most: Self.most)
+        } catch let error as StoreError where token == nil {
+            guard error.code.isOfStore else { throw error }
+            kept.withLock { kept in
+                kept = kept.filter { now < $0.value.expiresAt }
+                if kept.count >= Self.most, let oldest = kept.min(by: { $0.value.createdAt < $1.value.createdAt }) {
+                    kept[oldest.key] = nil
+                }
+                kept[secret.hash] = session
+            }
+        }
         return secret
     }
 
@@ -53,12 +71,46 @@ package final class Sessions: Sendable {
     func isGood(_ secret: SessionSecret) throws -> Bool { try find(secret.hash, at: clock()) != nil }
 
     private func find(_ hash: [UInt8], at now: Timestamp) throws -> LiveSession? {
-        guard let live = try store.session(hash: hash), now < live.session.expiresAt else { return nil }
-        let usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
-        return now < usedAt + Self.idle ? live : nil
+        let own = kept.withLock { $0[hash] }.map { LiveSession(session: $0, token: nil) }
+        return try (own ?? store.session(hash: hash)).flatMap { good($0, hash, at: now) }
     }
 
-    package func end(_ secret: SessionSecret) throws { try store.endSession(hash: secret.hash) }
+    package func end(_ secret: SessionSecret) throws {
+        if kept.withLock({ $0.removeValue(forKey: secret.hash) }) != nil { return }
+        try store.endSession(hash: secret.hash)
+    }
+
+    /// All that are good at this moment, with the time of their last use; the newest first.
+    package func all() throws -> [ListedSession] {
+        let now = clock()
+        let own = kept.withLock { kept in
+            kept.map { ListedSession(hash: $0.key, live: LiveSession(session: $0.value, token: nil)) }
+        }
+        return (own + (try store.sessions(at: now))).compactMap { listed in
+            guard let live = good(listed.live, listed.hash, at: now) else { return nil }
+            return ListedSession(hash: listed.hash, live: live)
+        }.sorted { ($0.live.session.createdAt, $0.id) > ($1.live.session.createdAt, $1.id) }
+    }
+
+    /// Ends somebody's session; false: there is none of that id.
+    package func end(id: String, by signature: Signature) throws -> Bool {
+        guard let listed = try all().first(where: { $0.id == id }) else { return false }
+        if kept.withLock({ $0.removeValue(forKey: listed.hash) }) != nil { return true }
+        return try store.endSession(hash: listed.hash, by: signature)
+    }
+
+    /// nil: it is over, or was not used for too long.
+    private func good(_ live: LiveSession, _ hash: [UInt8], at now: Timestamp) -> LiveSession? {
+        var live = live
+        live.session.usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
+        return now < live.session.expiresAt && now < live.session.usedAt + Self.idle ? live : nil
+    }
+
+    /// Whether a link can still be followed. That is no use of it: previewers and proxies look at links, too.
+    package func isGood(link secret: String) -> Bool {
+        let now = clock()
+        return links.withLock { $0[SHA256.digest(Array(secret.utf8))] }.map { now < $0.until } ?? false
+    }
 
     /// A secret that signs in once.
     func makeLink(for actor: String) throws -> (secret: String, until: Timestamp) {
@@ -99,5 +151,20 @@ package struct SessionSecret: Hashable, Sendable {
     /// Forgery Prevention).
     package var formToken: String {
         Base64URL.encode(HMACSHA256.code(Array("form".utf8), key: Array(text.utf8)))
+    }
+}
+
+extension ListedSession {
+    /// What it is called where sessions are listed: a part of a digest, which signs nobody in.
+    package var id: String { Hex.encode(Array(hash.prefix(8))) }
+}
+
+extension StoreError.Code {
+    /// Whether it is the store that is at fault, and not what it was asked to keep.
+    fileprivate var isOfStore: Bool {
+        switch self {
+        case .full, .readOnly, .busy, .unreachable, .moved, .fenced, .failed: true
+        default: false
+        }
     }
 }

@@ -21,6 +21,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case alertClear = "alert.clear"
     case tokenCreate = "token.create"
     case tokenRevoke = "token.revoke"
+    /// Somebody else's browser was signed out.
+    case sessionEnd = "session.end"
     case deviceRemove = "device.remove"
     case userErase = "user.erase"
     case relayReload = "relay.reload"

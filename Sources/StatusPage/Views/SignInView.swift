@@ -25,11 +25,20 @@ extension View {
         }
     }
 
-    /// On the way in.
-    func entered(_ headers: [(name: String, value: String)]) -> Response {
-        page(say("Signed in"), headers: headers) { html in
-            html.tag("p") { $0.link(.home, say("Go on to the overview")) }
+    /// Where a link of `upgrade-relay page` leads: what looks at it does not use it up, a person's click does.
+    func entrance(link: String) -> Response {
+        guard api.sessions.isGood(link: link) else { return usedLink() }
+        return page(say("Sign in")) { html in
+            html.tag("p", text: say("This link signs one browser in, once, with an operator's rights."))
+            html.tag("form", [.named("method", "post"), .action(PagePath("page", "enter", link)), .class("narrow")]) {
+                html in html.tag("p", [.class("buttons")]) { $0.button(say("Sign in")) }
+            }
         }
+    }
+
+    func usedLink() -> Response {
+        signIn(
+            status: 401, fault: say("This link was used before, or is too old. “upgrade-relay page” prints another."))
     }
 
     /// What the API would say as a problem (RFC 9457).

@@ -15,6 +15,7 @@ extension View {
     func tokens() throws -> Response {
         try needOperator()
         let tokens = try api.store.tokens()
+        let sessions = try api.sessions.all()
         return page(say("API tokens"), at: .tokens) { html in
             html.table(
                 say("API tokens"),
@@ -26,6 +27,13 @@ extension View {
             html.tag("p") { html in
                 html.text(say("This makes one:") + " ")
                 html.tag("code", text: "upgrade-relay tokens create --name ci --scope versions")
+            }
+            html.tag("h2", text: say("Browsers that are signed in"))
+            html.table(
+                say("Browsers that are signed in"),
+                [say("Name"), say("Allows"), say("Signed in"), say("Last use"), say("Ends"), say("Actions")]
+            ) { html in
+                for session in sessions { row(&html, session) }
             }
         }
     }
@@ -43,6 +51,47 @@ extension View {
                         PagePath("page", "tokens", token.name, "revoke"), say("Revoke"), [.class("button danger")])
                 },
             ])
+    }
+
+    private func row(_ html: inout HTML, _ listed: ListedSession) {
+        let (session, token) = (listed.live.session, listed.live.token)
+        html.row(
+            { $0.foreign(session.actor) },
+            [
+                { html in
+                    let scopes = token.map { token in Scope.allCases.filter(token.scopes.contains).map(\.rawValue) }
+                    html.text(scopes?.joined(separator: ", ") ?? say("all"))
+                },
+                { $0.time(session.createdAt) }, { $0.time(session.usedAt) }, { $0.time(session.expiresAt) },
+                { html in
+                    html.link(PagePath("page", "sessions", listed.id, "end"), say("End"), [.class("button danger")])
+                },
+            ])
+    }
+
+    func confirmEnding(_ id: String) throws -> Response {
+        try needOperator()
+        guard let listed = try api.sessions.all().first(where: { $0.id == id }) else {
+            throw ProblemDetails(404, say("This session is over."))
+        }
+        let name = listed.live.session.actor
+        return page(say("End the session of %", name), at: .tokens) { html in
+            html.tag("p", text: say("The browser has to sign in again before it is shown anything."))
+            html.tag("p") { html in
+                html.text(say("Signed in") + " ")
+                html.time(listed.live.session.createdAt)
+            }
+            html.form(self, PagePath("page", "sessions", id, "end")) { html in
+                buttons(
+                    &html, say("End the session of %", name), isDangerous: true, back: PagePath("page", "tokens"))
+            }
+        }
+    }
+
+    func end(session id: String) throws -> Response {
+        try needOperator()
+        _ = try api.endSession(id: id, by: caller)
+        return PageHeaders.redirect(to: PagePath("page", "tokens"))
     }
 
     func confirmRevoking(_ name: String) throws -> Response {

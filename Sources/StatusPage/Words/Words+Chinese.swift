@@ -45,6 +45,7 @@ extension PageLanguage {
         "Begun": "开始",
         "Blocked": "已封禁",
         "Blocked versions": "封禁的版本",
+        "Browsers that are signed in": "已登录的浏览器",
         "By a proxy": "经由代理",
         "By the launch document": "启动文档",
         "By which way": "途径",
@@ -65,7 +66,10 @@ extension PageLanguage {
         "Done": "已处理",
         "Download address": "下载地址",
         "Empty: that of the configuration.": "留空则采用配置中的值。",
+        "End": "结束",
+        "End the session of %": "结束 % 的会话",
         "Ended": "结束",
+        "Ends": "到期",
         "Ends at the latest": "最迟结束",
         "Erase this user": "删除该用户",
         "Exactly these must be left; several with commas.": "仅这些版本必须离开；多个以逗号分隔。",
@@ -77,7 +81,6 @@ extension PageLanguage {
         "First you see whom it would reach. Nothing changes before you confirm that.":
             "先查看会影响哪些设备；确认之前不会有任何改变。",
         "From where": "来源",
-        "Go on to the overview": "前往概览",
         "Goes on at": "继续于",
         "Has the version already": "已是该版本",
         "Held by the gate": "被上架检查拦住",
@@ -178,6 +181,7 @@ extension PageLanguage {
         "Superseded": "已被取代",
         "Suspended": "已中止",
         "System": "系统",
+        "The browser has to sign in again before it is shown anything.": "该浏览器必须重新登录才能看到任何内容。",
         "The connection to the relay is lost: what is shown may be old. It is tried again.":
             "与中继的连接已断开：显示的内容可能已过时。正在重试。",
         "The devices are removed, and the number goes out of every record. This cannot be undone.":
@@ -196,12 +200,14 @@ extension PageLanguage {
         "This did not work": "操作未成功",
         "This is not the name of the app: %": "这不是应用的名称：%",
         "This is not the same phone number.": "手机号不一致。",
+        "This link signs one browser in, once, with an operator's rights.": "此链接可让一个浏览器以运维人员的权限登录一次。",
         "This link was used before, or is too old. “upgrade-relay page” prints another.":
             "该链接已使用过或已过期。“upgrade-relay page”可打印新的链接。",
         "This makes one:": "创建命令：",
         "This needs the scope “%”, which your API token lacks.": "此操作需要权限“%”，您的 API 令牌没有。",
         "This or older": "此版本或更旧",
         "This page shows what you may see with an API token.": "本页显示您的 API 令牌可以查看的内容。",
+        "This session is over.": "该会话已结束。",
         "This version is not known: no store offers it, and no device was seen with it. I mean it.":
             "该版本未知：没有商店提供，也没有设备运行过。我确认无误。",
         "Time left": "剩余时间",
