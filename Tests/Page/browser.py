@@ -63,12 +63,18 @@ class Browser:
 
     def enter(self, relay):
         """By the link for operators."""
-        return self.enter(relay.origin + relay.link())
+        return self.use(relay.origin + relay.link())
 
-    def enter(self, address):
-        """Follows a link for operators, and says so: a look alone does not use it up."""
+    def use(self, address):
+        """Opens a link for operators, and signs in: a look alone does not use it up."""
         self.go(address)
-        self.follow(self.driver.find_element(By.XPATH, "//main//button[.='Sign in']"))
+        return self.press()
+
+    def press(self):
+        """Signs in where a link for operators leads; also without a script."""
+        self.driver.find_element(By.XPATH, "//main//button[.='Sign in']").click()
+        if not self.until(lambda: not self.path.startswith("/page/enter")):
+            raise TimeoutError(f"the link does not sign in; this is {self.path}")
         return self
 
     def cookie(self, relay, token):

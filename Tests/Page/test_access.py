@@ -39,7 +39,7 @@ class Sessions(PageCase):
         link = relay.link()
         for method in ("HEAD", "GET"):
             self.same(relay.ask(method, link).status, 200, f"{method} looks at a link and does not use it up")
-        browser.enter(relay.origin + link)
+        browser.use(relay.origin + link)
         self.shows("com.example.app")
         self.same(browser.path, "/", "the secret does not stay in the address")
         self.check(browser.has("nav a[href='/page/tokens']"), "an operator sees the tokens")
@@ -57,7 +57,7 @@ class Sessions(PageCase):
         address = next((word for word in said.stdout.split() if "/page/enter/" in word), None)
         if not self.check(address, f"the command prints a link: {said.stdout} {said.stderr}"):
             return
-        browser.enter(address)
+        browser.use(address)
         self.shows("com.example.app")
 
     def test_revoked(self):
@@ -292,6 +292,7 @@ class OtherSites(PageCase):
         self.site.page = f"<a href='{relay.origin}{relay.link()}'>enter</a>"
         browser.go(f"http://localhost:{self.server.server_port}/")
         browser.follow(browser.link("enter"))
+        browser.press()
         self.shows("com.example.app")
 
     def test_headers(self):

@@ -28,7 +28,7 @@ class Reading(PageCase):
     def test_without_script(self):
         browser, relay = self.browser, self.relay
         browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
-        browser.enter(relay.origin + relay.link())
+        browser.use(relay.origin + relay.link())
         self.shows("com.example.app")
         self.check(" UTC" in browser.one("time").text, "times are in UTC, and say so")
         for path, words in {
