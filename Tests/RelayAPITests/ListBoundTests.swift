@@ -107,18 +107,13 @@ struct ListBoundTests {
         case .languages:
             let body = Array("{\"message\":\(object(250, "\"x\""))}".utf8)
             return thrown { _ = try BumpBody.read(body, app: Bench.app) }
-        case .scopes:
-            var fields = try BodyFields(Array("{}".utf8))
-            return thrown {
-                _ = fields.isWithin(.scopes, members, "scopes")
-                try fields.finish()
-            }
-        case .apps:
-            var fields = try BodyFields(Array("{}".utf8))
-            return thrown {
-                _ = fields.isWithin(.apps, members, "apps")
-                try fields.finish()
-            }
+        // By the route that reads them.
+        case .scopes, .apps:
+            let name = bound.rawValue
+            let other = bound == .scopes ? "" : ",\"scopes\":[\"status\"]"
+            let body = Array("{\"name\":\"many\",\"\(name)\":\(array("\"status\""))\(other)}".utf8)
+            let api = try Bench().server.api
+            return thrown { _ = try api.createToken(body: body, by: .operatorOnSocket(user: nil)) }
         case .foreignValues:
             let answer = Array("{\"results\":\(array("{\"bundleId\":\"a\",\"version\":\"1\"}"))}".utf8)
             return thrown { _ = try JSONReader.read(answer) }
@@ -218,10 +213,14 @@ struct ListBoundTests {
         var limits = APILimits()
         limits.server.head = 16_384
         limits.server.target = 16_384
-        let bench = try Bench(limits: limits)
+        var rules = EnforceRules()
+        rules.agents = try ["*a*b*c/{version} *", String(repeating: "a*", count: 60) + "/{version}*x"].map {
+            EnforceRules.Agent(pattern: try UserAgentPattern($0), app: Bench.app)
+        }
+        let bench = try Bench(limits: limits, enforce: rules)
         let campaign = try bench.campaign(required: "2.0.0")
         let headers = bench.server.api.headerNames.filter { !["host", "authorization"].contains($0) }
-        for route in Route.all where !route.isForProxies {
+        for route in Route.all {
             let path = KeepingTests.path(of: route, campaign: campaign)
             let join = path.contains("?") ? "&" : "?"
             try Self.ask(
@@ -232,6 +231,9 @@ struct ListBoundTests {
                 "\(route.method) \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
                 route)
             guard route.right == .nothing || route.right == .signature else { continue }
+            // As long as one that is looked at.
+            let agent = "User-Agent: \(Self.list("a/1.", " ", 200))"
+            try Self.ask(bench, "\(route.method) \(path) HTTP/1.1\r\nHost: a\r\n\(agent)\r\n\r\n", route)
             for header in headers {
                 for (member, separator) in [("x", ","), ("x=y", ";"), ("x", " ")] {
                     try Self.ask(
