@@ -305,7 +305,7 @@ let package = Package(
             [
                 "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "TestStores",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
-                "TestPeers", "StoreConformance",
+                "TestPeers", "StoreConformance", "StatusPage",
             ]),
         tests(
             "StatusPageTests", ["StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),

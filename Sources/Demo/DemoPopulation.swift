@@ -51,8 +51,8 @@ struct DemoPopulation: Sendable {
         var json: [UInt8] {
             var writer = JSONWriter()
             writer.object { writer in
-                writer.member(.token, token)
-                writer.member(.telephone, telephone)
+                writer.member(PersonalField.token.rawValue, token)
+                writer.member(PersonalField.telephone.rawValue, telephone)
                 writer.member(.version, version)
             }
             return writer.bytes

@@ -153,7 +153,7 @@ struct DemoStage: Sendable {
         let body: JSONValue = ["name": .string("demo"), "scopes": .array(scopes)]
         let reply = try await control.reply(to: APIRequest("POST", ["v1", "tokens"], json: body))
         tell("API token \"demo\" made over the control socket.")
-        return reply.json.shown(.token)
+        return reply.json.shown(.secret)
     }
 
     private func register(_ population: DemoPopulation, _ api: RelayClient) async throws {

@@ -23,7 +23,8 @@ package final class API: RequestHandler {
     let streams: Slots
     let localStreams: Slots
     /// Streams of all that there is: they share one look at the store, and so may be many.
-    let watchers = Slots(limit: 2048, each: 1024)
+    let watchers = Slots(limit: 2048, each: 1024, leavesRoom: true)
+    let localWatchers = Slots(limit: 256)
     /// Whether the sessions are still open that streams were opened with.
     private let openSessions = RecentLooks<[UInt8], Bool>(interval: 1000, most: 4096)
     let tokenCache = TokenCache()
@@ -68,7 +69,7 @@ package final class API: RequestHandler {
         sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock)
         access = AccessLog(settings.log)
         let limits = settings.limits
-        streams = Slots(limit: limits.eventStreams, each: limits.eventStreamsOfToken)
+        streams = Slots(limit: limits.eventStreams, each: limits.eventStreamsOfToken, leavesRoom: true)
         localStreams = Slots(limit: limits.eventStreams)
         refusals = RefusalLog(settings.log)
         enforceHeaders = settings.enforce().headers.lowercased

@@ -11,18 +11,18 @@ extension JSONWriter {
     }
 
     /// - Parameter status: nil when nothing was ever stored for the app: every member is null.
-    mutating func versionMembers(of key: AppKey, _ status: VersionStatus?) {
+    mutating func versionMembers(of key: AppKey, _ status: VersionStatus?, for sight: Sight) {
         let record = status?.record
         app(key)
-        requirementMembers(record)
+        requirementMembers(record, for: sight)
         member(.updatedAt, record?.updatedAt)
         inForceMembers(record?.inForce)
         members([.waitingReason: status?.wait?.reason, .waitingUntil: status?.wait?.opensAt])
         array(.blocks, status?.blocks ?? []) { $0.block($1) }
     }
 
-    mutating func version(_ status: VersionStatus) {
-        object { $0.versionMembers(of: status.record.app, status) }
+    mutating func version(_ status: VersionStatus, for sight: Sight) {
+        object { $0.versionMembers(of: status.record.app, status, for: sight) }
     }
 
     private mutating func block(_ block: BlockStatus) {
@@ -52,20 +52,20 @@ extension JSONWriter {
         }
     }
 
-    mutating func change(_ change: VersionChange) {
+    mutating func change(_ change: VersionChange, for sight: Sight) {
         object { writer in
-            writer.requirementMembers(change.record)
+            writer.requirementMembers(change.record, for: sight)
             writer.members([.updatedAt: change.record.updatedAt, .actor: change.actor, .source: change.source])
         }
     }
 
-    private mutating func requirementMembers(_ record: VersionRecord?) {
+    private mutating func requirementMembers(_ record: VersionRecord?, for sight: Sight) {
         members([
             .latest: record?.latest?.text, .required: record?.required?.text, .downloadUrl: record?.downloadURL,
             .message: record?.message?.text,
         ])
         messages(record?.message)
-        member(.telephones, record?.telephones)
+        member(.telephones, record?.telephones, for: sight)
         object(.builds) { writer in
             writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
         }
@@ -85,7 +85,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func campaign(_ status: CampaignStatus) {
+    mutating func campaign(_ status: CampaignStatus, for sight: Sight) {
         let record = status.record
         object { writer in
             writer.member(.id, record.id)
@@ -93,8 +93,9 @@ extension JSONWriter {
             writer.members([
                 .required: record.target.required?.text, .blocked: record.target.blocked?.text,
                 .inForce: record.inForce?.text, .latest: record.latest?.text, .downloadUrl: record.downloadURL,
-                .message: record.message, .telephones: record.telephones,
+                .message: record.message,
             ])
+            writer.member(.telephones, record.telephones, for: sight)
             writer.member(.canary, record.canary) { $0.canary($1, of: record) }
             writer.members([
                 .state: record.state.rawValue, .reason: record.reason, .createdAt: record.createdAt,
@@ -125,7 +126,8 @@ extension JSONWriter {
     /// Whether the users whom the bump named are still the only ones.
     private mutating func canary(_ canary: CampaignCanary, of record: CampaignRecord) {
         object([
-            .phase: canary.phase.rawValue, .telephones: Int64(record.telephones?.count ?? 0), .endedAt: canary.endedAt,
+            .phase: canary.phase.rawValue, .telephoneCount: Int64(record.telephones?.count ?? 0),
+            .endedAt: canary.endedAt,
             .releasedAt: canary.releasedAt,
         ])
     }
@@ -239,30 +241,32 @@ extension JSONWriter {
         }
     }
 
-    mutating func delivery(_ delivery: Delivery) {
+    mutating func delivery(_ delivery: Delivery, for sight: Sight) {
         object { writer in
             writer.member(.campaign, delivery.campaign)
             writer.app(delivery.app)
+            writer.member(.token, delivery.token, for: sight)
+            writer.member(.telephone, delivery.telephone, for: sight)
             writer.members([
-                .token: delivery.token, .telephone: delivery.telephone, .state: delivery.state.name,
-                .reason: delivery.reason, .apnsId: PushID.text(campaign: delivery.campaign, device: delivery.device),
+                .state: delivery.state.name, .reason: delivery.reason,
+                .apnsId: PushID.text(campaign: delivery.campaign, device: delivery.device),
                 .attempts: delivery.attempts, .nextAttemptAt: delivery.nextAttemptAt, .updatedAt: delivery.updatedAt,
             ])
         }
     }
 
-    mutating func device(_ record: DeviceRecord) {
+    mutating func device(_ record: DeviceRecord, for sight: Sight) {
         object { writer in
-            writer.registrationMembers(record.registration)
+            writer.registrationMembers(record.registration, for: sight)
             writer.members([.registeredAt: record.registeredAt, .retiredAt: record.retiredAt])
         }
     }
 
     /// As the import takes it.
-    mutating func registrationMembers(_ registration: DeviceRegistration) {
+    mutating func registrationMembers(_ registration: DeviceRegistration, for sight: Sight) {
         app(registration.app)
-        member(.token, registration.token)
-        member(.telephone, registration.telephone)
+        member(.token, registration.token, for: sight)
+        member(.telephone, registration.telephone, for: sight)
         member(.version, registration.version?.text)
         member(.environment, registration.environment.name)
         member(.osVersion, registration.osVersion?.text)

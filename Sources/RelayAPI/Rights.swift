@@ -30,7 +30,17 @@ package struct Caller: Hashable, Sendable {
     /// Whether it has the rights of who may open the control socket.
     package var isOperator: Bool { scopes == nil }
 
-    package func may(_ scope: Scope) -> Bool { scopes?.contains(scope) ?? true }
+    package func may(_ scope: Scope) -> Bool { scopes?.contains { $0.covers(scope) } ?? true }
+
+    /// Event streams are counted for the caller itself and for each app that it is bound to: a team gets no more places by more tokens.
+    var places: [String] { ["by \(actor.name)"] + (apps ?? []).map { "of \($0)" } }
+
+    /// - Throws: a 403 that names the scope and says what it is needed for.
+    func need(_ scope: Scope, _ why: String) throws {
+        guard !may(scope) else { return }
+        throw Rights.forbidden(
+            "\(why): it needs the scope \"\(scope.rawValue)\", which the token \"\(actor.name)\" lacks", scope)
+    }
 
     package func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
     package func maySee(_ app: AppKey) -> Bool { maySee(app.app) }

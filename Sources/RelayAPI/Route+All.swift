@@ -58,7 +58,7 @@ extension Route {
         Route("GET", "/v1/apps", .scope(.status), .work(.reads), .head { api, call in try api.apps(call.caller) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/version", .scope(.status), .work(.reads), query: ["limit"],
-            .head { api, call in try api.version(call.app, &call.query) }),
+            .head { api, call in try api.version(&call) }),
         Route(
             "PUT", "/v1/apps/{app}/{platform}/version", .scope(.versions), .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),
@@ -74,7 +74,7 @@ extension Route {
             .body { api, call, body in try api.testPush(call.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.long), slots: { $0.long },
-            .body { api, call, body in try api.plan(call.app, body: body) }),
+            .body { api, call, body in try api.plan(call.app, body: body, by: call.caller) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/alert", .scope(.status), .work(.reads),
             .head { api, call in try api.alert(call.app) }),
@@ -88,31 +88,35 @@ extension Route {
 
     private static let devices: [Route] = [
         Route(
-            "GET", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.reads),
+            "GET", "/v1/apps/{app}/{platform}/devices", .scope(.users), .work(.reads),
             query: DeviceFilter.parameters + ["since", "limit", "cursor", "format"],
-            .head { api, call in try api.exportDevices(call.app, call.head, &call.query) }),
+            .head { api, call in try api.exportDevices(&call) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), query: ["dryRun"],
             isNoteworthy: true,
             .stream { api, call in try api.importDevices(call) }),
         Route(
-            "GET", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.reads),
-            .head { api, call in try api.device(call.app, token: call.path.name) }),
+            "GET", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.users), .work(.reads),
+            .head { api, call in try api.device(call.app, token: call.path.name, by: call.caller) }),
         Route(
             "PUT", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
-            .body { api, call, body in try api.registerDevice(call.app, token: call.path.name, body: body) }),
+            .body { api, call, body in
+                try api.registerDevice(call.app, token: call.path.name, body: body, by: call.caller)
+            }),
         Route(
             "PATCH", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
-            .body { api, call, body in try api.changeDevice(call.app, token: call.path.name, body: body) }),
+            .body { api, call, body in
+                try api.changeDevice(call.app, token: call.path.name, body: body, by: call.caller)
+            }),
         Route(
             "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
             .head { api, call in try api.removeDevice(call.app, token: call.path.name, by: call.caller) }),
         Route(
-            "GET", "/v1/devices", .scope(.devices), .work(.reads),
+            "GET", "/v1/devices", .scope(.users), .work(.reads),
             query: ["telephone", "token"] + AppFilter.parameters + ["limit", "cursor"],
             .head { api, call in try api.devices(&call.query, call.caller) }),
         Route(
-            "GET", "/v1/users", .scope(.devices), .work(.reads), query: ["telephone"] + AppFilter.parameters,
+            "GET", "/v1/users", .scope(.users), .work(.reads), query: ["telephone"] + AppFilter.parameters,
             .head { api, call in try api.explainUser(&call.query, call.caller) }),
         Route(
             "DELETE", "/v1/users", .scope(.devices), .work(.writes), query: ["telephone"] + AppFilter.parameters,
@@ -179,7 +183,7 @@ extension Route {
             .head { api, call in
                 let status = try move(
                     api.control.requirements, try api.record(call.path.name, call.caller).id, call.caller.actor)
-                return .json { $0.campaign(status) }
+                return .json { $0.campaign(status, for: call.sight) }
             })
     }
 
@@ -195,7 +199,7 @@ extension Route {
                 let campaign = try api.record(call.path.name, call.caller).id
                 let status = try begin(
                     api.control.requirements, campaign, try API.isUrgent(body), call.caller.actor)
-                return .json { $0.campaign(status) }
+                return .json { $0.campaign(status, for: call.sight) }
             })
     }
 

@@ -5,27 +5,46 @@ import Synchronization
 package final class Slots: Sendable {
     let limit: Int
     let each: Int
-    private let taken = Mutex<[String: Int]>([:])
+    private let leavesRoom: Bool
+    private struct State {
+        var all = 0
+        var byKey: [String: Int] = [:]
+    }
+    private let taken = Mutex(State())
 
-    /// - Parameter each: for one key. Default `limit`.
-    init(limit: Int, each: Int? = nil) {
+    /// - Parameters:
+    ///   - each: for one key. Default `limit`.
+    ///   - leavesRoom: whether a key gets no more than are left for others. Then however few keys take all that they can get, one that
+    ///     comes later gets some: half of what is left.
+    init(limit: Int, each: Int? = nil, leavesRoom: Bool = false) {
         self.limit = limit
         self.each = each ?? limit
+        self.leavesRoom = leavesRoom
     }
 
     /// nil when all are taken, or all that `key` may have.
-    package func take(for key: String = "") -> Slot? {
+    package func take(for key: String = "") -> Slot? { take(for: [key]) }
+
+    /// nil when all are taken, or all that one of `keys` may have: it counts for each of them.
+    package func take(for keys: [String]) -> Slot? {
         let isFree = taken.withLock { taken in
-            guard taken[key, default: 0] < each, taken.values.reduce(0, +) < limit else { return false }
-            taken[key, default: 0] += 1
+            let left = limit - taken.all
+            let most = leavesRoom ? min(each, left) : each
+            guard left > 0, keys.allSatisfy({ taken.byKey[$0, default: 0] < most }) else { return false }
+            taken.all += 1
+            for key in keys { taken.byKey[key, default: 0] += 1 }
             return true
         }
-        return isFree ? Slot(self, key) : nil
+        return isFree ? Slot(self, keys) : nil
     }
 
     /// - Throws: a 503 that says `busy`, and when to come again, where `take` answers nil.
     package func take(for key: String, busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
-        guard let slot = take(for: key) else {
+        try take(for: [key], busy: busy(), retryAfter: seconds)
+    }
+
+    package func take(for keys: [String], busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
+        guard let slot = take(for: keys) else {
             throw ProblemDetails(503, busy(), headers: [("Retry-After", String(seconds))])
         }
         return slot
@@ -34,17 +53,20 @@ package final class Slots: Sendable {
     /// One that was taken; given back by its end of life.
     package final class Slot: Sendable {
         private let slots: Slots
-        private let key: String
+        private let keys: [String]
 
-        fileprivate init(_ slots: Slots, _ key: String) {
+        fileprivate init(_ slots: Slots, _ keys: [String]) {
             self.slots = slots
-            self.key = key
+            self.keys = keys
         }
 
         deinit {
             slots.taken.withLock { taken in
-                let left = taken[key, default: 1] - 1
-                taken[key] = left > 0 ? left : nil
+                taken.all -= 1
+                for key in keys {
+                    let left = taken.byKey[key, default: 1] - 1
+                    taken.byKey[key] = left > 0 ? left : nil
+                }
             }
         }
     }

@@ -5,8 +5,14 @@ package import RelayEngine
 package enum Scope: String, Sendable, Hashable, CaseIterable {
     case status
     case versions
+    /// Reads people's data: telephones and push tokens. Changes and erases nothing.
+    case users
+    /// Registers and erases devices and users. Whoever may do that reads them, too.
     case devices
     case campaigns
+
+    /// Whether who has this scope may do what `other` is needed for.
+    package func covers(_ other: Scope) -> Bool { self == other || self == .devices && other == .users }
 }
 
 /// An API token as the store keeps it: only a hash of the secret.

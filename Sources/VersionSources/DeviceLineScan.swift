@@ -22,8 +22,8 @@ package struct DeviceLineScan {
     /// Columns that the line names, also where their value is null.
     package private(set) var named: Columns = []
 
-    /// The value's bytes of a column that a line may have; nil: left out, or null, or no column.
-    package subscript(column: Field) -> Range<Int>? {
+    /// The value's bytes of a column that a line may have; nil: left out, or null.
+    package subscript(column: DeviceColumn) -> Range<Int>? {
         switch column {
         case .app: app
         case .platform: platform
@@ -36,7 +36,6 @@ package struct DeviceLineScan {
         case .registeredAt: registeredAt
         case .deadSince: deadSince
         case .seenAt: seenAt
-        default: nil
         }
     }
 

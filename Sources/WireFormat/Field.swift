@@ -6,7 +6,7 @@ package enum Field: String, Sendable {
     // Lists, problems, and what a long work tells.
     case items, next, warnings, title, detail, errors, field, reason, error, begins, isDone, done, total
     // Apps and their versions.
-    case app, platform, required, latest, downloadUrl, message, telephones, builds, version, campaign, history
+    case app, platform, required, latest, downloadUrl, message, builds, version, campaign, history
     case minimumOs, requiredFrom, osVersion, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages, country
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
@@ -25,11 +25,11 @@ package enum Field: String, Sendable {
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
-    case token, tokens, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
+    case tokens, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
     case replaces, replaced, since, deadSince, seenAt, stored, new, updated, unchanged, versionsKept, refusedCount,
         refused, line
     // One user, explained.
-    case known, spelling, similar, stage, named, reach, turn, reached, channels, enforce, launchDocument
+    case known, spelling, stage, named, reach, turn, reached, channels, enforce, launchDocument
     case says, why, pushes, versionFrom, versionAt
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
@@ -37,23 +37,34 @@ package enum Field: String, Sendable {
     case actorKind, address, action, object, before, after, requiredBuild, latestBuild
     // The store.
     case formToken, usedAt
+    // An API token's own secret, which is in one answer and nowhere else.
+    case secret = "token"
+    // People without their names: how many they are, or a number that is masked for good.
+    case telephoneCount = "telephones"
+    case maskedTelephone = "telephone"
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
     // Several relays: who does what.
     case isLeader, isThis, joinedAt, aliveUntil, clockAheadMs, configuration, differs
 }
 
-/// The columns of lists as CSV: the members of the same items as JSON, in their order.
+/// The members that hold people's data. They are no `Field`: what writes one of them has to say for whom (`Sight`), and a writer that
+/// does not is not compiled.
+package enum PersonalField: String, Sendable, CaseIterable {
+    case token, telephone, telephones, similar
+}
+
+/// The columns of devices as CSV: the members of the same items as JSON, in their order, as the import takes them.
+package enum DeviceColumn: String, Sendable, CaseIterable {
+    case app, platform, token, telephone, version, environment, osVersion, country, registeredAt, deadSince, seenAt
+}
+
+/// Those of deliveries.
+package enum DeliveryColumn: String, Sendable, CaseIterable {
+    case campaign, app, platform, token, telephone, state, reason, apnsId, attempts, nextAttemptAt, updatedAt
+}
+
 extension Field {
-    /// Of devices, as the import takes them.
-    package static let deviceColumns: [Field] = [
-        .app, .platform, .token, .telephone, .version, .environment, .osVersion, .country, .registeredAt, .deadSince,
-        .seenAt,
-    ]
-    package static let deliveryColumns: [Field] = [
-        .campaign, .app, .platform, .token, .telephone, .state, .reason, .apnsId, .attempts, .nextAttemptAt,
-        .updatedAt,
-    ]
     package static let auditColumns: [Field] = [
         .at, .actor, .actorKind, .source, .address, .action, .app, .platform, .campaign, .object, .before, .after,
     ]
@@ -95,6 +106,7 @@ extension JSONWriter {
 
 extension JSONValue {
     package subscript(field: Field) -> JSONValue? { self[field.rawValue] }
+    package subscript(field: PersonalField) -> JSONValue? { self[field.rawValue] }
 
     /// The elements of a member; none where it is no array.
     package func list(_ field: Field) -> [JSONValue] { self[field]?.array ?? [] }

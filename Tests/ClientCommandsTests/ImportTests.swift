@@ -394,8 +394,8 @@ import WireFormat
             (.seenAt, "1970-01-01T00:00:00Z", .noTime), (.registeredAt, "9999-12-31T00:00:00Z", .noTime),
             (.deadSince, "0001-01-01T00:00:00Z", .noTime), (.seenAt, "2026-01-01T00:00:00Z", nil),
             (.token, "fee", .oddToken), (.token, "feed", nil),
-        ] as [(Field, String, ValueDoubt?)])
-    func `Each column has what can hardly be meant`(column: Field, value: String, doubt: ValueDoubt?) throws {
+        ] as [(DeviceColumn, String, ValueDoubt?)])
+    func `Each column has what can hardly be meant`(column: DeviceColumn, value: String, doubt: ValueDoubt?) throws {
         #expect(DeviceDoubt(Array(value.utf8)[...], of: column, on: "ios")?.doubt == doubt)
         // All doors of an import: a table, a plain line, and one with an escape.
         let header = column == .token ? "token,version" : "token,\(column.rawValue)"
@@ -413,7 +413,7 @@ import WireFormat
     }
 
     @Test func `Every column that holds a value of a device is judged, or is one that has a fixed form`() {
-        let fixed: [Field] = [.app, .platform, .environment]
+        let fixed: [DeviceColumn] = [.app, .platform, .environment]
         #expect(Set(DeviceDoubt.columns + fixed) == Set(DeviceLine.columns))
     }
 

@@ -69,7 +69,8 @@ import Testing
         ("etc/VERSIONS.md", "A device that registers later, with an old version, gets no push of that"),
         ("etc/SOURCES.md", "as the secret is the file's whole text, `whsec_…` included"),
         ("etc/ANDROID.md", "Answers and lists of the relay have it as `apnsId`, whatever the platform."),
-        ("etc/ANSWERS.md", "add `--for-spreadsheet`"),
+        ("etc/ANSWERS.md", "has an apostrophe before such a cell"),
+        ("etc/ACCESS.md", "phone numbers and push tokens are masked in every answer"),
     ])
     func whatAnOperatorHasToKnowIsSaid(document: String, words: String) throws {
         #expect(try ManualTests.file(document).contains(words))

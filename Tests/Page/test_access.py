@@ -145,7 +145,7 @@ class Rights(PageCase):
         for n in range(1000, 1050):
             if telephone(n) in browser.driver.page_source:
                 self.check(False, f"a phone number is shown: {telephone(n)}")
-        self.check("devices" in browser.go(relay.origin + "/page/devices").text, "the refusal names the scope")
+        self.check("users" in browser.go(relay.origin + "/page/devices").text, "the refusal names the scope")
         # A form that this page never offered.
         session = browser.cookie(relay, self.reader)
         done = browser.run(

@@ -6,6 +6,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Signing
+import StatusPage
 import Synchronization
 import Telemetry
 import TestPeers
@@ -45,7 +46,8 @@ final class Bench: Sendable {
     /// - Parameter secrets: those that verify webhooks; nil: one, for all apps.
     init(
         limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil,
-        enforce: EnforceRules = EnforceRules(), operations: Bool = false, webOrigins: WebOrigins = .none
+        enforce: EnforceRules = EnforceRules(), operations: Bool = false, webOrigins: WebOrigins = .none,
+        hasPage: Bool = false
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -60,7 +62,9 @@ final class Bench: Sendable {
         settings.enforce = { enforce }
         settings.webOrigins = webOrigins
         if operations { settings.server.operations = ListenAddress(host: "127.0.0.1", port: 0) }
-        server = APIServer(store: store, control: control, settings: settings)
+        if hasPage { settings.rendering = StatusPage.rendering }
+        server = APIServer(
+            store: store, control: control, settings: settings, page: hasPage ? StatusPage.routes : [])
         try server.start()
     }
 
@@ -128,7 +132,9 @@ final class Bench: Sendable {
             ] + headers)
     }
 
-    func newToken(_ scopes: Scope..., apps: [String]? = nil) throws -> String {
+    func newToken(_ scopes: Scope..., apps: [String]? = nil) throws -> String { try newToken(of: scopes, apps: apps) }
+
+    func newToken(of scopes: [Scope], apps: [String]? = nil) throws -> String {
         let name = "t-\(scopes.map(\.rawValue).joined(separator: "-"))-\(UUID().uuidString.prefix(8))"
         let list = scopes.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
         let bound = apps.map { "[\($0.map { "\"\($0)\"" }.joined(separator: ","))]" } ?? "null"
@@ -232,13 +238,15 @@ struct Answer {
 
 extension APIServer {
     /// With a cache of its own.
-    convenience init(store: any RelayStore, control: any RelayControl, settings: APISettings) {
+    convenience init(
+        store: any RelayStore, control: any RelayControl, settings: APISettings, page: [Route] = []
+    ) {
         let versionCache = VersionCache(store: store, clock: settings.clock) {
             var profiles: [AppKey: AppProfile] = [:]
             for app in control.apps() { profiles[app] = control.profile(of: app) }
             return profiles
         }
-        self.init(store: store, control: control, settings: settings, versionCache: versionCache)
+        self.init(store: store, control: control, settings: settings, versionCache: versionCache, page: page)
     }
 
     var port: UInt16? { http.port }

@@ -194,8 +194,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
         guard case .token(let token, let environment) = wish.target else {
             throw ControlError(.noSuchDevice, context: "no device of this user is registered")
         }
-        let device = DeviceRegistration(
-            app: wish.app, token: token, telephone: nil, version: nil, environment: environment ?? .production)
+        let device =
+            try store.device(wish.app, token: token)?.registration
+            ?? DeviceRegistration(
+                app: wish.app, token: token, telephone: nil, version: nil, environment: environment ?? .production)
         var result = TestPushResult(state: .rejected, pushID: "0", server: "https://127.0.0.1:1")
         (result.status, result.reason, result.remedy) = (400, "BadDeviceToken", "another environment")
         return [(device, result)]

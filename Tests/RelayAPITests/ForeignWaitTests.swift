@@ -101,7 +101,7 @@ struct ForeignWaitTests {
         let telephone = Array(#"{"telephone":"13800000001"}"#.utf8)
         let token = try bench.newToken(.versions)
         let refused = try bench.askNetwork("POST", path, telephone, headers: [("Authorization", "Bearer \(token)")])
-        #expect(refused.status == 403 && refused.text("detail")?.contains(#"the scope "devices""#) ?? false)
+        #expect(refused.status == 403 && refused.text("detail")?.contains(#"the scope "users""#) ?? false)
         let both = try bench.newToken(.versions, .devices)
         #expect(
             try bench.askNetwork("POST", path, telephone, headers: [("Authorization", "Bearer \(both)")]).status == 404)
@@ -122,7 +122,7 @@ struct ForeignWaitTests {
         }
         let path = "/v1/campaigns/\(id)/events"
         let refused = try bench.askNetwork("GET", path, headers: [("Authorization", "Bearer \(greedy)")])
-        #expect(refused.status == 503 && refused.text("detail")?.contains("2 to one API token") ?? false)
+        #expect(refused.status == 503 && refused.text("detail")?.contains("2 to one API token or app") ?? false)
         let other = try RawClient(port: bench.server.port ?? 0)
         let modest = try bench.newToken(.status)
         try other.send("GET \(path) HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(modest)\r\n\r\n")

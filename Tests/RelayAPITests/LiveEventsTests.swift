@@ -98,6 +98,28 @@ struct LiveEventsTests {
         #expect(text.contains(Bench.other.app) && !text.contains("\"\(Bench.app.app)\""))
     }
 
+    /// FAULTS 3.13: two app-bound tokens had all the places, and the operator none.
+    @Test("two tokens that watch with all their might leave room for others and for the control socket")
+    func greedy() throws {
+        let bench = try Bench()
+        bench.control.hasOther.withLock { $0 = true }
+        var held: [Slots.Slot] = []
+        for (name, app) in [("a", Bench.app), ("b", Bench.other)] {
+            var caller = Caller(actor: Principal(name, .token, via: "api"))
+            caller.apps = [app.app]
+            while let slot = bench.server.api.watchers.take(for: caller.places) { held.append(slot) }
+        }
+        #expect(held.count < 2048)
+        let token = try bench.newToken(.status)
+        let other = try RawClient(port: bench.server.port ?? 0)
+        try other.send("GET /v1/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        #expect(try other.receiveHead().hasPrefix("HTTP/1.1 200"))
+        while let slot = bench.server.api.watchers.take(for: ["by x\(held.count)"]) { held.append(slot) }
+        let local = try RawClient(unixSocket: bench.socketPath)
+        try local.send("GET /v1/events HTTP/1.1\r\nHost: relay\r\n\r\n")
+        #expect(try local.receiveHead().hasPrefix("HTTP/1.1 200"), "the operator watches whoever else does")
+    }
+
     @Test("a thousand watchers cost one look a second")
     func oneLook() throws {
         let looks = Atomic<Int>(0)

@@ -91,6 +91,24 @@ final class RawClient {
         }
     }
 
+    /// Up to the end of the connection; an event stream, which has none, until it says nothing for so many milliseconds.
+    func receive(silence: Int32) throws -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, silence) == 0 {
+                let text = String(decoding: bytes, as: UTF8.self)
+                if text.contains("text/event-stream") { return text }
+                continue
+            }
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count >= 0 else { throw Failure(code: errno) }
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+
     /// Up to the end of the first head, or of the connection.
     func receiveHead() throws -> String {
         var bytes: [UInt8] = []

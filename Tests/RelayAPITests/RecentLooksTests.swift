@@ -3,13 +3,14 @@ import RelayEngine
 import RelayStore
 import Synchronization
 import Testing
+import WireFormat
 
 @testable import RelayAPI
 
 @Suite("One look at a campaign for all who watch it")
 struct RecentLooksTests {
     private let time = TimeOfTest()
-    private let look = CampaignLook(state: .running, inFlight: 3, body: [1])
+    private let look = CampaignLook(state: .running, inFlight: 3, body: SightedText { writer, _ in writer.integer(1) })
 
     private final class TimeOfTest: Sendable {
         let now = Mutex<Int64>(0)
@@ -29,7 +30,7 @@ struct RecentLooksTests {
                     asked += 1
                     return look
                 }
-                #expect(found?.body == [1] && found?.inFlight == 3)
+                #expect(found?.body == look.body && found?.inFlight == 3)
             }
             #expect(asked == turn + 1)
         }

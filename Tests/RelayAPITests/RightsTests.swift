@@ -28,7 +28,7 @@ struct RightsTests {
             let expected =
                 switch entry.right {
                 case .nothing, .signature, .signedIn: 200
-                case .scope(let needed): needed == scope ? 200 : 403
+                case .scope(let needed): scope.covers(needed) ? 200 : 403
                 case .operatorOnly: 403
                 }
             #expect(

@@ -54,7 +54,7 @@ struct RouterTests {
         ),
         (
             "GET", "/v1/apps/com.example.app/ios/devices", "/v1/apps/{app}/{platform}/devices",
-            PathValues(app: "com.example.app", platform: .ios), .scope(.devices)
+            PathValues(app: "com.example.app", platform: .ios), .scope(.users)
         ),
         (
             "POST", "/v1/apps/com.example.app/ios/devices", "/v1/apps/{app}/{platform}/devices",
@@ -62,7 +62,7 @@ struct RouterTests {
         ),
         (
             "GET", "/v1/apps/com.example.app/ios/devices/ab", "/v1/apps/{app}/{platform}/devices/{token}",
-            PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
+            PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.users)
         ),
         (
             "PUT", "/v1/apps/com.example.app/ios/devices/ab", "/v1/apps/{app}/{platform}/devices/{token}",
@@ -76,8 +76,8 @@ struct RouterTests {
             "DELETE", "/v1/apps/com.example.app/ios/devices/ab", "/v1/apps/{app}/{platform}/devices/{token}",
             PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
         ),
-        ("GET", "/v1/devices", "/v1/devices", PathValues(), .scope(.devices)),
-        ("GET", "/v1/users", "/v1/users", PathValues(), .scope(.devices)),
+        ("GET", "/v1/devices", "/v1/devices", PathValues(), .scope(.users)),
+        ("GET", "/v1/users", "/v1/users", PathValues(), .scope(.users)),
         ("DELETE", "/v1/users", "/v1/users", PathValues(), .scope(.devices)),
         ("GET", "/v1/campaigns", "/v1/campaigns", PathValues(), .scope(.status)),
         ("GET", "/v1/campaigns/0a", "/v1/campaigns/{id}", PathValues(name: "0a"), .scope(.status)),

@@ -53,6 +53,24 @@ struct StreamTests {
         withExtendedLifetime(mine) {}
     }
 
+    @Test("however few take all that they can get, who comes later gets some, too")
+    func slotsForOthers() {
+        let slots = Slots(limit: 2048, each: 1024, leavesRoom: true)
+        var held: [Slots.Slot] = []
+        func takeAll(_ keys: String...) -> Int {
+            let before = held.count
+            while let slot = slots.take(for: keys) { held.append(slot) }
+            return held.count - before
+        }
+        #expect(takeAll("by a", "of app") == 1024)
+        #expect(takeAll("by b", "of app") == 0, "a team gets no more by a second token")
+        #expect(takeAll("by c", "of other") == 512)
+        #expect(takeAll("by d") == 256)
+        #expect(takeAll("by e") == 128)
+        held.removeFirst(1024)
+        #expect(takeAll("by b", "of app") > 500, "what is given back is there again")
+    }
+
     @Test("a stream ends within a second of its token")
     func tokenBound() throws {
         final class Endless: ByteSource {

@@ -144,7 +144,7 @@ struct StreamedListTests {
         var (reads, time) = (0, Int64(0))
         let now = Bench.now
         let list = ListExport(
-            .csv, LineFormat<DeviceRecord>.device, stop: stop,
+            .csv, LineFormat<DeviceRecord>.device, for: .whole, stop: stop,
             clock: {
                 time += 5
                 return time

@@ -19,8 +19,6 @@ final class Export: Sendable {
 
     private struct State {
         var file: BackupFile?
-        /// nil: cells stay as they are.
-        var spreadsheet: SpreadsheetText?
         var bytes: [UInt8] = []
         /// Line ends that came, without that of the header.
         var lines: Int64 = 0
@@ -47,6 +45,7 @@ final class Export: Sendable {
         if run.connection.isJSON, isCSV || isNDJSON && usual == nil {
             throw UsageError("--\(isCSV ? "csv" : "ndjson") and --json exclude each other")
         }
+        // Earlier releases needed it: every CSV is fit for a spreadsheet now.
         if run.arguments.flag("for-spreadsheet"), !isCSV { throw UsageError("--for-spreadsheet goes with --csv") }
         let path = run.arguments.value("output")
         if run.arguments.flag("force"), path == nil { throw UsageError("--force goes with --output") }
@@ -66,8 +65,7 @@ final class Export: Sendable {
         display = file == nil ? nil : run.progress("exporting")
         watcher =
             file == nil ? nil : Task { [interruption] in if await Interruption.wait() != nil { interruption.set() } }
-        let spreadsheet = run.arguments.flag("for-spreadsheet") ? SpreadsheetText() : nil
-        state = Mutex(State(file: file, spreadsheet: spreadsheet))
+        state = Mutex(State(file: file))
     }
 
     deinit {
@@ -122,7 +120,7 @@ final class Export: Sendable {
             if !state.hasBegun, form == .csv { state.lines = -1 }
             state.hasBegun = true
             state.lines += Int64(rest.count { $0 == 0x0A })
-            state.bytes += state.spreadsheet?.escaped(rest) ?? Array(rest)
+            state.bytes += rest
             if state.bytes.count >= Self.piece { try write(&state) }
         }
         display?.update(done: state.withLock { max($0.lines, 0) })
@@ -156,42 +154,5 @@ final class Export: Sendable {
         run.show(
             ["file": .string(path), "lines": .integer(lines)],
             "\(DisplayWidth.sanitised(path)): \(Quantity.count(lines, "line"))\n")
-    }
-}
-
-/// CSV for a spreadsheet: a cell that it would take for a formula gets an apostrophe before it (OWASP, "CSV Injection").
-/// Pieces in, pieces out; a piece may end anywhere.
-struct SpreadsheetText {
-    private enum Place {
-        case start
-        /// Behind the quote that opens a cell.
-        case quoteOpened
-        case unquoted
-        case quoted
-    }
-
-    private var place = Place.start
-    private static let dangerous: Set<UInt8> = Set("=+-@\t\r".utf8)
-
-    mutating func escaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        for byte in bytes {
-            if place == .start, byte == UInt8(ascii: "\"") {
-                place = .quoteOpened
-            } else {
-                let isFirst = place == .start || place == .quoteOpened
-                if isFirst, Self.dangerous.contains(byte) { result.append(UInt8(ascii: "'")) }
-                if isFirst { place = place == .start ? .unquoted : .quoted }
-                switch (place, byte) {
-                // A quote within a cell stands twice: the second opens it again.
-                case (.quoted, UInt8(ascii: "\"")): place = .unquoted
-                case (.unquoted, UInt8(ascii: "\"")): place = .quoted
-                case (.unquoted, UInt8(ascii: ",")), (.unquoted, UInt8(ascii: "\n")): place = .start
-                default: break
-                }
-            }
-            result.append(byte)
-        }
-        return result
     }
 }

@@ -112,7 +112,7 @@ package struct CampaignText: Sendable {
     /// Whether the users whom the bump named are still the only ones; nil where it named none.
     private var canary: String? {
         guard let canary = json[.canary], canary != .null else { return nil }
-        let telephones = Quantity.count(canary.count(.telephones), "phone number")
+        let telephones = Quantity.count(canary.count(.telephoneCount), "phone number")
         guard canary.shown(.phase) == CampaignCanary.Phase.released.rawValue else {
             let ended = canary.shown(.endedAt)
             return "\(telephones), and nobody else yet" + (ended.isEmpty ? "" : "; done at \(ended)")

@@ -18,7 +18,7 @@ extension CommandEntry {
                 json: ["name": .string(name), "scopes": .array(scopes), "apps": apps.isEmpty ? nil : .array(apps)])
         },
         note: { _ in "Keep it now: it is not shown again.\n" },
-        text: { "\($1.shown(.token))\n" })
+        text: { "\($1.shown(.secret))\n" })
 
     static let tokensList = request(
         "tokens list",

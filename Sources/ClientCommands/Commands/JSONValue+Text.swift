@@ -27,8 +27,13 @@ extension JSONValue {
     /// A member that is one value.
     ///
     /// - Parameter none: what is shown where it is missing, null or "".
-    package func shown(_ field: Field, or none: String = "") -> String {
-        switch self[field] {
+    package func shown(_ field: Field, or none: String = "") -> String { Self.shown(self[field], or: none) }
+
+    /// As the daemon has written it for who asks: whole, or masked.
+    package func shown(_ field: PersonalField, or none: String = "") -> String { Self.shown(self[field], or: none) }
+
+    private static func shown(_ value: JSONValue?, or none: String) -> String {
+        switch value {
         case .string(let text) where !text.isEmpty: DisplayWidth.sanitised(text)
         case .number(let text): text
         case .bool(let value): "\(value)"

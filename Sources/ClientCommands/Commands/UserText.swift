@@ -7,7 +7,7 @@ enum UserText {
     static func text(_ user: JSONValue) -> String {
         let name = user.shown(.telephone)
         guard user[.known] == .bool(true) else {
-            let similar = user.list(.similar).compactMap(\.string).map { DisplayWidth.sanitised($0) }
+            let similar = (user[.similar]?.array ?? []).compactMap(\.string).map { DisplayWidth.sanitised($0) }
             return "nothing is known of \(name)\n\(user.shown(.spelling))\n"
                 + (similar.isEmpty
                     ? "no other spelling of it is known either\n"

@@ -4,7 +4,7 @@ import WireFormat
 
 /// A value that the relay would store as it is, and that can hardly be meant. Reported, and refused with `--strict`; never changed.
 struct DeviceDoubt: Hashable, Sendable {
-    var column: Field
+    var column: DeviceColumn
     var doubt: ValueDoubt
 
     /// Of the lines that have it.
@@ -23,7 +23,7 @@ struct DeviceDoubt: Hashable, Sendable {
     /// - Parameters:
     ///   - value: in UTF-8, as it stood in the file; empty where the file has none.
     ///   - platform: of the device.
-    init?(_ value: ArraySlice<UInt8>, of column: Field, on platform: String) {
+    init?(_ value: ArraySlice<UInt8>, of column: DeviceColumn, on platform: String) {
         guard !value.isEmpty else { return nil }
         let found: ValueDoubt? =
             switch column {
@@ -40,7 +40,7 @@ struct DeviceDoubt: Hashable, Sendable {
     }
 
     /// The columns that are judged, as they are reported.
-    static let columns: [Field] = [
+    static let columns: [DeviceColumn] = [
         .telephone, .token, .version, .osVersion, .country, .registeredAt, .seenAt, .deadSince,
     ]
 }

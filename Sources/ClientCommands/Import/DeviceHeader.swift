@@ -11,7 +11,7 @@ struct DeviceHeader: Sendable {
     let warnings: [String]
 
     /// Other names under which columns are often kept, without case and separators.
-    private static let synonyms: [(Field, Set<String>)] = [
+    private static let synonyms: [(DeviceColumn, Set<String>)] = [
         (.app, ["bundleid", "bundle", "appid", "application", "applicationid", "package", "packagename", "appname"]),
         (.platform, ["os", "system", "devicetype", "deviceos", "platformtype"]),
         (
@@ -53,7 +53,7 @@ struct DeviceHeader: Sendable {
             guard let field = Self.meaning(of: name), !names.contains(field.rawValue) else { return nil }
             return field.rawValue
         }
-        func missing(_ column: Field, or option: String?) throws {
+        func missing(_ column: DeviceColumn, or option: String?) throws {
             if names.contains(column.rawValue) { return }
             let other = names.first { meant($0) == column.rawValue }
             let hint = other.map { "rename the column \"\(DisplayWidth.sanitised($0))\" to \"\(column.rawValue)\"" }
@@ -73,11 +73,13 @@ struct DeviceHeader: Sendable {
         }
     }
 
-    private static func meaning(of name: String) -> Field? {
+    private static func meaning(of name: String) -> DeviceColumn? {
         let bare = String(name.lowercased().filter { !"_-. ".contains($0) })
         if let column = DeviceLine.columns.first(where: { $0.rawValue.lowercased() == bare }) { return column }
         if let synonym = synonyms.first(where: { $0.1.contains(bare) }) { return synonym.0 }
-        return Suggestion.nearest(to: name, among: DeviceLine.columns.map(\.rawValue)).flatMap { Field(rawValue: $0) }
+        return Suggestion.nearest(to: name, among: DeviceLine.columns.map(\.rawValue)).flatMap {
+            DeviceColumn(rawValue: $0)
+        }
     }
 
     /// The delimiter of a header: that under which it names the most columns.
@@ -105,9 +107,9 @@ struct DeviceHeader: Sendable {
         return text.last
     }
 
-    /// The bytes of a column; nil where there is none.
+    /// The bytes of a column, without the apostrophe that keeps a spreadsheet from taking them for a formula; nil where there is none.
     func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8>? {
-        fields[column].map { record.bytes[record[$0]] }
+        fields[column].map { CSVText.cell(record.bytes[record[$0]]) }
     }
 }
 

@@ -4,7 +4,7 @@ import WireFormat
 /// One device of an import: where it belongs, and the line that the API gets.
 package struct DeviceLine: Sendable, Equatable {
     /// The columns of CSV and NDJSON (CONTRACT, "Commands").
-    static let columns = Field.deviceColumns
+    static let columns = DeviceColumn.allCases
 
     package var app: String
     package var platform: String

@@ -216,7 +216,7 @@ package struct DeviceReader: Sendable {
 
     /// - Parameter value: of a column; empty where there is none.
     private mutating func doubt(
-        of platform: String, line: Int, _ value: ((name: Field, index: Int)) -> ArraySlice<UInt8>
+        of platform: String, line: Int, _ value: ((name: DeviceColumn, index: Int)) -> ArraySlice<UInt8>
     ) throws(RefusedLine) {
         var first: DeviceDoubt?
         for column in Self.judged {
@@ -327,7 +327,7 @@ package struct DeviceReader: Sendable {
         guard device.object != nil else { throw RefusedLine(line: line, reason: "not a JSON object") }
         let place = try checked(
             app: device[.app]?.string ?? app, platform: device[.platform]?.string ?? platform, line: line)
-        try doubt(of: place.platform, line: line) { Array((device[$0.name]?.string ?? "").utf8)[...] }
+        try doubt(of: place.platform, line: line) { Array((device[$0.name.rawValue]?.string ?? "").utf8)[...] }
         return place
     }
 

@@ -19,12 +19,12 @@ extension API {
             }
         ) { try store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
         let statuses = page.items.map(control.requirements.status)
-        return .json { $0.page(statuses, next: page.next) { $0.campaign($1) } }
+        return .json { $0.page(statuses, next: page.next) { $0.campaign($1, for: caller.sight) } }
     }
 
     func campaign(_ id: String, _ caller: Caller) throws -> Response {
         let status = control.requirements.status(try record(id, caller))
-        return .json { $0.campaign(status) }
+        return .json { $0.campaign(status, for: caller.sight) }
     }
 
     func adoption(_ id: String, _ caller: Caller) throws -> Response {
@@ -48,7 +48,7 @@ extension API {
         }
         let status = try control.requirements.retry(
             campaign: campaign, states: states, isUrgent: isUrgent, by: caller.actor)
-        return .json { $0.campaign(status) }
+        return .json { $0.campaign(status, for: caller.sight) }
     }
 
     /// What a body says that may be left out: `{"now": true}`.
@@ -80,11 +80,12 @@ extension API {
         let record = try record(id, call.caller)
         let limits = settings.limits
         let slot = try (call.head.door == .control ? localStreams : streams).take(
-            for: call.caller.actor.name,
+            for: call.caller.places,
             busy:
-                "too many event streams are open: \(limits.eventStreams) are served, and \(limits.eventStreamsOfToken) to one API token",
+                "too many event streams are open: \(limits.eventStreams) are served, \(limits.eventStreamsOfToken) to one API token or "
+                + "app, and to none more than are left for others",
             retryAfter: 5)
-        return .events(CampaignEvents(api: self, campaign: record.key, slot: slot))
+        return .events(CampaignEvents(api: self, campaign: record.key, sight: call.sight, slot: slot))
     }
 
     /// - Throws: a 404, also of what the caller may not see.

@@ -6,7 +6,7 @@ import WireFormat
 
 extension API {
     func campaignDeliveries(_ id: String, _ call: inout Call) throws -> Response {
-        let filter = Self.deliveryFilter(&call.query)
+        let filter = try Self.deliveryFilter(&call.query, call.caller)
         let form = Self.form(&call)
         if form.isStream {
             call.query.wholeList()
@@ -14,7 +14,7 @@ extension API {
             let campaign = try record(id, call.caller).key
             var next: Int64? = 0
             let export = ListExport(
-                form, LineFormat<Delivery>.delivery, stop: stop,
+                form, LineFormat<Delivery>.delivery, for: call.sight, stop: stop,
                 read: { [store] _, limit in
                     let page = try store.deliveryPage(of: campaign, filter, after: next ?? .max, limit: limit)
                     next = page.next
@@ -28,11 +28,11 @@ extension API {
         let campaign = try record(id, call.caller).key
         let page = try store.deliveryPage(of: campaign, filter, after: cursor ?? 0, limit: limit)
         let next = page.next.map { Cursor.text(.deliveries, $0) }
-        return .json { $0.page(page.items, next: next) { $0.delivery($1) } }
+        return .json { [sight = call.sight] in $0.page(page.items, next: next) { $0.delivery($1, for: sight) } }
     }
 
     func deliveries(_ call: inout Call) throws -> Response {
-        let filter = Self.deliveryFilter(&call.query)
+        let filter = try Self.deliveryFilter(&call.query, call.caller)
         if (filter.telephone == nil) == (filter.token == nil) {
             call.query.refuse("telephone", "exactly one of telephone and token is needed")
         }
@@ -42,7 +42,7 @@ extension API {
             call.query.wholeList()
             try call.query.finish()
             let export = ListExport(
-                form, LineFormat<Delivery>.delivery, stop: stop, isWanted: { places.takes($0.app) },
+                form, LineFormat<Delivery>.delivery, for: call.sight, stop: stop, isWanted: { places.takes($0.app) },
                 read: { [store] last, limit in
                     let found = try store.deliveries(filter, after: last?.position, limit: limit)
                     return (found, isLast: found.count < limit)
@@ -56,19 +56,24 @@ extension API {
             limit: limit, after: cursor, position: \.position, cursor: { Cursor.text($0) },
             isVisible: { places.takes($0.app) }
         ) { try store.deliveries(filter, after: $0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
+        return .json { [sight = call.sight] in $0.page(page.items, next: page.next) { $0.delivery($1, for: sight) } }
     }
 
     private static func form(_ call: inout Call) -> ListForm {
         call.query.form(call.head.headers["accept"], among: [.json, .csv, .ndjson])
     }
 
-    package static func deliveryFilter(_ query: inout Query) -> DeliveryFilter {
+    /// - Throws: a 403 where a user or a device is named without the right to read people's data: the answer would say who is
+    ///   registered, whatever of it is masked.
+    package static func deliveryFilter(_ query: inout Query, _ caller: Caller) throws -> DeliveryFilter {
         var filter = DeliveryFilter()
         filter.state = query.choice("state", of: DeliveryState.allCases, \.name)
         filter.reason = query.filledText("reason")
         filter.telephone = query.filledText("telephone")
         filter.token = query.filledText("token").map(stored)
+        if filter.telephone != nil || filter.token != nil {
+            try caller.need(.users, "asking for one user or one device by name says who is registered")
+        }
         return filter
     }
 

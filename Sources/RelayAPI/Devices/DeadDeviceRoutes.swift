@@ -7,8 +7,10 @@ import WireFormat
 /// Dead tokens for whoever keeps a table of its own, in the order in which the relay learnt of them.
 extension API {
     /// - Parameter since: a moment, or where an answer before has ended.
-    func deadDevices(of app: AppKey, since: String, _ head: RequestHead, _ query: inout Query) throws -> Response {
-        let form = query.form(head.headers["accept"], among: [.json, .ndjson])
+    func deadDevices(since: String, _ call: inout Call) throws -> Response {
+        let (app, sight) = (call.app, call.sight)
+        var query = call.query
+        let form = query.form(call.head.headers["accept"], among: [.json, .ndjson])
         let start = Self.place(since)
         if start == nil {
             query.refuse(
@@ -24,7 +26,7 @@ extension API {
             try query.finish()
             try require(app)
             let export = ListExport(
-                form, LineFormat<DeadDevice>.dead, stop: stop,
+                form, LineFormat<DeadDevice>.dead, for: sight, stop: stop,
                 read: { [store] last, limit in
                     let found = try store.deadDevices(
                         of: app, after: last?.place ?? start ?? DeadPlace(order: 0), limit: limit)
@@ -43,7 +45,7 @@ extension API {
         let last = Cursor.text(items.last?.place ?? first)
         return .json { writer in
             writer.object { writer in
-                writer.array(.items, items) { $0.deadDevice($1) }
+                writer.array(.items, items) { $0.deadDevice($1, for: sight) }
                 writer.member(.next, found.count > limit ? last : nil)
                 writer.member(.since, last)
             }
@@ -59,17 +61,17 @@ extension API {
 extension LineFormat<DeadDevice> {
     static var dead: LineFormat {
         LineFormat(columns: []) {
-            $0.deadDevice($1)
-        } cells: { _ in
+            $0.deadDevice($1, for: $2)
+        } cells: { _, _ in
             []
         }
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func deadDevice(_ device: DeadDevice) {
+    fileprivate mutating func deadDevice(_ device: DeadDevice, for sight: Sight) {
         object { writer in
-            writer.registrationMembers(device.record.registration)
+            writer.registrationMembers(device.record.registration, for: sight)
             writer.members([
                 .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
                 .since: Cursor.text(device.place),
@@ -77,16 +79,19 @@ extension JSONWriter {
         }
     }
 
-    /// What a receiver is told of dead tokens: what their own tables are cleaned by, and nobody's telephone.
+    /// Dead tokens for a receiver that has asked for them by name: its own tables are cleaned by them. No telephone is among it.
+    /// Nothing can be pushed to them any more.
     mutating func deadTokens(_ app: AppKey, _ devices: [DeadDevice], through last: DeadPlace) {
         object { writer in
             writer.app(app)
             writer.array(.tokens, devices) { writer, device in
-                writer.object([
-                    .token: device.record.registration.token,
-                    .environment: device.record.registration.environment.name,
-                    .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
-                ])
+                writer.object { writer in
+                    writer.member(.token, device.record.registration.token, for: .whole)
+                    writer.members([
+                        .environment: device.record.registration.environment.name,
+                        .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
+                    ])
+                }
             }
             writer.member(.since, Cursor.text(last))
         }

@@ -5,13 +5,13 @@ import RelayStore
 import WireFormat
 
 extension API {
-    func device(_ app: AppKey, token: String) throws -> Response {
+    func device(_ app: AppKey, token: String, by caller: Caller) throws -> Response {
         try require(app)
         guard let record = try store.device(app, token: Self.checked(token, app)) else { throw Self.noDevice(app) }
-        return .json { $0.device(record) }
+        return .json { $0.device(record, for: caller.sight) }
     }
 
-    func registerDevice(_ app: AppKey, token: String, body: [UInt8]) throws -> Response {
+    func registerDevice(_ app: AppKey, token: String, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         let (registration, old) = try DeviceFields.read(body, app: app, token: Self.checked(token, app))
         let now = now()
@@ -27,18 +27,18 @@ extension API {
         return .json(isNew ? 201 : 200) { writer in
             // As the store has it now: registering replaces all of it, and revives who was retired.
             writer.object { writer in
-                writer.registrationMembers(registration)
+                writer.registrationMembers(registration, for: caller.sight)
                 writer.members([.registeredAt: now, .retiredAt: nil as Timestamp?])
                 if let replaced { writer.member(.replaced, replaced.rawValue) }
             }
         }
     }
 
-    func changeDevice(_ app: AppKey, token: String, body: [UInt8]) throws -> Response {
+    func changeDevice(_ app: AppKey, token: String, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         let change = try DeviceFields.readChange(body, token: Self.checked(token, app))
         guard let record = try store.change(change, of: app, at: now()) else { throw Self.noDevice(app) }
-        return .json { $0.device(record) }
+        return .json { $0.device(record, for: caller.sight) }
     }
 
     func removeDevice(_ app: AppKey, token: String, by caller: Caller) throws -> Response {
@@ -58,19 +58,19 @@ extension API {
         return DeviceImport(api: self, app: call.app, pattern: call.route.pattern, isDryRun: isDryRun)
     }
 
-    func exportDevices(_ app: AppKey, _ head: RequestHead, _ query: inout Query) throws -> Response {
-        if let since = query.text(Field.since.rawValue) {
-            return try deadDevices(of: app, since: since, head, &query)
-        }
+    func exportDevices(_ call: inout Call) throws -> Response {
+        if let since = call.query.text(Field.since.rawValue) { return try deadDevices(since: since, &call) }
+        let app = call.app
+        var query = call.query
         for name in ["limit", "cursor"] where query.text(name) != nil {
             query.refuse(name, "goes with dead=true and since; without since the list is answered to its end")
         }
-        let form = query.form(head.headers["accept"], among: [.ndjson, .csv])
+        let form = query.form(call.head.headers["accept"], among: [.ndjson, .csv])
         let filter = DeviceFilter(&query)
         try query.finish()
         try require(app)
         let export = ListExport(
-            form, LineFormat<DeviceRecord>.device, stop: stop,
+            form, LineFormat<DeviceRecord>.device, for: call.sight, stop: stop,
             isWanted: { $0.registration.app == app && filter.takes($0) },
             read: { [store] last, limit in
                 let after = last?.id ?? 0

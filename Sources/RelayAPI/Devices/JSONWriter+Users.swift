@@ -7,16 +7,18 @@ import WireFormat
 /// One user, explained.
 extension JSONWriter {
     /// - Parameter wait: why what is asked for in an app is not in force yet.
-    mutating func explanation(_ user: UserExplanation, wait: (UserExplanation.App) -> GateVerdict?) {
+    mutating func explanation(
+        _ user: UserExplanation, for sight: Sight, wait: (UserExplanation.App) -> GateVerdict?
+    ) {
         object { writer in
-            writer.members([
-                .telephone: user.telephone, .known: user.isKnown, .spelling: user.spelling, .similar: user.similar,
-            ])
-            writer.array(.apps, user.apps) { $0.explanation($1, wait: wait($1)) }
+            writer.member(.telephone, user.telephone, for: sight)
+            writer.members([.known: user.isKnown, .spelling: user.spelling])
+            writer.member(.similar, user.similar, for: sight)
+            writer.array(.apps, user.apps) { $0.explanation($1, for: sight, wait: wait($1)) }
         }
     }
 
-    private mutating func explanation(_ app: UserExplanation.App, wait: GateVerdict?) {
+    private mutating func explanation(_ app: UserExplanation.App, for sight: Sight, wait: GateVerdict?) {
         object { writer in
             writer.app(app.app)
             writer.member(.required, app.record?.required?.text)
@@ -26,7 +28,7 @@ extension JSONWriter {
             writer.member(.stage, app.stage) { $0.stage($1) }
             writer.array(.devices, app.devices) { writer, device in
                 writer.object { writer in
-                    writer.member(.token, device.record.registration.token)
+                    writer.member(.token, device.record.registration.token, for: sight)
                     writer.member(.version, device.record.registration.version?.text)
                     let source = device.record.versionSource
                     writer.member(.versionFrom, source.isLogin ? "login" : "registration")
@@ -46,12 +48,18 @@ extension JSONWriter {
                 }
             }
             writer.array(.pushes, app.pushes) { writer, push in
-                writer.object([
-                    .campaign: push.delivery.campaign, .required: push.target?.required?.text,
-                    .blocked: push.target?.blocked?.text, .token: push.delivery.token,
-                    .state: push.delivery.state.name, .reason: push.delivery.reason, .attempts: push.delivery.attempts,
-                    .nextAttemptAt: push.delivery.nextAttemptAt, .updatedAt: push.delivery.updatedAt,
-                ])
+                writer.object { writer in
+                    writer.members([
+                        .campaign: push.delivery.campaign, .required: push.target?.required?.text,
+                        .blocked: push.target?.blocked?.text,
+                    ])
+                    writer.member(.token, push.delivery.token, for: sight)
+                    writer.members([
+                        .state: push.delivery.state.name, .reason: push.delivery.reason,
+                        .attempts: push.delivery.attempts, .nextAttemptAt: push.delivery.nextAttemptAt,
+                        .updatedAt: push.delivery.updatedAt,
+                    ])
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ extension API {
             limit: limit, after: cursor, position: \.id, cursor: { Cursor.text(.devices, $0) },
             isVisible: { places.takes($0.registration.app) }
         ) { try store.devices(telephone: telephone, token: token, after: $0 ?? 0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.device($1) } }
+        return .json { $0.page(page.items, next: page.next) { $0.device($1, for: caller.sight) } }
     }
 
     package var userExplainer: UserExplainer {
@@ -32,7 +32,9 @@ extension API {
     func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let (telephone, places) = try user("who is asked about", &query, caller)
         let explanation = try userExplainer.explain(telephone) { places.takes($0) }
-        return .json { $0.explanation(explanation) { $0.record.flatMap(control.requirements.wait) } }
+        return .json {
+            $0.explanation(explanation, for: caller.sight) { $0.record.flatMap(control.requirements.wait) }
+        }
     }
 
     /// The log says who asked for it, and not of whom.

@@ -5,13 +5,17 @@ import WireFormat
 
 /// One event of `/v1/events`, without its id: made once, sent to all who may see it.
 struct LiveEvent: Hashable, Sendable {
-    /// "event: …" and "data: …" with their line ends.
-    var lines: [UInt8]
+    private let name: String
+    private let data: SightedText
 
-    init(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter()
-        write(&writer)
-        lines = Array("event: \(name)\ndata: ".utf8) + writer.bytes + [0x0A]
+    init(_ name: StaticString, _ write: (inout JSONWriter, Sight) -> Void) {
+        self.name = name.description
+        data = SightedText(write)
+    }
+
+    /// "event: …" and "data: …" with their line ends.
+    func lines(for sight: Sight) -> [UInt8] {
+        Array("event: \(name)\ndata: ".utf8) + data[sight] + [0x0A]
     }
 }
 
@@ -19,13 +23,13 @@ extension Overview {
     /// Marks what is not as it was at the look before.
     mutating func note(since last: Overview?) {
         for app in apps {
-            let event = LiveEvent("version") { writer in
-                writer.object { $0.versionMembers(of: app.key, app.version) }
+            let event = LiveEvent("version") { writer, sight in
+                writer.object { $0.versionMembers(of: app.key, app.version, for: sight) }
             }
             note("version \(app.key.app) \(app.key.platform.rawValue)", event, of: app.key, since: last)
         }
         for status in campaigns {
-            let event = LiveEvent("campaign") { $0.campaign(status) }
+            let event = LiveEvent("campaign") { $0.campaign(status, for: $1) }
             note("campaign \(status.record.id)", event, of: status.record.app, since: last)
         }
         // It has numbers alone, as each fault may be of an app that the reader may not see.
@@ -43,7 +47,7 @@ extension Overview {
     }
 
     private var readiness: LiveEvent {
-        LiveEvent("readiness") { writer in
+        LiveEvent("readiness") { writer, _ in
             writer.object { writer in
                 writer.member("faults", Int64(faults.filter(\.stopsRequests).count))
                 writer.member("degraded", Int64(faults.filter { !$0.stopsRequests }.count))

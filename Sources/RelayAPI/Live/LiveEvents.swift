@@ -33,10 +33,11 @@ final class LiveEvents: ByteSource {
             let news = overview.items.values.filter { item in
                 item.revision > revision && item.app.map(caller.maySee) ?? true
             }
-            for item in news.dropLast() { bytes += item.event.lines + [0x0A] }
+            for item in news.dropLast() { bytes += item.event.lines(for: caller.sight) + [0x0A] }
             // The last of a look alone: who was cut off before it is told of the whole look again.
             if let last = news.last {
-                bytes += last.event.lines + Array("id: \(api.live.id(of: overview.revision))\n\n".utf8)
+                bytes +=
+                    last.event.lines(for: caller.sight) + Array("id: \(api.live.id(of: overview.revision))\n\n".utf8)
             }
             revision = overview.revision
         }
@@ -62,9 +63,11 @@ extension API {
     func liveEvents(_ call: inout Call) throws -> Response {
         let after = call.query.filledText("after")
         try call.query.finish()
-        let slot = try watchers.take(
-            for: call.caller.actor.name,
-            busy: "too many watch: \(watchers.limit) are served, and \(watchers.each) to one API token or session",
+        let slot = try (call.head.door == .control ? localWatchers : watchers).take(
+            for: call.caller.places,
+            busy:
+                "too many watch: \(watchers.limit) are served, \(watchers.each) to one API token or app, and to none more than are left "
+                + "for others",
             retryAfter: 5)
         // What the browser has seen last wins over what its page was made of.
         let last = call.head.headers["last-event-id"] ?? after

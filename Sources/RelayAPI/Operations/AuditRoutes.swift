@@ -18,7 +18,7 @@ extension API {
             call.query.wholeList()
             try call.query.finish()
             let export = ListExport(
-                form, LineFormat<AuditEntry>.audit, stop: stop,
+                form, LineFormat<AuditEntry>.audit, for: call.sight, stop: stop,
                 read: { [store] last, limit in
                     let found = try store.audit(filter, before: last?.id, limit: limit)
                     return (found, isLast: found.count < limit)
@@ -73,9 +73,10 @@ extension JSONWriter {
 
 extension LineFormat<AuditEntry> {
     fileprivate static var audit: LineFormat {
-        LineFormat(columns: Field.auditColumns) {
-            $0.audit($1)
-        } cells: { entry in
+        LineFormat(columns: Field.auditColumns.map(\.rawValue)) { writer, entry, _ in
+            // Tokens and telephones are kept masked, for everybody.
+            writer.audit(entry)
+        } cells: { entry, _ in
             [
                 entry.at.internetTime, entry.actor.name, entry.actor.kind.rawValue, entry.actor.via,
                 entry.actor.address, entry.action, entry.app?.app, entry.app?.platform.rawValue, entry.campaign,

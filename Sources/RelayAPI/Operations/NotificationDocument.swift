@@ -37,7 +37,7 @@ package enum NotificationDocument {
     }
 
     /// `{type, timestamp, data}` as Standard Webhooks advises, `data` being the campaign as the API shows it, at the moment of the
-    /// event, or a part of the relay as `/readyz` shows it.
+    /// event, or a part of the relay as `/readyz` shows it. Users are counted and never named: where it goes, nobody is asked for a scope.
     package static func json(of event: RelayEvent) -> [UInt8] {
         var writer = JSONWriter(reserving: 1024)
         writer.object { writer in
@@ -47,7 +47,8 @@ package enum NotificationDocument {
             switch event.subject {
             case .campaign(let campaign):
                 writer.campaign(
-                    CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
+                    CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil),
+                    for: .counted)
             case .dead(let app, let devices, let last): writer.deadTokens(app, devices, through: last)
             case .retirable(let app, let row, let devices, let share):
                 writer.object { writer in

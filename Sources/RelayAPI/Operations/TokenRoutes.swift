@@ -39,7 +39,7 @@ extension API {
         return .json(201) { writer in
             writer.object { writer in
                 Self.write(token, to: &writer)
-                writer.member(.token, secret)
+                writer.member(.secret, secret)
             }
         }
     }

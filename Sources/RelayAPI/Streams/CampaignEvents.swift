@@ -9,25 +9,26 @@ import WireFormat
 final class CampaignEvents: ByteSource {
     private let api: API
     private let campaign: CampaignKey
+    private let sight: Sight
     /// Given back when the connection ends, however it ends.
     private let slot: Slots.Slot
     private var pacing = EventPacing()
     private var isDone = false
 
-    init(api: API, campaign: CampaignKey, slot: Slots.Slot) {
+    init(api: API, campaign: CampaignKey, sight: Sight, slot: Slots.Slot) {
         self.api = api
         self.campaign = campaign
+        self.sight = sight
         self.slot = slot
     }
 
     func next() throws -> BodyPiece {
         guard !isDone, !api.stop.isSet, let look = try api.campaignLooks.look(at: campaign, read) else { return .end }
-        switch pacing.step(
-            state: look.state, inFlight: look.inFlight, body: look.body, at: MonotonicClock.milliseconds())
-        {
+        let body = look.body[sight]
+        switch pacing.step(state: look.state, inFlight: look.inFlight, body: body, at: MonotonicClock.milliseconds()) {
         case .send(let isLast):
             isDone = isLast
-            return .bytes(Array("event: campaign\ndata: ".utf8) + look.body + Array("\n\n".utf8))
+            return .bytes(Array("event: campaign\ndata: ".utf8) + body + Array("\n\n".utf8))
         case .keepAlive: return .bytes(Array(":\n\n".utf8))
         case .wait: return .later(EventPacing.look)
         }
@@ -35,10 +36,10 @@ final class CampaignEvents: ByteSource {
 
     private func read() throws -> CampaignLook? {
         guard let record = try api.store.campaign(campaign) else { return nil }
-        var writer = JSONWriter()
         let status = api.control.requirements.status(record)
-        writer.campaign(status)
-        return CampaignLook(state: status.record.state, inFlight: status.counts.inFlight, body: writer.bytes)
+        return CampaignLook(
+            state: status.record.state, inFlight: status.counts.inFlight,
+            body: SightedText { $0.campaign(status, for: $1) })
     }
 }
 
@@ -51,7 +52,7 @@ struct CampaignLook: Sendable {
     /// Pushes on their way.
     var inFlight: Int64
     /// The campaign as it is sent.
-    var body: [UInt8]
+    var body: SightedText
 }
 
 /// When an event stream says something (CONTRACT: "a campaign object each second while it moves, and at every state

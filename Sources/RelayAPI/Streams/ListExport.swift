@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import RelayStore
 import Threading
 import WireFormat
 
@@ -13,6 +14,7 @@ final class ListExport<Item>: ByteSource {
 
     private let form: ListForm
     private let format: LineFormat<Item>
+    private let sight: Sight
     private let stop: CancellationFlag
     private let clock: () -> Int64
     private let isWanted: (Item) -> Bool
@@ -22,18 +24,20 @@ final class ListExport<Item>: ByteSource {
     private var isDone = false
 
     /// - Parameters:
+    ///   - sight: of who reads it.
     ///   - clock: milliseconds of a monotonic clock.
     ///   - isWanted: what else is read is passed over.
     ///   - read: up to so many items from behind one, from the beginning where there is none; and whether the list ends
     ///     there.
     init(
-        _ form: ListForm, _ format: LineFormat<Item>, stop: CancellationFlag,
+        _ form: ListForm, _ format: LineFormat<Item>, for sight: Sight, stop: CancellationFlag,
         clock: @escaping () -> Int64 = MonotonicClock.milliseconds,
         isWanted: @escaping (Item) -> Bool = { _ in true },
         read: @escaping (Item?, Int) throws -> ([Item], isLast: Bool)
     ) {
         self.form = form
         self.format = format
+        self.sight = sight
         self.stop = stop
         self.clock = clock
         self.isWanted = isWanted
@@ -59,13 +63,13 @@ final class ListExport<Item>: ByteSource {
         if form == .csv {
             var bytes: [UInt8] = []
             bytes.reserveCapacity((items.count + 1) * 200)
-            if !hasBegun { CSVText.append(format.columns.map(\.rawValue), to: &bytes) }
-            for item in items { CSVText.append(format.cells(item), to: &bytes) }
+            if !hasBegun { CSVText.append(format.columns, to: &bytes) }
+            for item in items { CSVText.append(format.cells(item, sight), to: &bytes) }
             return bytes
         }
         var writer = JSONWriter(reserving: items.count * 240)
         for item in items {
-            format.json(&writer, item)
+            format.json(&writer, item, sight)
             writer.newLine()
         }
         return writer.bytes

@@ -60,26 +60,27 @@ extension Query {
 
 /// How an item of a list is written in a stream.
 struct LineFormat<Item> {
-    let columns: [Field]
+    let columns: [String]
     /// The same members.
-    let json: (inout JSONWriter, Item) -> Void
+    let json: (inout JSONWriter, Item, Sight) -> Void
     /// In the order of the columns.
-    let cells: (Item) -> [String?]
+    let cells: (Item, Sight) -> [String?]
 }
 
 extension LineFormat<DeviceRecord> {
     static var device: LineFormat {
-        LineFormat(columns: Field.deviceColumns) { writer, record in
+        LineFormat(columns: DeviceColumn.allCases.map(\.rawValue)) { writer, record, sight in
             writer.object { writer in
-                writer.registrationMembers(record.registration)
+                writer.registrationMembers(record.registration, for: sight)
                 writer.member(.registeredAt, record.registeredAt)
                 writer.member(.deadSince, record.retiredAt)
                 writer.member(.seenAt, record.seenAt)
             }
-        } cells: { record in
+        } cells: { record, sight in
             let device = record.registration
             return [
-                device.app.app, device.app.platform.rawValue, device.token, device.telephone, device.version?.text,
+                device.app.app, device.app.platform.rawValue, sight.token(device.token),
+                device.telephone.map(sight.telephone), device.version?.text,
                 device.environment.name, device.osVersion?.text, device.country, record.registeredAt.internetTime,
                 record.retiredAt?.internetTime,
                 record.seenAt?.internetTime,
@@ -90,12 +91,12 @@ extension LineFormat<DeviceRecord> {
 
 extension LineFormat<Delivery> {
     static var delivery: LineFormat {
-        LineFormat(columns: Field.deliveryColumns) {
-            $0.delivery($1)
-        } cells: { delivery in
+        LineFormat(columns: DeliveryColumn.allCases.map(\.rawValue)) {
+            $0.delivery($1, for: $2)
+        } cells: { delivery, sight in
             [
-                delivery.campaign, delivery.app.app, delivery.app.platform.rawValue, delivery.token,
-                delivery.telephone, delivery.state.name, delivery.reason,
+                delivery.campaign, delivery.app.app, delivery.app.platform.rawValue, sight.token(delivery.token),
+                delivery.telephone.map(sight.telephone), delivery.state.name, delivery.reason,
                 PushID.text(campaign: delivery.campaign, device: delivery.device), String(delivery.attempts),
                 delivery.nextAttemptAt?.internetTime, delivery.updatedAt.internetTime,
             ]

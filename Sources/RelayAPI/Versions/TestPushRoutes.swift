@@ -22,11 +22,8 @@ extension API {
     func testPush(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
         let wish = try Self.readWish(body, app)
-        if case .telephone = wish.target, !caller.may(.devices) {
-            throw ProblemDetails(
-                403,
-                "a test push to a telephone tells who is registered: it needs the scope \"devices\", which the token "
-                    + "\"\(caller.actor.name)\" lacks; a push to a token does not")
+        if case .telephone = wish.target {
+            try caller.need(.users, "a test push to a telephone says who is registered, which one to a token does not")
         }
         let slot = try foreign.take(
             for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)
@@ -37,11 +34,15 @@ extension API {
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in
                 let (device, result) = report
-                writer.object([
-                    .token: device.token, .telephone: device.telephone, .environment: device.environment.name,
-                    .server: result.server, .state: result.state.rawValue, .status: result.status.map(Int64.init),
-                    .reason: result.reason, .apnsId: result.pushID, .remedy: result.remedy,
-                ])
+                writer.object { writer in
+                    writer.member(.token, device.token, for: caller.sight)
+                    writer.member(.telephone, device.telephone, for: caller.sight)
+                    writer.members([
+                        .environment: device.environment.name, .server: result.server, .state: result.state.rawValue,
+                        .status: result.status.map(Int64.init), .reason: result.reason, .apnsId: result.pushID,
+                        .remedy: result.remedy,
+                    ])
+                }
             }
         }
     }

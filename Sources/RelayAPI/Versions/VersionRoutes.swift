@@ -11,7 +11,7 @@ extension API {
         let rows = try versions().filter { caller.maySee($0.app) }
         return .json { writer in
             writer.page(rows, next: nil) { writer, row in
-                writer.object { $0.versionMembers(of: row.app, row.status) }
+                writer.object { $0.versionMembers(of: row.app, row.status, for: caller.sight) }
             }
         }
     }
@@ -24,18 +24,19 @@ extension API {
         return records.sorted { $0.key < $1.key }.map { ($0.key, $0.value.map(control.requirements.status)) }
     }
 
-    func version(_ app: AppKey, _ query: inout Query) throws -> Response {
-        let limit = query.limit(default: 20)
-        try query.finish()
+    func version(_ call: inout Call) throws -> Response {
+        let (app, sight) = (call.app, call.sight)
+        let limit = call.query.limit(default: 20)
+        try call.query.finish()
         try require(app)
         let history = try store.history(of: app, limit: limit)
         let inForceHistory = try store.inForceHistory(of: app, limit: limit)
         let status = try store.version(of: app).map(control.requirements.status)
         return .json { writer in
             writer.object { writer in
-                writer.versionMembers(of: app, status)
+                writer.versionMembers(of: app, status, for: sight)
                 writer.member(.warnings, status.map { control.requirements.warnings(of: $0.record) } ?? [])
-                writer.array(.history, history) { $0.change($1) }
+                writer.array(.history, history) { $0.change($1, for: sight) }
                 writer.array(.inForceHistory, inForceHistory) { $0.change($1) }
             }
         }
@@ -50,14 +51,16 @@ extension API {
         try BumpBody.read(body, app: app, schemes: control.profile(of: app)?.downloadSchemes ?? [])
     }
 
-    func plan(_ app: AppKey, body: [UInt8]) throws -> Response {
-        let (report, warnings) = try planned(app, body: body)
+    func plan(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+        let (report, warnings) = try planned(app, body: body, by: caller)
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }
 
     /// The dry run of a bump, with what a person should know before it.
-    package func planned(_ app: AppKey, body: [UInt8]) throws -> (report: PlanReport, warnings: [String]) {
+    package func planned(
+        _ app: AppKey, body: [UInt8], by caller: Caller
+    ) throws -> (report: PlanReport, warnings: [String]) {
         try require(app)
         let bump = try read(body, app)
         let slot = try long.take(
@@ -68,7 +71,7 @@ extension API {
         let seen = try store.seenVersions(of: app)
         let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
         let warnings =
-            try unknown(in: bump, areNamed: true) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
+            try unknown(in: bump, for: caller.sight) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
             + report.blockWarnings + (report.planned.map(control.requirements.warnings) ?? []) + advice
             + [report.hours?.text].compactMap(\.self)
         return (report, warnings)
@@ -79,7 +82,7 @@ extension API {
         let isUrgent = try Self.isUrgent(body)
         let record = try control.requirements.release(app: app, isUrgent: isUrgent, by: caller.actor)
         versionCache.refresh(for: record)
-        return .json { $0.version(control.requirements.status(record)) }
+        return .json { $0.version(control.requirements.status(record), for: caller.sight) }
     }
 
     package func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -104,8 +107,10 @@ extension API {
             writer.object { writer in
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
                 writer.name(.version)
-                writer.version(control.requirements.status(withdrawal.record))
-                writer.member(.campaign, withdrawal.campaign) { $0.campaign(control.requirements.status($1)) }
+                writer.version(control.requirements.status(withdrawal.record), for: caller.sight)
+                writer.member(.campaign, withdrawal.campaign) {
+                    $0.campaign(control.requirements.status($1), for: caller.sight)
+                }
             }
         }
     }
@@ -120,7 +125,7 @@ extension API {
             writer.object { writer in
                 writer.member(.unblocked, versions.map(\.text))
                 writer.name(.version)
-                writer.version(control.requirements.status(record))
+                writer.version(control.requirements.status(record), for: caller.sight)
             }
         }
     }
@@ -128,13 +133,15 @@ extension API {
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
         // Asked before, for inside the transaction the store answers nobody else.
         let seen = try store.seenVersions(of: bump.app)
-        let unknown = try unknown(in: bump, areNamed: receipt == nil)
+        // A webhook's answer is kept: erasing a user would not find the number there.
+        let sight = receipt == nil ? caller.sight : .counted
+        let unknown = try unknown(in: bump, for: sight)
         let applied = try control.requirements.bump(
             bump, by: caller.actor, receipt: receipt
         ) { [self] outcome in
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
-                to: outcome, control.requirements.status(outcome.record),
+                to: outcome, control.requirements.status(outcome.record), for: sight,
                 warnings: unknown + Self.blockWarnings(bump, seen)
                     + control.requirements.warnings(of: outcome.record)
                     + versionCache.advice(for: outcome.record, seen: seen).warnings + [hours?.text].compactMap(\.self))
@@ -148,30 +155,32 @@ extension API {
     }
 
     /// Who mistyped a number of a canary waits for a push that nobody gets.
-    ///
-    /// - Parameter areNamed: false where the answer is kept, as a webhook's is: erasing a user would not find the number there.
-    private func unknown(in bump: VersionBump, areNamed: Bool) throws -> [String] {
+    private func unknown(in bump: VersionBump, for sight: Sight) throws -> [String] {
         let unknown = try (bump.telephones ?? []).filter {
             try store.devices(of: bump.app, telephone: $0, limit: 1).isEmpty
         }
         guard !unknown.isEmpty else { return [] }
         let app = "\(bump.app.app) \(bump.app.platform.rawValue)"
-        let which = areNamed ? unknown.prefix(20).joined(separator: ", ") : "\(unknown.count) of them"
-        let rest = areNamed && unknown.count > 20 ? " and \(unknown.count - 20) more" : ""
+        let names = unknown.prefix(20).map(sight.telephone).joined(separator: ", ")
+        let which = sight == .counted ? "\(unknown.count) of them" : names
+        let rest = sight != .counted && unknown.count > 20 ? " and \(unknown.count - 20) more" : ""
         return ["of the canary's phone numbers no device of \(app) has \(which)\(rest)"]
     }
 
     /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
     /// ago has no rate.
-    static func answer(to outcome: BumpOutcome, _ status: VersionStatus, warnings: [String] = []) -> StoredAnswer {
+    static func answer(
+        to outcome: BumpOutcome, _ status: VersionStatus, for sight: Sight, warnings: [String] = []
+    ) -> StoredAnswer {
         func campaign(_ writer: inout JSONWriter, _ campaign: CampaignRecord) {
             writer.campaign(
-                CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
+                CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil),
+                for: sight)
         }
         var writer = JSONWriter()
         writer.object { writer in
             writer.name(.version)
-            writer.version(status)
+            writer.version(status, for: sight)
             writer.member(.campaign, outcome.campaign) { campaign(&$0, $1) }
             writer.array(.blockCampaigns, outcome.blocked.compactMap(\.campaign)) { campaign(&$0, $1) }
             writer.member(.warnings, warnings)

@@ -164,7 +164,7 @@ private struct Trail {
             .requiredBuild: required?.build.map { .integer($0) }, .latestBuild: latest?.build.map { .integer($0) },
             .minimumOs: required?.minimumOS.map { .string($0.text) },
             .requiredFrom: required?.requiredFrom.map { .string($0.internetTime) },
-            .telephones: required?.canary.map { .integer($0.count) },
+            .telephoneCount: required?.canary.map { .integer($0.count) },
         ] + (texts.map(Self.texts) ?? [.downloadUrl: nil, .message: nil, .messages: nil])
     }
 

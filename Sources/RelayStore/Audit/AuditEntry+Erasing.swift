@@ -10,7 +10,7 @@ extension AuditEntry {
         return AuditEntry(
             .deviceRemove, by: actor, of: registration.app, object: Masked.token(registration.token),
             from: [
-                .telephone: registration.telephone.map { .string(Masked.telephone($0)) },
+                .maskedTelephone: registration.telephone.map { .string(Masked.telephone($0)) },
                 .version: registration.version.map { .string($0.text) },
             ])
     }

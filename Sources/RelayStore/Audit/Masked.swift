@@ -4,7 +4,12 @@
 package enum Masked {
     /// Enough for who asked to know it again, too little to call.
     package static func telephone(_ telephone: String) -> String {
-        telephone.utf8.count < 8 ? "…" : "\(telephone.prefix(3))…\(telephone.suffix(2))"
+        switch telephone.utf8.count {
+        case ..<8: "…"
+        // Five of eight digits would leave a thousand numbers to try.
+        case ..<11: "…\(telephone.suffix(2))"
+        default: "\(telephone.prefix(3))…\(telephone.suffix(2))"
+        }
     }
 
     /// Enough to find it again, too little to push to.

@@ -54,7 +54,7 @@ extension View {
             }
             html.tag("p") { html in
                 html.link(PagePath("page", "campaigns").with("app", key.app), say("Campaigns"))
-                guard may(.devices) else { return }
+                guard may(.users) else { return }
                 html.text(" · ")
                 html.link(
                     PagePath("page", "devices").with("app", key.app).with("platform", key.platform.rawValue),

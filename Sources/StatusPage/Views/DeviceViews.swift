@@ -8,7 +8,7 @@ import UpgradeRules
 /// The lists of devices and of deliveries.
 extension View {
     func devices(_ query: inout Query) throws -> Response {
-        try need(.devices)
+        try need(.users)
         let app = query.filledText("app")
         let platform = query.filledText("platform").flatMap { Platform(rawValue: $0) }
         let cursor = query.cursor(.devices)
@@ -64,15 +64,9 @@ extension View {
     private func device(_ html: inout HTML, _ record: DeviceRecord) {
         let registration = record.registration
         html.row(
-            { html in
-                html.link(
-                    PagePath("page", "users").with("token", registration.token), "\(registration.token.prefix(16))…")
-            },
+            { $0.token(registration.token, sight) },
             [
-                { html in
-                    guard let telephone = registration.telephone else { return html.text("–") }
-                    html.link(PagePath("page", "users").with("telephone", telephone), telephone)
-                },
+                { $0.telephone(registration.telephone, sight) },
                 { $0.text(registration.version?.text ?? "–") }, { $0.text(registration.osVersion?.text ?? "–") },
                 { $0.time(record.registeredAt) }, { $0.time(record.retiredAt) },
             ])
@@ -83,7 +77,7 @@ extension View {
     func deliveries(_ query: inout Query) throws -> Response {
         try need(.status)
         let id = query.filledText("campaign")
-        let filter = API.deliveryFilter(&query)
+        let filter = try API.deliveryFilter(&query, caller)
         let cursor = query.cursor(.deliveries)
         try query.finish()
         // Without a campaign, those of the newest that the reader may see.
@@ -130,17 +124,9 @@ extension View {
 
     private func delivery(_ html: inout HTML, _ delivery: Delivery) {
         html.row(
-            { html in
-                guard may(.devices) else { return html.tag("code", text: token(delivery.token)) }
-                html.link(PagePath("page", "users").with("token", delivery.token), "\(delivery.token.prefix(16))…")
-            },
+            { $0.token(delivery.token, sight) },
             [
-                { html in
-                    guard may(.devices), let telephone = delivery.telephone else {
-                        return html.text(telephone(delivery.telephone))
-                    }
-                    html.link(PagePath("page", "users").with("telephone", telephone), telephone)
-                },
+                { $0.telephone(delivery.telephone, sight) },
                 { $0.text(word(delivery.state)) }, { $0.foreign(delivery.reason ?? "–") },
                 { $0.text(String(delivery.attempts)) }, { $0.time(delivery.updatedAt) },
             ])

@@ -58,7 +58,7 @@ extension View {
         if fields["step"] == "edit" { return try raise(key, form) }
         do {
             guard fields["step"] == "raise" else {
-                return try plan(key, form, try api.planned(key, body: form.body(isConfirmed: false)))
+                return try plan(key, form, try api.planned(key, body: form.body(isConfirmed: false), by: caller))
             }
             _ = try api.bump(key, body: form.body(isConfirmed: fields["confirm"] != nil), by: caller)
             return PageHeaders.redirect(to: path(key))

@@ -34,7 +34,7 @@ enum Place: CaseIterable {
     func isFor(_ view: View) -> Bool {
         switch self {
         case .overview, .campaigns, .deliveries, .audit: view.may(.status)
-        case .users, .devices: view.may(.devices)
+        case .users, .devices: view.may(.users)
         case .tokens: view.caller.isOperator
         }
     }

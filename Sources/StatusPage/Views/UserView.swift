@@ -8,7 +8,7 @@ import UpgradeRules
 /// One user or one token: every campaign and what became of it, in sentences that support can read out.
 extension View {
     func user(_ query: inout Query) throws -> Response {
-        try need(.devices)
+        try need(.users)
         let telephone = query.filledText("telephone")
         let token = query.filledText("token")
         try query.finish()
@@ -43,7 +43,7 @@ extension View {
 
     private func explain(_ html: inout HTML, _ telephone: String) throws {
         let user = try api.userExplainer.explain(telephone) { maySee($0) }
-        html.tag("h2") { html in html.foreign(telephone) }
+        html.tag("h2") { html in html.foreign(sight.telephone(telephone)) }
         guard user.isKnown else {
             html.tag("div", [.class("notice")]) { html in
                 html.tag("p", text: say("Nobody is known by this phone number."))
@@ -51,13 +51,14 @@ extension View {
                 for other in user.similar {
                     html.tag("p") { html in
                         html.text(say("Somebody is known as") + " ")
-                        html.link(PagePath("page", "users").with("telephone", other), other)
+                        html.telephone(other, sight)
                     }
                 }
             }
             return
         }
         for app in user.apps { self.app(&html, app) }
+        guard may(.devices) else { return }
         html.tag("p") { html in
             html.link(
                 PagePath("page", "users", "erase").with("telephone", telephone), say("Erase this user"),
@@ -97,7 +98,8 @@ extension View {
         let registration = device.record.registration
         html.tag("h4") { html in
             html.text(say("Device") + " ")
-            html.tag("code", text: String(registration.token.prefix(12)) + "…")
+            html.tag(
+                "code", text: sight == .whole ? "\(registration.token.prefix(12))…" : sight.token(registration.token))
         }
         html.tag("p") { html in
             html.text(say("Runs %", registration.version?.text ?? say("an unknown version")))

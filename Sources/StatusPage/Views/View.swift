@@ -41,16 +41,25 @@ struct View {
         }
     }
 
-    /// The number where the reader may know it, else enough of it to know it again.
-    func telephone(_ number: String?) -> String {
-        guard let number else { return "–" }
-        return may(.devices) ? number : Masked.telephone(number)
-    }
-
-    func token(_ token: String) -> String { may(.devices) ? token : "\(token.prefix(6))…" }
+    /// How the reader is shown people's data.
+    var sight: Sight { caller.sight }
 }
 
 extension HTML {
+    /// A user's number, with the way to all that is known of the user for who may see that.
+    mutating func telephone(_ number: String?, _ sight: Sight) {
+        guard let number else { return text("–") }
+        let shown = sight.telephone(number)
+        guard sight == .whole else { return foreign(shown) }
+        link(PagePath("page", "users").with("telephone", number), shown)
+    }
+
+    /// A push token, shortened, with the same.
+    mutating func token(_ token: String, _ sight: Sight) {
+        guard sight == .whole else { return tag("code", text: sight.token(token)) }
+        link(PagePath("page", "users").with("token", token), "\(token.prefix(16))…")
+    }
+
     /// A moment: in UTC here, and in the reader's zone once the script has run.
     mutating func time(_ moment: Timestamp) {
         let text = moment.internetTime
