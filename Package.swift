@@ -235,7 +235,9 @@ let package = Package(
             ]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["Threading", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
-        tests("RelayStoreTests", ["RelayStore", "RelayEngine", "UpgradeRules", "FaultInjection"]),
+        tests(
+            "RelayStoreTests",
+            ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance"]),
         tests(
             "RelayStoreSQLiteTests",
             [
@@ -328,7 +330,8 @@ let package = Package(
             [
                 "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
-                "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
+                "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers", "StoreConformance",
+                "PushSimulator",
             ], exclude: ["Transcripts"]),
         tests(
             "DemoTests",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+import RelayStore
 import Terminal
 package import UpgradeRules
 import WireFormat
@@ -66,7 +67,7 @@ extension PushConfiguration {
         let body = reader.string("body", check: sentence)
         var words = PushWords(body ?? usualText)
         words.appBody = readAppText(reader, "locKey", "locArgs", insteadOf: "body")
-        words.title = reader.string("title", check: shortText)
+        words.title = reader.string("title", check: title)
         words.appTitle = readAppText(reader, "titleLocKey", "titleLocArgs", insteadOf: "title")
         if reader.raw("body") == nil, reader.raw("locKey") == nil {
             reader.fault("body", "missing; a sentence for the user, or locKey: a key of the app's own texts")
@@ -92,8 +93,12 @@ extension PushConfiguration {
         return name.map { PushWords.AppText(key: $0, arguments: values) }
     }
 
+    private static func title(_ text: String) -> String? {
+        shortText(text) ?? PlainText.fault(in: text, lines: false)
+    }
+
     private static func sentence(_ text: String) -> String? {
-        text.isEmpty ? "is empty; a sentence for the user" : nil
+        text.isEmpty ? "is empty; a sentence for the user" : BumpRules.messageFault(text)
     }
 
     // MARK: Reminders

@@ -160,7 +160,7 @@ extension RelayConfiguration {
         let schemes = app.downloadSchemes
         app.downloadURL = reader.string("downloadUrl") {
             DownloadURL.fault(in: $0, schemes: schemes, repeats: false).map { "is no download URL: \($0)" }
-        }
+        }.map(DownloadURL.sent)
         app.forcePolicy = reader.choice("forcePolicy", default: .manual, "a force policy")
         app.belowMinimumOS = reader.choice("belowMinimumOs", default: .allow, "what becomes of too old a system")
         app.retirement.retireBelow =

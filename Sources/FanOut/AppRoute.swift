@@ -51,6 +51,9 @@ package struct AppRoute: Sendable, Equatable {
         self.timeToLive = timeToLive
     }
 
+    /// How its messages say a moment.
+    package var moments: MomentWords { MomentWords(zone: hours?.zone) }
+
     /// What a campaign of this app inherits.
     package var draft: CampaignDraft {
         CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive, waves: waves)
@@ -92,8 +95,10 @@ package struct AppRoute: Sendable, Equatable {
     }
 
     func payload(of campaign: CampaignRecord) -> UpgradePayload {
+        // The languages of phones are not known.
         payload(
-            message: campaign.message, downloadURL: campaign.downloadURL, target: campaign.target,
+            message: campaign.words.map { moments.worded($0, from: campaign.requiredFrom).text } ?? campaign.message,
+            downloadURL: campaign.downloadURL, target: campaign.target,
             build: campaign.requiredBuild)
     }
 

@@ -73,6 +73,7 @@ package struct ProblemDetails: Error {
             problem.extras = [("field", field), ("current", current.text), ("proposed", proposed.text)]
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
+        case .breaksRules(let faults): return ProblemDetails(faults: faults)
         case .refused: return ProblemDetails(409, error.description)
         case .nameTaken: return ProblemDetails(409, "a token of that name exists already, or did before it was revoked")
         case .webhookDiffers:

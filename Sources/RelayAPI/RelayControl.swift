@@ -115,12 +115,17 @@ package struct AppProfile: Sendable {
     package var downloadSchemes: [String]
     /// What becomes of a phone whose system is too old for what is required.
     package var belowMinimumOS = BelowMinimumOS.allow
+    /// How its messages say a moment. Default: in UTC.
+    package var moments = MomentWords()
 
     package init(downloadURL: String?, alert: String, downloadSchemes: [String] = []) {
         self.downloadSchemes = downloadSchemes
         self.downloadURL = downloadURL
         self.alert = alert
     }
+
+    /// What a bump of the app may hold.
+    func rules(of app: AppKey) -> BumpRules { BumpRules(platform: app.platform, schemes: downloadSchemes) }
 }
 
 /// What becomes of who is below what is required, and cannot have it on the system of that phone.
@@ -193,18 +198,21 @@ package struct PlanReport: Sendable {
     /// The parts of the users that it would reach one after the other; nil: all at once.
     package var waves: WavePlan?
     /// The devices that the bump would push to: of a requirement that is there already those alone whom it names anew.
-    package var toPush: Int64 { rises ? survey.toPush : canary ?? 0 }
+    package var toPush: Int64
     /// The highest version that the registry has seen, that was announced, or that a store offers; nil where none is known.
     package var largestKnown: Version?
     /// What would be asked for.
     package var planned: VersionRecord?
     /// Of the versions that would be blocked: who runs each.
     package var blocks: [PlannedBlock] = []
+    /// Whether it blocks versions, and requires none.
+    package var isAboutBlocks: Bool { required == nil && !blocks.isEmpty }
     /// Whether the bump is refused unless it is confirmed.
     package var needsConfirmation = false
 
     package init(survey: AudienceSurvey, samplePayload: [UInt8]) {
         self.survey = survey
+        toPush = survey.toPush
         self.samplePayload = samplePayload
         samplePayloadSize = samplePayload.count
     }
@@ -213,6 +221,8 @@ package struct PlanReport: Sendable {
 /// One version that would be blocked, and the devices that run it.
 package struct PlannedBlock: Sendable {
     package var version: Version
+    /// The floor that takes its place at once: its campaign is superseded, and pushes to nobody. nil: none.
+    package var superseder: Version?
     package var toPush: Int64 = 0
     /// Those on whose system no version above it runs.
     package var osTooOld: Int64 = 0

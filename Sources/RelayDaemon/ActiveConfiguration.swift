@@ -85,5 +85,6 @@ extension AppProfile {
     init(_ app: AppConfiguration) {
         self.init(downloadURL: app.downloadURL, alert: app.push.words.body, downloadSchemes: app.downloadSchemes)
         belowMinimumOS = app.belowMinimumOS
+        moments = MomentWords(zone: app.pace.hours?.zone)
     }
 }

@@ -122,7 +122,10 @@ struct Daemon {
                         versionCache.refresh()
                         fanOut.poke()
                     },
-                    draft: { [active] in active.current.routes[$0]?.draft }))
+                    draft: { [active] in active.current.routes[$0]?.draft },
+                    rules: { [active] in
+                        BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes)
+                    }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: .init(configuration.store))
             if let keeper {

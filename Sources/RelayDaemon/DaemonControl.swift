@@ -63,6 +63,6 @@ struct DaemonControl: RelayControl {
 
     func warnings() -> [ReadinessFault] {
         let fleet = (keeper?.warning).map { [ReadinessFault(part: "relays", reason: $0)] } ?? []
-        return certificates.warnings(at: clock()) + fleet
+        return certificates.warnings(at: clock()) + fleet + control.versionCache.warnings()
     }
 }

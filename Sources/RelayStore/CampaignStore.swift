@@ -80,6 +80,10 @@ package struct CampaignRecord: Hashable, Sendable {
     package var waves = CampaignWaves()
     /// How those who upgraded had been reached.
     package var reach = CampaignReach()
+    /// Its message in all languages, as it was given; pushes say the default's.
+    package var words: LocalizedText?
+    /// Of its requirement.
+    package var requiredFrom: Timestamp?
     /// nil where the bump named no telephones, and where an older release began the campaign: it goes to `telephones` alone then.
     package var canary: CampaignCanary?
     /// How often it was opened again, in their order.

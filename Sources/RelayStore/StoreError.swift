@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
+package import WireFormat
 
 /// What a store can answer instead of a result.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
@@ -10,6 +11,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case noDownloadURL
         /// What is asked for is not possible where things stand; the context says why.
         case refused
+        /// A bump, or another program's row, holds what none may hold.
+        case breaksRules([FieldFault])
         /// An access token of that name exists.
         case nameTaken
         /// A webhook came with the id of an older one and another body.

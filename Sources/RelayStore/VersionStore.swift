@@ -20,7 +20,9 @@ package struct VersionRecord: Hashable, Sendable {
     /// What is to be left, in force or not, the highest first.
     package var blocked: [Version] = []
     /// Its message, with the moment where that names it.
-    package var words: LocalizedText? { message.map { Requirement.worded($0, from: requiredFrom) } }
+    package func words(_ moments: MomentWords) -> LocalizedText? {
+        message.map { moments.worded($0, from: requiredFrom) }
+    }
     /// Not part of the history's records.
     package var inForce = InForce()
     /// What it is made of. Not part of the history's records.

@@ -7,8 +7,7 @@ package import WireFormat
 /// The body of a bump: CONTRACT's `{"latest", "required", "downloadUrl", "message", "telephones"}`, in the webhook also
 /// `app` and `platform`.
 package enum BumpBody {
-    /// The most characters of a message, in each language. A push is 4096 bytes in all (PROTOCOLS 1.2), which the fan-out checks.
-    package static let maximumMessage = 1000
+    package static let maximumMessage = BumpRules.longestMessage
     /// The most characters of an app's name.
     package static let maximumApp = 255
 
@@ -64,7 +63,7 @@ package enum BumpBody {
             app: app,
             latest: fields.version("latest"),
             required: fields.version("required"),
-            downloadURL: downloadURL(&fields, schemes),
+            downloadURL: fields.string("downloadUrl", example: DownloadURL.example),
             message: fields.localizedText("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
@@ -75,6 +74,11 @@ package enum BumpBody {
                 "a moment with its offset is needed, such as \($0) or \"2026-12-01T01:00:00Z\""
             }
         }
+        let rules = BumpRules(platform: app.platform, schemes: schemes)
+        for fault in rules.faults(in: bump) where !fields.faults.contains(where: { $0.field == fault.field }) {
+            fields.refuse(fault.field, fault.reason)
+        }
+        bump = rules.sent(bump)
         let isConfirmed = fields.bool("confirm")
         let isUrgent = fields.bool("now")
         try fields.finish()
@@ -91,8 +95,7 @@ package enum BumpBody {
         return bump
     }
 
-    /// The most versions that one bump blocks.
-    package static let mostBlocked = ListBound.blockedVersions.limit
+    package static let mostBlocked = BumpRules.mostBlocked
 
     /// `["2.1.5"]`: versions that exactly are meant, each once.
     package static func blocked(_ fields: inout BodyFields) -> [Version] {
@@ -148,15 +151,6 @@ package enum BumpBody {
             if member.name == "latest" { builds.latest = code } else { builds.required = code }
         }
         return builds
-    }
-
-    private static func downloadURL(_ fields: inout BodyFields, _ schemes: [String]) -> String? {
-        guard let text = fields.string("downloadUrl", example: DownloadURL.example) else { return nil }
-        if let fault = DownloadURL.fault(in: text, schemes: schemes) {
-            fields.refuse("downloadUrl", fault)
-            return nil
-        }
-        return text
     }
 }
 

@@ -81,6 +81,7 @@ package struct GateKeeper {
         let actor = Signature(by: gate ?? InForce.ungated, via: "gate", at: now)
         var surroundings = RequirementMachine.Surroundings(
             now: now, gate: gate, draft: callbacks.draft(app), known: try runner.known(of: app), verdict: verdict)
+        surroundings.rules = callbacks.rules(app)
         let decision: Decision
         do {
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)

@@ -96,9 +96,7 @@ extension SourceLoop {
                 (bump.latest, bump.minimumOS) = (version, .set(minimum))
             }
             guard bump != VersionBump(app: app) else { return }
-            if isNews, let page = offer.page, DownloadURL.fault(in: page) == nil {
-                bump.downloadURL = page
-            }
+            if isNews, let page = offer.page { bump.downloadURL = try? DownloadURL.judged(page).get() }
             try callbacks.apply(bump, store.rawValue)
         } catch {
             throw SourceFault("\(version) is not taken: \(error)")

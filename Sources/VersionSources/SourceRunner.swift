@@ -20,15 +20,19 @@ package final class SourceRunner: VersionLookup {
         package var inForceChanged: @Sendable () -> Void
         /// What an app's campaigns are made of; nil: it has no push service.
         package var draft: @Sendable (AppKey) -> CampaignDraft?
+        /// What another program's row of an app may hold.
+        package var rules: @Sendable (AppKey) -> BumpRules
 
         package init(
             apply: @escaping @Sendable (VersionBump, String) throws -> Void,
             inForceChanged: @escaping @Sendable () -> Void,
-            draft: @escaping @Sendable (AppKey) -> CampaignDraft? = { _ in nil }
+            draft: @escaping @Sendable (AppKey) -> CampaignDraft? = { _ in nil },
+            rules: @escaping @Sendable (AppKey) -> BumpRules = { BumpRules(platform: $0.platform) }
         ) {
             self.apply = apply
             self.inForceChanged = inForceChanged
             self.draft = draft
+            self.rules = rules
         }
     }
 

@@ -213,10 +213,16 @@ package struct BodyFields {
         fault(in: text, limit: maximumTelephone, lines: false)
     }
 
+    /// What is wrong with a text that users read; nil: nothing.
+    package static func textFault(_ text: String, limit: Int) -> String? {
+        fault(in: text, limit: limit, lines: true)
+    }
+
     private static func fault(in text: String, limit: Int, lines: Bool) -> String? {
         if text.isEmpty { return "must not be empty" }
         let count = text.unicodeScalars.count
         return count > limit
-            ? "has at most \(limit) characters; it had \(count)" : PlainText.fault(in: text, lines: lines)
+            ? "has at most \(limit) characters; it had \(count)"
+            : PlainText.fault(in: text, lines: lines, joins: lines)
     }
 }

@@ -42,9 +42,13 @@ final class RealDaemon: Sendable {
 
     private var socket: String { "\(folder)/control.sock" }
 
-    init() throws {
+    /// - Parameters:
+    ///   - key: of its provider tokens; nil: any.
+    ///   - server: its push service, with what signs that; nil: one that is never reached.
+    ///   - more: further keys of the app, each with its comma.
+    init(key: ES256PrivateKey? = nil, server: (origin: String, authority: String)? = nil, more: String = "") throws {
         folder = try TestFolder.make()
-        try PrivateFile.write(ES256PrivateKey.generate().pem, to: "\(folder)/key.p8")
+        try PrivateFile.write((key ?? .generate()).pem, to: "\(folder)/key.p8")
         try PrivateFile.write(Array("a secret of the receiver".utf8), to: "\(folder)/secret")
         let text = """
             {
@@ -52,7 +56,8 @@ final class RealDaemon: Sendable {
               apps: { "\(Self.app)": { ios: {
                 downloadUrl: "https://example.com/app",
                 apns: { teamId: "TEAM123456", keyId: "KEY1234567", key: { file: "\(folder)/key.p8" },
-                        server: "https://127.0.0.1:1" },
+                        server: "\(server?.origin ?? "https://127.0.0.1:1")"\(server.map { ", trustedCertificates: \"\($0.authority)\"" } ?? "") },
+                \(more)
               } } },
             }
             """
@@ -102,6 +107,9 @@ final class RealDaemon: Sendable {
         notifier.stop()
         store.close()
     }
+
+    /// What is stored of an app.
+    func record(of app: AppKey) throws -> VersionRecord? { try store.version(of: app) }
 
     /// Runs one command against it.
     func run(_ words: [String]) async -> (code: ExitCode, out: String, err: String) {

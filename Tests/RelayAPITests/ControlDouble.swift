@@ -102,6 +102,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
             .asked(bump), by: Signature(by: "plan", via: "plan", at: Bench.now),
             in: RequirementMachine.Surroundings(now: Bench.now))
         report.planned = VersionRecord(bump.app, machine.requirements)
+        report.toPush = 0
         return report
     }
 

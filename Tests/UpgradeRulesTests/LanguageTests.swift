@@ -89,10 +89,4 @@ struct LanguageTests {
         #expect(text.text(for: nil) == "default")
     }
 
-    @Test func whatIsReplacedIsReplacedInEachLanguage() throws {
-        let german = try #require(LanguageTag("de"))
-        let text = LocalizedText("From {x} on, {x}", [.init(german, "Ab {x}")]).replacing("{x}", with: "noon")
-        #expect(text == LocalizedText("From noon on, noon", [.init(german, "Ab noon")]))
-        #expect(!text.isWritten(as: LocalizedText("From noon on, noon")))
-    }
 }

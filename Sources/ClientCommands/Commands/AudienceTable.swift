@@ -36,11 +36,16 @@ struct AudienceTable {
     }
 
     /// A line for each reason that was met, by name, below the row before.
-    mutating func add(reasons: JSONValue?) {
+    ///
+    /// - Parameter isBlock: whether a version is to be left: nobody has that already.
+    mutating func add(reasons: JSONValue?, isBlock: Bool = false) {
         guard let last = rows.indices.last else { return }
         for reason in (reasons?.object ?? []).sorted(by: { $0.name < $1.name }) {
             guard let count = reason.value.integer, count > 0 else { continue }
-            rows[last].reasons.append(Entry(name: reason.name, count: count))
+            rows[last].reasons.append(
+                Entry(
+                    name: isBlock && reason.name == Field.alreadyCurrent.rawValue ? "does not run it" : reason.name,
+                    count: count))
         }
     }
 

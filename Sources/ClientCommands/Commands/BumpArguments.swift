@@ -24,7 +24,17 @@ enum BumpArguments {
         let builds: JSONValue = ["required": try build("required"), "latest": try build("latest")]
         let minimumOS = try version("minimum-os")
         let requiredFrom = try arguments.parsed("required-from", else: ZonedMoment.problem) { ZonedMoment($0)?.moment }
-        guard required != nil || latest != nil || builds != [:] || minimumOS != nil || requiredFrom != nil else {
+        let blocked = try arguments.values("blocked").map { text throws(UsageError) in
+            do {
+                return JSONValue.string(try Version(text).text)
+            } catch {
+                throw UsageError("--blocked: \(error)")
+            }
+        }
+        guard
+            !blocked.isEmpty || required != nil || latest != nil || builds != [:] || minimumOS != nil
+                || requiredFrom != nil
+        else {
             throw UsageError(
                 "nothing is named that would change: give --required VERSION, or one of --latest, --minimum-os, --required-from, "
                     + "--required-build, --latest-build")
@@ -36,7 +46,7 @@ enum BumpArguments {
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
             "message": try message(arguments.values("message")),
             "minimumOs": minimumOS, "requiredFrom": requiredFrom.map { .string($0.internetTime) },
-            "now": arguments.flag("now") ? .bool(true) : nil,
+            "now": arguments.flag("now") ? .bool(true) : nil, "blocked": blocked.isEmpty ? nil : .array(blocked),
             "telephones": telephones.isEmpty ? nil : .array(telephones),
         ]
     }

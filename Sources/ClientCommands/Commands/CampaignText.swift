@@ -145,7 +145,7 @@ package struct CampaignText: Sendable {
         var table = AudienceTable(audience)
         for state in DeliveryState.allCases where count(state) > 0 || state == .accepted {
             table.add(state.name, count(state))
-            if state == .filtered { table.add(reasons: json[.filteredBy]) }
+            if state == .filtered { table.add(reasons: json[.filteredBy], isBlock: !json.shown(.blocked).isEmpty) }
             if state == .rejected { table.add(reasons: json[.rejectedBy]) }
         }
         let upgraded = json.count(.upgraded)

@@ -19,7 +19,9 @@ package enum PlanText {
         if let canary = plan[.canary]?.integer { table.add(amongThese: "in the canary", canary) }
         if audience > toPush + filtered { table.add("told by that campaign", audience - toPush - filtered) }
         table.add("filtered", filtered)
-        table.add(reasons: plan[.filteredBy])
+        let blocks = plan.list(.blocks)
+        let isAboutBlocks = !blocks.isEmpty && plan.shown(.required).isEmpty
+        table.add(reasons: plan[.filteredBy], isBlock: isAboutBlocks)
         let warnings = plan.warnings
         let wait = plan.shown(.waitingReason)
         var gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
@@ -31,8 +33,6 @@ package enum PlanText {
                 + (campaign.isEmpty ? "" : ", and campaign \(campaign) tells of it")
                 + (toPush == 0 ? ": nothing more is pushed\n" : ": who is named anew is pushed\n")
         }
-        let blocks = plan.list(.blocks)
-        let isAboutBlocks = !blocks.isEmpty && plan.shown(.required).isEmpty
         if isAboutBlocks, plan[.rises] == .bool(false) {
             gate = "blocked already: nothing more is pushed\n"
         }

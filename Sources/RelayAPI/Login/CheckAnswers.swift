@@ -110,7 +110,9 @@ package struct CheckAnswers: Sendable {
             let newest = rules.first { !$0.isBlock }.flatMap { requirements[$0.id] }
             let moment = rules.lazy.compactMap { requirements[$0.id] }
                 .first { $0.state == .announced && $0.kind == .required && $0.requiredFrom != nil }
-            func words(_ row: Requirement?) -> LocalizedText? { row.flatMap(requirements.words) }
+            func words(_ row: Requirement?) -> LocalizedText? {
+                row.flatMap { requirements.words(of: $0, profile.moments) }
+            }
             func url(_ row: Requirement?) -> String? {
                 (row?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
             }

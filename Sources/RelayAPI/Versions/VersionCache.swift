@@ -42,6 +42,8 @@ package final class VersionCache: Sendable {
         var seen: [AppKey: SeenVersions] = [:]
         var alerts: [AppKey: AlertRecord] = [:]
         var profiles: [AppKey: AppProfile] = [:]
+        /// Apps whose launch document was asked for, since the start.
+        var readers: Set<String> = []
     }
 
     /// - Parameter profiles: every app that is configured; asked at each refresh.
@@ -135,17 +137,20 @@ package final class VersionCache: Sendable {
                 new.newest[record.app] = record.requirements.takenUp.latest?.version
             }
             for (app, profile) in profiles {
-                let requirements = byApp[app]?.requirements ?? Requirements()
+                let requirements = profile.rules(of: app).spoken(byApp[app]?.requirements ?? Requirements())
                 new.checks[app] = CheckAnswers(requirements, profile)
                 let known = seen[app] ?? SeenVersions()
-                let said = InForce(requirements, systems: known.systems)
+                let said = InForce(requirements, systems: known.systems, moments: profile.moments)
                 let facts = Self.facts(said, profile, known)
                 new.documents[app.app, default: LaunchDocument()].add(
                     facts, words: (said.message, said.latestMessage), alert: alertByApp[app], of: app.platform)
             }
             let now = clock()
             for name in new.documents.keys { new.documents[name]?.render(at: now) }
-            contents.withLock { $0 = new }
+            contents.withLock { contents in
+                new.readers = contents.readers
+                contents = new
+            }
         }
     }
 
@@ -163,6 +168,18 @@ package final class VersionCache: Sendable {
         guard let app, let answers = contents.withLock({ $0.checks[app] }) else { return (nil, .unknown(.ofNobody)) }
         return (app, answers.enforce(version, system: system))
     }
+
+    /// Every app's record, of those that are configured, by its name.
+    var knownRecords: [VersionRecord] {
+        contents.withLock { contents in
+            contents.records.values.filter { contents.profiles[$0.app] != nil }.sorted { $0.app < $1.app }
+        }
+    }
+
+    func seen(of app: AppKey) -> SeenVersions { contents.withLock { $0.seen[app] } ?? SeenVersions() }
+
+    /// Whether anybody has asked for an app's launch document since the start.
+    func isDocumentAskedFor(_ app: String) -> Bool { contents.withLock { $0.readers.contains(app) } }
 
     /// What the answers go by; empty where the app is not configured.
     func rules(of app: AppKey) -> [UpgradeRule] { contents.withLock { $0.checks[app]?.rules ?? [] } }
@@ -196,6 +213,7 @@ package final class VersionCache: Sendable {
         wasRead.store(true, ordering: .relaxed)
         let now = clock()
         let document = contents.withLock { contents in
+            if contents.documents[app] != nil { contents.readers.insert(app) }
             if let end = contents.documents[app]?.changesAt, end <= now { contents.documents[app]?.render(at: now) }
             return contents.documents[app]
         }
@@ -211,7 +229,8 @@ package final class VersionCache: Sendable {
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
         var asked = InForce()
         (asked.required, asked.latest, asked.builds) = (record.required, record.latest, record.builds)
-        (asked.message, asked.latestMessage) = (record.words, record.words)
+        let words = record.words(profile?.moments ?? MomentWords())
+        (asked.message, asked.latestMessage) = (words, words)
         var facts = Self.facts(asked, profile, seen)
         facts.show(alert, at: clock())
         return LaunchGateAdvice(record.app.platform, facts)

@@ -207,6 +207,11 @@ extension PlanReport {
             "\($0.osTooOld) devices that run \($0.version) have a system on which no version above it runs: they are not pushed to and "
                 + "not forced"
         }
+            + blocks.compactMap { block in
+                block.superseder.map {
+                    "\(block.version) is below \($0), which is in force: its block pushes to nobody, for whoever runs it must have \($0)"
+                }
+            }
     }
 
     /// From this share on, in thousandths of the devices, it is a warning that some can never obey.

@@ -66,9 +66,11 @@ extension RequirementControl {
     func surroundings(
         of app: AppKey, _ known: KnownVersions? = nil, at now: Timestamp
     ) -> RequirementMachine.Surroundings {
-        RequirementMachine.Surroundings(
+        var surroundings = RequirementMachine.Surroundings(
             now: now, gate: sources.decidingStore(of: app)?.rawValue, draft: routes()[app]?.draft, known: known
         ) { [sources] in sources.verdict($0, of: app, at: now) }
+        surroundings.rules = BumpRules(platform: app.platform, schemes: apps()[app]?.downloadSchemes)
+        return surroundings
     }
 
     /// The bump with what the configuration makes of what it leaves out, and what comes of it: the requirement
@@ -171,7 +173,7 @@ extension RequirementControl {
                 .warning, "apps that compare versions for themselves will judge otherwise",
                 [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
         }
-        for warning in warnings(of: record) {
+        for warning in storeWarnings(of: record) {
             log(
                 .warning, "the store says something else of a required version",
                 [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
@@ -179,6 +181,10 @@ extension RequirementControl {
     }
 
     package func warnings(of record: VersionRecord) -> [String] {
+        storeWarnings(of: record) + versionCache.troubles(of: record)
+    }
+
+    private func storeWarnings(of record: VersionRecord) -> [String] {
         record.requirements.takenUp.required.map { sources.warnings(of: $0, record.app) } ?? []
     }
 
@@ -262,30 +268,15 @@ extension RequirementControl {
         }
         let route = try route(of: bump.app)
         let payload = try payload(row, route)
-        let floor = AudienceFilter(row, telephones: nil)
-        let canary = bump.telephones.map { AudienceFilter(row, telephones: $0) }
-        let blockFilters = blocks.map { AudienceFilter($0, telephones: nil) }
-        var inCanary: Int64 = 0
-        var plannedBlocks = blocks.map { PlannedBlock($0.version) }
-        let survey = try store.survey(bump.app) { row, devices in
-            if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }
-            var reason = floor.reason(against: row, in: devices)
-            for (place, filter) in blockFilters.enumerated() {
-                let why = filter.reason(against: row, in: devices)
-                if why == nil { plannedBlocks[place].toPush += 1 }
-                if why == .osTooOld { plannedBlocks[place].osTooOld += 1 }
-                // A device runs one version: of several blocks one at most is about it.
-                if isAboutBlocks, why != .alreadyCurrent { reason = why }
-            }
-            return reason
-        }
+        let audience = PlannedAudience(bump, row, blocks, in: planned, isAboutBlocks: isAboutBlocks)
+        var counts = audience.counts
+        let survey = try store.survey(bump.app) { audience.reason(against: $0, in: $1, &counts) }
         let sample = route.provider.sample(
             payload, telephone: bump.telephones?.first ?? "13800138000", timeToLive: route.timeToLive)
         var report = PlanReport(survey: survey, samplePayload: sample.body)
         report.samplePayloadSize = sample.size
-        if canary != nil { report.canary = inCanary }
+        (report.toPush, report.canary, report.blocks) = (counts.toPush, counts.canary, counts.blocks)
         report.required = isAboutBlocks ? nil : row.version
-        report.blocks = plannedBlocks
         // What the machine has made is not stored.
         report.rises = isAboutBlocks ? blocks.contains { $0.id < 0 } : row.id < 0
         if !report.rises {
@@ -313,7 +304,7 @@ extension RequirementControl {
         let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
             let payload = route.payload(
-                message: row.words?.text, downloadURL: url, target: row.target, build: row.build)
+                message: row.words(route.moments)?.text, downloadURL: url, target: row.target, build: row.build)
             try route.provider.check(payload, longestTelephone: longest)
             return payload
         } catch {

@@ -98,10 +98,12 @@ package struct Requirement: Hashable, Sendable {
         kind == .latest || isReleased || requiredFrom.map { $0 <= now } ?? true
     }
 
-    /// For whom what it says is. Until its moment it is announced to all whom it will reach in the end, whatever its waves.
-    package var saidReach: Int {
-        state == .announced && requiredFrom != nil && canary == nil ? Self.everybody : reach
-    }
+    /// Whether all are told of it whom it will reach in the end, whatever its waves: with a moment to come it is announced to them before, and
+    /// what was announced stays so.
+    package var isToldToAll: Bool { isAnnounced && requiredFrom != nil && canary == nil }
+
+    /// For whom what it says is.
+    package var saidReach: Int { state == .announced && isToldToAll ? Self.everybody : reach }
 
     /// What is wanted of a phone.
     package var target: UpgradeTarget { UpgradeTarget(version, isBlock: kind == .blocked) }
@@ -111,6 +113,12 @@ package struct Requirement: Hashable, Sendable {
         UpgradeRule(
             id: id, version, forces: kind != .latest && state == .inForce, isBlock: kind == .blocked, reach: saidReach,
             canary: canary ?? [], minimumOS: minimumOS)
+    }
+
+    /// What it says, the strongest first: whom it does not force yet, it may be announced to.
+    package var rules: [UpgradeRule] {
+        guard isStaged, isToldToAll else { return [rule] }
+        return [rule, UpgradeRule(id: id, version, forces: false, minimumOS: minimumOS)]
     }
 
     /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.
@@ -127,12 +135,8 @@ package struct Requirement: Hashable, Sendable {
     }
 
     /// Its message, with the moment where that names it.
-    package var words: LocalizedText? { message.map { Self.worded($0, from: requiredFrom) } }
-
-    /// A message with the moment from which on it is required.
-    package static func worded(_ message: LocalizedText, from moment: Timestamp?) -> LocalizedText {
-        guard let moment else { return message }
-        return message.replacing("{requiredFrom}", with: moment.internetTime)
+    package func words(_ moments: MomentWords) -> LocalizedText? {
+        message.map { moments.worded($0, from: requiredFrom) }
     }
 
     package func hasCanary(of other: Requirement) -> Bool {

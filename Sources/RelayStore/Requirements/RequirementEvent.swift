@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+package import WireFormat
 
 /// What happens to an app's requirements and campaigns.
 package enum RequirementEvent: Sendable {
@@ -64,6 +65,8 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case nothingAbove(Version)
     /// The campaign's state does not allow it.
     case wrongState(CampaignState)
+    /// It holds what no bump may hold.
+    case breaksRules([FieldFault])
     /// Nothing speaks for such a version, and nobody has confirmed it.
     case implausible(field: String, proposed: Version, known: Version)
 }

@@ -20,6 +20,10 @@ extension RequirementMachine {
                 ?? candidates.first(where: \.isAccepted) ?? candidates.first
         else { throw .nothingWaits }
         if row.kind == .required, requirements.isBlocked(row.version) { throw .isBlocked(row.version) }
+        if row.state == .asked {
+            let faults = surroundings.rules.faults(in: row)
+            if !faults.isEmpty { throw .breaksRules(faults) }
+        }
         subject = row.id
         if row.state == .inForce {
             let reach = isLeftInWaves(row) ? Requirement.everybody : row.firstReach

@@ -42,7 +42,10 @@ package struct RequirementMachine: Sendable {
         _ event: RequirementEvent, by actor: Signature, in surroundings: Surroundings
     ) throws(RequirementRefusal) {
         switch event {
-        case .asked(let bump):
+        case .asked(let asked):
+            let faults = surroundings.rules.faults(in: asked)
+            if !faults.isEmpty { throw .breaksRules(faults) }
+            let bump = surroundings.rules.sent(asked)
             takeUp(surroundings)
             settle(surroundings)
             try ask(bump, by: actor, surroundings)
@@ -192,7 +195,8 @@ package struct RequirementMachine: Sendable {
         guard case .set(let moment) = bump.requiredFrom, moment != row.requiredFrom else { return }
         guard row.state != .inForce else { throw .inForceAlready(row.version) }
         try Self.check(moment, at: surroundings.now)
-        change(row.id, by: actor) { $0.requiredFrom = moment }
+        // What was announced to all stays so: without its moment it is required of them from now on.
+        change(row.id, by: actor) { $0.requiredFrom = moment ?? ($0.isToldToAll ? surroundings.now : nil) }
     }
 
     /// The furthest that a moment may lie ahead: what nobody remembers forces people one day.
@@ -225,6 +229,7 @@ package struct RequirementMachine: Sendable {
             change(row.id, by: actor) { row in
                 row.downloadURL = isComplete ? bump.downloadURL : bump.downloadURL ?? row.downloadURL
                 row.message = isComplete ? bump.message : bump.message ?? row.message
+                if row.reason?.hasPrefix(BumpRules.asideReason) ?? false { row.reason = nil }
             }
             // Other texts may fit. Where they do not, its beginning finds out.
             for index in campaigns.indices where campaigns[index].requirement == row.id {
@@ -255,15 +260,21 @@ package struct RequirementMachine: Sendable {
     /// What another program wrote is accepted, but for what a person has taken back and for what nothing speaks for: that was looked at
     /// once, and waits for a person.
     private mutating func takeUp(_ surroundings: Surroundings) {
+        setAsideTexts(surroundings)
         guard let known = surroundings.known else { return }
-        for row in requirements.rows where row.state == .asked && row.reason == nil {
+        for row in requirements.rows
+        where row.state == .asked && (row.reason?.hasPrefix(BumpRules.brokenReason) ?? true) {
             var asker = row.changed
             asker.at = surroundings.now
+            let broken = surroundings.rules.reason(against: row)
             let wasWithdrawn = requirements.wasWithdrawn(row.version, kind: row.kind)
             let isBlocked = row.kind == .required && requirements.isBlocked(row.version)
             let doubt = known.doubt(row, requirements)
             change(row.id, by: asker) {
-                if wasWithdrawn {
+                if let broken {
+                    $0 = surroundings.rules.shortened($0)
+                    $0.reason = broken
+                } else if wasWithdrawn {
                     $0.reason = "\(row.version) was withdrawn before: a person has to release it"
                 } else if isBlocked {
                     $0.reason = "\(row.version) is blocked: unblock it, or ask for a version above it"
@@ -272,6 +283,21 @@ package struct RequirementMachine: Sendable {
                 } else {
                     $0.accept(surroundings)
                 }
+            }
+        }
+    }
+
+    /// Another program may word anew what is taken up. A text that breaks the rules is not said: the address that its campaign began with
+    /// is, or the configuration's.
+    private mutating func setAsideTexts(_ surroundings: Surroundings) {
+        for row in requirements.rows where row.isAccepted {
+            let began = campaigns.first { $0.requirement == row.id }?.downloadURL
+            let spoken = surroundings.rules.spoken(row, address: began)
+            guard !spoken.isWritten(as: row) else { continue }
+            let fault = surroundings.rules.textFaults(row.downloadURL, row.message).first
+            change(row.id, by: .relay(at: surroundings.now)) {
+                $0 = spoken
+                if let fault { $0.reason = BumpRules.asideReason + "\(fault); \(row.changed.by) wrote it" }
             }
         }
     }
@@ -337,6 +363,7 @@ extension Requirement {
     /// What another program wrote is taken up.
     mutating func accept(_ surroundings: RequirementMachine.Surroundings) {
         (state, isGated, reason) = (.waiting, surroundings.gate != nil, nil)
+        downloadURL = downloadURL.map(DownloadURL.sent)
         guard kind == .required else { return }
         stages = surroundings.draft?.waves
         if canary == nil { reach = firstReach }

@@ -25,15 +25,17 @@ package struct Requirements: Hashable, Sendable {
     /// What is blocked is announced to nobody: there is a version above it.
     package var rules: [UpgradeRule] {
         let left = rows.filter { $0.kind == .blocked && $0.state == .inForce }
-        return rows.filter { row in
+        return rows.sorted { $0.isJudgedBefore($1) }.flatMap { row -> [UpgradeRule] in
             switch row.kind {
-            case .blocked: row.state == .inForce
-            case .latest where left.contains { $0.version == row.version }: false
+            case .blocked: return row.state == .inForce ? row.rules : []
+            case .latest where left.contains { $0.version == row.version }: return []
             case .latest, .required:
-                row.isAnnounced && (row.saidReach == Requirement.everybody || row.isStaged && !isSuperseded(row))
+                guard row.isAnnounced else { return [] }
+                // Superseded, it forces nobody who was to come, but is as announced as before.
+                let isOver = row.isStaged && isSuperseded(row)
+                return row.rules.filter { $0.isForEverybody || row.isStaged && !isOver }
             }
         }
-        .sorted { $0.isJudgedBefore($1) }.map(\.rule)
     }
 
     /// The floor that is in force for everybody.
@@ -96,8 +98,8 @@ package struct Requirements: Hashable, Sendable {
     }
 
     /// What one says, with the moment where that names it: its own, or that of what is required beside it.
-    package func words(of row: Requirement) -> LocalizedText? {
-        row.message.map { Requirement.worded($0, from: row.requiredFrom ?? required?.requiredFrom) }
+    package func words(of row: Requirement, _ moments: MomentWords) -> LocalizedText? {
+        row.message.map { moments.worded($0, from: row.requiredFrom ?? required?.requiredFrom) }
     }
 
     package subscript(id: Int64) -> Requirement? { rows.first { $0.id == id } }
@@ -149,17 +151,19 @@ extension VersionRecord {
 }
 
 extension InForce {
-    /// - Parameter systems: those that are known of devices. Where nobody's own can be asked, what does not run on one of them is asked of
-    ///   nobody.
-    package init(_ requirements: Requirements, systems: [Version] = []) {
+    /// - Parameters:
+    ///   - systems: those that are known of devices. Where nobody's own can be asked, what does not run on one of them is asked of
+    ///     nobody.
+    ///   - moments: how the app's messages say one.
+    package init(_ requirements: Requirements, systems: [Version] = [], moments: MomentWords = MomentWords()) {
         self.init()
         if let row = requirements.inForce(on: systems) {
             (required, since, openedBy, reason) = (row.version, row.inForceAt, row.inForceBy, row.reason)
-            (downloadURL, message, builds.required) = (row.downloadURL, requirements.words(of: row), row.build)
+            (downloadURL, message, builds.required) = (row.downloadURL, requirements.words(of: row, moments), row.build)
         }
         if let row = requirements.announced(on: systems) {
             (latest, builds.latest, latestURL) = (row.version, row.build, row.downloadURL)
-            latestMessage = requirements.words(of: row)
+            latestMessage = requirements.words(of: row, moments)
         }
     }
 }

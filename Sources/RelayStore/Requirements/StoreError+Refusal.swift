@@ -56,6 +56,10 @@ extension StoreError {
                 .refused, context: "\(version) is not what \(name) requires: that is \(now?.text ?? "nothing")")
         case .wrongState(let state):
             self.init(.refused, context: "the campaign is \(state.rawValue)")
+        case .breaksRules(let faults):
+            self.init(
+                .breaksRules(faults),
+                context: "\(name): \(faults.map(\.description).joined(separator: "; "))")
         case .implausible(_, let proposed, let known):
             self.init(.refused, context: KnownVersions.doubt(proposed, of: name, known: known))
         }

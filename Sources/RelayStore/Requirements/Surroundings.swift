@@ -13,6 +13,8 @@ extension RequirementMachine {
         package var draft: CampaignDraft?
         /// What speaks for a version; nil: what another program wrote is left to who knows that.
         package var known: KnownVersions?
+        /// What a bump may hold, and another program's row. Default: what holds for every app.
+        package var rules = BumpRules()
 
         package init(
             now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil, known: KnownVersions? = .everything,

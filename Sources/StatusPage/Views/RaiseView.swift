@@ -104,7 +104,10 @@ extension View {
                 }
                 html.tag("p", [.class("buttons")]) { html in
                     html.button(
-                        say("Raise it for %", devices(report.toPush)), isDangerous: true,
+                        report.isAboutBlocks
+                            ? say("Block it for %", devices(report.toPush))
+                            : say("Raise it for %", devices(report.toPush)),
+                        isDangerous: true,
                         [.named("name", "step"), .named("value", "raise")])
                     html.text(" ")
                     html.button(say("Change it"), [.named("name", "step"), .named("value", "edit"), .class("plain")])
@@ -134,7 +137,9 @@ extension View {
         let rows = FilterReason.allCases.map { ($0, report.survey.filteredBy[$0] ?? 0) }.filter { $0.1 > 0 }
         guard !rows.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nobody.")) }
         html.table(say("Who would get no push"), [say("Reason"), say("Devices")]) { html in
-            for (reason, count) in rows { html.row({ $0.text(word(reason)) }, [{ $0.text(number(count)) }]) }
+            for (reason, count) in rows {
+                html.row({ $0.text(word(reason, isBlock: report.isAboutBlocks)) }, [{ $0.text(number(count)) }])
+            }
         }
     }
 }

@@ -32,8 +32,10 @@ extension View {
         }
     }
 
-    func word(_ reason: FilterReason) -> String {
+    /// - Parameter isBlock: whether a version is to be left, and not a floor to be reached.
+    func word(_ reason: FilterReason, isBlock: Bool = false) -> String {
         switch reason {
+        case .alreadyCurrent where isBlock: say("Does not run it")
         case .noTelephone: say("No phone number is known")
         case .alreadyCurrent: say("Has the version already")
         case .notInAudience: say("Not among the users it is for")

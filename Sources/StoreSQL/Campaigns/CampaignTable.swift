@@ -25,7 +25,7 @@ package enum CampaignTable {
             CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END, r.id, r.reach, r.stages,
             c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
             \(has("campaign_round")), r.minimum_os, r.kind = 'blocked', c.urgent_at,
-            c.urgent_by, r.required_from
+            c.urgent_by, r.required_from, r.messages
         FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
             JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
@@ -99,7 +99,7 @@ package enum CampaignTable {
         var record = CampaignRecord(
             key: CampaignKey(row: row.integer(0)), id: row.text(1),
             app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
-            downloadURL: row.text(6), message: message(row), telephones: nil, state: state,
+            downloadURL: row.text(6), message: nil, telephones: nil, state: state,
             reason: row.optionalText(10), createdAt: row.time(11), startedAt: row.optionalTime(12),
             finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
             counts: CampaignCounts(row, from: 16),
@@ -113,16 +113,15 @@ package enum CampaignTable {
             CampaignCanary($0, endedAt: row.optionalTime(32), releasedAt: row.optionalTime(33))
         }
         (record.requirement, record.requirementReach) = (row.integer(34), Int(row.integer(35)))
+        (record.words, record.requiredFrom) = (
+            StoredText.read(row.optionalText(7), row.optionalText(49)), row.optionalTime(48)
+        )
+        record.message = record.words?.text
         record.stages = RequirementTable.stages(row.optionalText(36))
         record.acceptsDeadTokens = row.integer(38) == 1
         (record.pausedAt, record.pausedBy) = (row.optionalTime(39), row.optionalText(40))
         (record.urgentAt, record.urgentBy) = (row.optionalTime(46), row.optionalText(47))
         return (record, has)
-    }
-
-    /// What its pushes say: their phones' languages are not known.
-    private static func message(_ row: some SQLRow) -> String? {
-        row.optionalText(7).map { Requirement.worded(LocalizedText($0), from: row.optionalTime(48)).text }
     }
 
     package static func state(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignState? {
@@ -146,7 +145,7 @@ package enum CampaignTable {
             """
             SELECT c.id, c.requirement_id, c.state, c.reason, c.paused_at, c.paused_by, c.cause, c.cause_text, c.ended,
                 c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at,
-                c.accepts_dead, c.urgent_at, c.urgent_by
+                c.accepts_dead, c.urgent_at, c.urgent_by, c.download_url
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id
             """, app.app, app.platform
         ) { row in
@@ -162,6 +161,7 @@ package enum CampaignTable {
             facts.timeLeft = row.optionalInteger(13).map { .milliseconds($0) }
             (facts.isPruned, facts.acceptsDeadTokens) = (!row.isNull(15), row.integer(16) == 1)
             (facts.urgentAt, facts.urgentBy) = (row.optionalTime(17), row.optionalText(18))
+            facts.downloadURL = row.optionalText(19)
             return facts
         }
     }

@@ -22,6 +22,9 @@ package struct LanguageTag: Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
+    /// Its first subtag, such as "zh".
+    package var primary: String { String(folded.prefix { $0 != "-" }) }
+
     /// `language ["-" script] ["-" region] *("-" variant) *("-" extension) ["-" privateuse]`
     private static func isLanguage(_ subtags: [Substring]) -> Bool {
         var rest = subtags[...]

@@ -39,13 +39,6 @@ package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
             }
     }
 
-    /// The same with a part of it replaced, in every language.
-    package func replacing(_ part: String, with text: String) -> LocalizedText {
-        func replaced(_ words: String) -> String { words.replacing(part, with: text) }
-        return LocalizedText(
-            replaced(self.text), translations.map { Translation($0.language, replaced($0.text)) })
-    }
-
     /// The text for somebody.
     package func text(for ranges: LanguageRanges?) -> String {
         guard let ranges, !translations.isEmpty else { return text }

@@ -62,6 +62,21 @@ extension Model {
         isClockRight && !one.isReleased && !one.isUnclear && one.requiredFrom.map { now < $0 } ?? false
     }
 
+    /// The newest version that somebody is told of of whom nothing is known; nil: none.
+    mutating func tells(app: Int, _ version: Int?) {
+        defer { told[app] = version }
+        guard let before = told[app], version ?? 0 < before, let place = newest(app, before) else { return }
+        let last = announcements[place]
+        let isTakenBack = !last.isLive || last.wasHalted || last.isHaltPending || last.lostItsGate || last.isDoubted
+        guard !isTakenBack, !last.isUnclear, !blocks.contains(where: { $0.app == app && $0.version == before }) else {
+            return
+        }
+        broke(
+            "announced.stays",
+            "everybody of app \(app) was told of \(World.text(version: before)), and is told of \(version.map(World.text) ?? "nothing") now"
+        )
+    }
+
     /// A channel says to somebody with too old a system that he must upgrade.
     mutating func forces(tooOld app: Int, _ version: Int) {
         guard let place = newest(app, version), announcements[place].isLive,

@@ -28,6 +28,8 @@ struct Model {
     var disputed: Set<String> = []
     /// By app: the highest version that was announced by people.
     var announced = [0, 0]
+    /// By app: the newest version that somebody of whom nothing is known was told of last.
+    var told: [Int?] = [nil, nil]
     /// By app: the highest version that its store offers, as far as the relay surely knows it now, and that it may know.
     var offered = [(surely: 0, perhaps: 0), (surely: 0, perhaps: 0)]
     /// Devices that their service had called dead when the store was pruned, by app and token: forgotten, or not yet.

@@ -52,6 +52,11 @@ package enum Promise {
             "nothing that leaps over all that is known is forced before a person has said that it is meant", "DESIGN 11"
         ),
         ("inForce.block", "a version must be left where a person has blocked it, and nowhere else", "VERSIONS"),
+        (
+            "announced.stays",
+            "what everybody was told of they are told of until it is taken back: by a person, by its store, by a block",
+            "VERSIONS"
+        ),
         ("inForce.moment", "nobody is forced, and nobody pushed to, before the moment of a requirement", "VERSIONS"),
         ("inForce.osTooOld", "nobody is forced to have what does not run on the system of that phone", "VERSIONS"),
         ("inForce.withdrawn", "what was withdrawn is in force nowhere", "DESIGN 1"),

@@ -83,7 +83,8 @@ final class Relay: @unchecked Sendable {
                 world.undisturbed { cache.refresh() }
                 mailbox.post(.poke)
             },
-            draft: { active.current.routes[$0]?.draft })
+            draft: { active.current.routes[$0]?.draft },
+            rules: { BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes) })
         lane = SimulatedLane(world)
         dispatcher = Dispatcher(
             store: store, routes: active.current.routes.values.sorted { $0.app.app < $1.app.app },

@@ -50,6 +50,9 @@ extension World {
                 model.says("the login check", app: app, version: version, user: user)
             }
         }
+        if let answer = relay.cache.check(key, version: zero, user: .nobody) {
+            model.tells(app: app, Self.version(after: #""latest":""#, in: answer.content.usual))
+        }
         judgePushed(app, check)
         judgeExplanation(app)
     }
@@ -86,10 +89,13 @@ extension World {
     }
 
     private func document(_ relay: Relay, _ key: AppKey) -> Int? {
-        guard let content = relay.cache.document(key.app) else { return nil }
+        relay.cache.document(key.app).flatMap { Self.version(after: #""minimumVersion":""#, in: $0) }
+    }
+
+    private static func version(after name: String, in content: PreparedContent) -> Int? {
         let head = RequestHead(method: "GET", target: "/")
         guard case .bytes(let bytes) = content.response(to: head, isShared: false).body else { return nil }
-        return Self.version(after: #""minimumVersion":""#, in: bytes)
+        return version(after: name, in: bytes)
     }
 
     private static func version(after name: String, in bytes: [UInt8]) -> Int? {

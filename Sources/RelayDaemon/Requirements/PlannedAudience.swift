@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// Whom a bump would push to: the requirements that `RequirementMachine` makes of it, through the filter that their campaigns send by.
+struct PlannedAudience {
+    struct Counts {
+        /// Devices that get a push by all of the bump.
+        var toPush: Int64 = 0
+        /// Of those that a floor is for, the ones that get it first; nil where the bump names nobody.
+        var canary: Int64?
+        var blocks: [PlannedBlock] = []
+    }
+
+    private struct Block {
+        var filter: AudienceFilter
+        /// Whether its campaign begins by the bump, and is sent.
+        var isSent: Bool
+    }
+
+    let counts: Counts
+    /// nil where the bump is about blocks alone.
+    private let floor: (filter: AudienceFilter, rises: Bool)?
+    private let canary: AudienceFilter?
+    private let blocks: [Block]
+
+    /// - Parameters:
+    ///   - row: what would be required.
+    ///   - rows: what would be blocked.
+    ///   - planned: what the machine makes of the bump; what is new has an id below 0.
+    init(
+        _ bump: VersionBump, _ row: Requirement, _ rows: [Requirement], in planned: Requirements, isAboutBlocks: Bool
+    ) {
+        floor = isAboutBlocks ? nil : (AudienceFilter(row, telephones: nil), row.id < 0)
+        canary = isAboutBlocks ? nil : bump.telephones.map { AudienceFilter(row, telephones: $0) }
+        blocks = rows.map {
+            Block(filter: AudienceFilter($0, telephones: nil), isSent: $0.id < 0 && !planned.isSuperseded($0))
+        }
+        var counts = Counts()
+        counts.canary = canary == nil ? nil : 0
+        counts.blocks = rows.map { row in
+            var block = PlannedBlock(row.version)
+            block.superseder = planned.superseder(of: row)?.version
+            return block
+        }
+        self.counts = counts
+    }
+
+    /// Why a device gets no push; nil where it gets one.
+    func reason(
+        against row: DeviceRow, in devices: borrowing DeviceRows, _ counts: inout Counts
+    ) -> FilterReason? {
+        var reason = floor?.filter.reason(against: row, in: devices)
+        var isPushed = floor.map { $0.rises && reason == nil } ?? false
+        if let canary, canary.reason(against: row, in: devices) == nil {
+            counts.canary? += 1
+            // Of a floor that is there already those alone whom the bump names anew.
+            isPushed = true
+        }
+        for (place, block) in blocks.enumerated() {
+            var why = block.filter.reason(against: row, in: devices)
+            if why == nil, block.isSent {
+                counts.blocks[place].toPush += 1
+                isPushed = true
+            }
+            if why == .osTooOld { counts.blocks[place].osTooOld += 1 }
+            // A device runs one version: of several blocks one at most is about it.
+            if why == nil, !block.isSent { why = .notInAudience }
+            if floor == nil, place == 0 || why != .alreadyCurrent { reason = why }
+        }
+        if isPushed { counts.toPush += 1 }
+        return isPushed ? nil : reason
+    }
+}
