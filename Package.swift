@@ -94,8 +94,8 @@ let package = Package(
         room(
             "Configuration",
             [
-                "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+                "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "CurlTransport", "Signing", "RelayStore",
+                "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("Terminal", ["CTexts", "Threading", "WireFormat", "RelayEngine"], touchesC: true),
         room(
@@ -292,13 +292,13 @@ let package = Package(
         tests(
             "VersionSourcesTests",
             [
-                "Telemetry", "Threading", "WireFormat", "VersionSources", "Signing", "RelayStore",
+                "Telemetry", "Threading", "WireFormat", "VersionSources", "CurlTransport", "Signing", "RelayStore",
                 "TestStores", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers", "StoreConformance",
             ]),
         tests(
             "NotificationsTests",
             [
-                "Telemetry", "Notifications", "RelayAPI", "VersionSources", "Signing", "RelayStore",
+                "Telemetry", "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
                 "TestStores", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
                 "StoreConformance",
             ]),
@@ -322,8 +322,8 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat", "RelayEngine",
-                "UpgradeRules", "TestPeers",
+                "Configuration", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore", "WireFormat",
+                "RelayEngine", "UpgradeRules", "TestPeers",
             ]),
         tests(
             "ClientCommandsTests",

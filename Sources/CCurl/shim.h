@@ -25,6 +25,13 @@ RELAY_SET(ssl_enable_alpn, CURLOPT_SSL_ENABLE_ALPN, long)
 RELAY_SET(unix_socket_path, CURLOPT_UNIX_SOCKET_PATH, const char *_Nullable)
 /// The proxy; "" means none, also where http_proxy and its kin are set in the environment.
 RELAY_SET(proxy, CURLOPT_PROXY, const char *_Nonnull)
+/// Of the proxy; apart from its address, which texts of errors quote.
+RELAY_SET(proxy_username, CURLOPT_PROXYUSERNAME, const char *_Nonnull)
+RELAY_SET(proxy_password, CURLOPT_PROXYPASSWORD, const char *_Nonnull)
+/// CURLAUTH_BASIC: sent at once, with one connection.
+RELAY_SET(proxy_auth, CURLOPT_PROXYAUTH, unsigned long)
+/// 1: the fields of a proxy's answer to CONNECT are none of the server's.
+RELAY_SET(suppress_connect_headers, CURLOPT_SUPPRESS_CONNECT_HEADERS, long)
 /// "" makes the proxy hold for every host, whatever no_proxy in the environment says.
 RELAY_SET(noproxy, CURLOPT_NOPROXY, const char *_Nonnull)
 /// CONNECT through the proxy instead of asking it to fetch.
@@ -42,6 +49,11 @@ RELAY_SET(ca_info, CURLOPT_CAINFO, const char *_Nonnull)
 /// NULL where CAINFO is ours: Debian's libcurl would trust /etc/ssl/certs besides.
 RELAY_SET(ca_path, CURLOPT_CAPATH, const char *_Nullable)
 RELAY_SET(ssl_version, CURLOPT_SSLVERSION, long)
+/// The same for a proxy that is reached by TLS.
+RELAY_SET(proxy_ssl_verify_peer, CURLOPT_PROXY_SSL_VERIFYPEER, long)
+RELAY_SET(proxy_ssl_verify_host, CURLOPT_PROXY_SSL_VERIFYHOST, long)
+RELAY_SET(proxy_ssl_version, CURLOPT_PROXY_SSLVERSION, long)
+RELAY_SET(proxy_ca_info, CURLOPT_PROXY_CAINFO, const char *_Nonnull)
 /// The client's own certificate with its chain, and its key, both PEM; copied where the blob says CURL_BLOB_COPY.
 RELAY_SET(ssl_cert_blob, CURLOPT_SSLCERT_BLOB, struct curl_blob *_Nonnull)
 RELAY_SET(ssl_key_blob, CURLOPT_SSLKEY_BLOB, struct curl_blob *_Nonnull)
@@ -95,6 +107,16 @@ RELAY_GET(response_code, CURLINFO_RESPONSE_CODE, long *_Nonnull)
 RELAY_GET(active_socket, CURLINFO_ACTIVESOCKET, curl_socket_t *_Nonnull)
 /// 0 until the way was clear (DNS, TCP, proxy and TLS done): tells "cannot connect" from "no answer".
 RELAY_GET(pretransfer_time, CURLINFO_PRETRANSFER_TIME_T, curl_off_t *_Nonnull)
+
+/// The proxy's answer to CONNECT; 0: none.
+RELAY_GET(connect_code, CURLINFO_HTTP_CONNECTCODE, long *_Nonnull)
+/// OpenSSL's X509_V_ERR of the server's certificate, and of the proxy's; 0: none.
+RELAY_GET(verify_result, CURLINFO_SSL_VERIFYRESULT, long *_Nonnull)
+RELAY_GET(proxy_verify_result, CURLINFO_PROXY_SSL_VERIFYRESULT, long *_Nonnull)
+/// The system's errno of a connection that was not made.
+RELAY_GET(os_errno, CURLINFO_OS_ERRNO, long *_Nonnull)
+/// A CURLPX_ of a SOCKS proxy.
+RELAY_GET(proxy_error, CURLINFO_PROXY_ERROR, long *_Nonnull)
 
 #undef RELAY_SET
 #undef RELAY_GET

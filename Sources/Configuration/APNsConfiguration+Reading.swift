@@ -4,26 +4,43 @@ extension APNsConfiguration {
     /// - Parameters:
     ///   - reader: of an app's `apns`.
     ///   - app: its name.
-    init(reading reader: ConfigurationReader, app: String) {
+    ///   - egress: the way of all.
+    init(reading reader: ConfigurationReader, app: String, _ egress: EgressConfiguration) {
         self.init(credentials: Self.readCredentials(reader), topic: reader.string("topic", check: shortText))
         if case .keys = credentials, topic == nil { topic = app }
-        if let own = reader.server("server") {
-            server = own
-            // A server of one's own stands for both worlds unless told otherwise: nothing must leak to Apple from a test.
-            sandboxServer = own
-        }
-        sandboxServer = reader.server("sandboxServer") ?? sandboxServer
+        readServers(reader)
         triesOtherEnvironment = reader.flag("tryOtherEnvironment", default: triesOtherEnvironment)
         if triesOtherEnvironment, server == sandboxServer {
             reader.fault(
                 "tryOtherEnvironment",
                 "true needs two servers, and both are \(server); name a sandboxServer, or leave this out")
         }
-        trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
-        proxy = reader.string("proxy", check: proxyAddress)
+        self.egress = reader.egress(over: egress)
         connections = reader.integer("connections", default: connections, in: 1...100, "a number of connections")
         reader.finish()
     }
+
+    private mutating func readServers(_ reader: ConfigurationReader) {
+        if let port = reader.optionalInteger("port", in: 1...65535, "a port").flatMap({ UInt16(exactly: $0) }) {
+            (server.port, sandboxServer.port) = (port, port)
+            for key in ["server", "sandboxServer"] where reader.raw(key) != nil {
+                reader.fault(
+                    "port", "is of Apple's servers, and there is a \(key), whose address has its own; leave out one")
+            }
+        }
+        let own = (server: reader.server("server"), sandbox: reader.server("sandboxServer"))
+        if let server = own.server {
+            // Apple's other port is no server of one's own: development builds are pushed to at Apple's sandbox as before.
+            let isApples = server.host.lowercased() == Self.production
+            self.server = server
+            // A server of one's own stands for both worlds unless told otherwise: nothing must leak to Apple from a test.
+            sandboxServer = isApples ? ServerAddress(host: sandboxServer.host, port: server.port) : server
+            sandboxFollowsServer = !isApples && own.sandbox == nil
+        }
+        if let sandbox = own.sandbox { sandboxServer = sandbox }
+    }
+
+    private static let production = "api.push.apple.com"
 
     private static func readCredentials(_ reader: ConfigurationReader) -> APNsCredentials {
         guard reader.raw("certificate") != nil else { return readKeys(reader) }

@@ -13,10 +13,10 @@ package struct APNsConfiguration: Sendable, Equatable {
     package var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
     /// Whether a token that its environment calls bad is tried once in the other one. Default no.
     package var triesOtherEnvironment = false
-    /// A PEM file of certificates to trust instead of the system's. Default the system's.
-    package var trustedCertificates: String?
-    /// An HTTP proxy to CONNECT through: "http://proxy.example:3128". Default none.
-    package var proxy: String?
+    /// The way to the servers. Default that of all.
+    package var egress = EgressConfiguration()
+    /// Whether a server of the owner's own stands for the sandbox's because none is named for it.
+    package var sandboxFollowsServer = false
     /// Connections at most, for each lane and server. Default 16.
     package var connections = 16
 }
@@ -86,6 +86,11 @@ package struct APNsCertificateFiles: Sendable, Hashable {
 }
 
 extension APNsConfiguration {
+    /// For people: the server, and what is done for the sandbox where that is not Apple's usual one.
+    package var servers: String {
+        sandboxFollowsServer ? "\(server), for the sandbox too," : "\(server)"
+    }
+
     /// The topic that pushes are for, where a certificate names those that it may be.
     ///
     /// - Throws: `FieldFault` with the field.

@@ -20,6 +20,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var retirement = RetirementRules()
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
+    /// The way to each of them.
+    package var sourceEgress: [EgressConfiguration] = []
     /// Where the keys of those that need one are kept: of each store an app has one source.
     package var sourceKeys: [StoreKind: SecretSource] = [:]
     /// What its store must do before a version is let through. Default a day after the lookup shows it, and all of a staged rollout.
@@ -41,8 +43,17 @@ extension AppConfiguration {
         sources.contains { $0.store != nil }
     }
 
+    /// The sources with their keys and ways.
+    func readySources(_ environment: [String: String]) throws -> [VersionSource.Kind] {
+        try sources.indices.map { index in
+            let source = try keyed(sources[index], environment)
+            return index < sourceEgress.count
+                ? source.by(try sourceEgress[index].egress(environment: environment)) : source
+        }
+    }
+
     /// The source with its key.
-    func keyed(_ kind: VersionSource.Kind, _ environment: [String: String]) throws -> VersionSource.Kind {
+    private func keyed(_ kind: VersionSource.Kind, _ environment: [String: String]) throws -> VersionSource.Kind {
         switch kind {
         case .googlePlay(var source):
             source.account = try sourceKeys[.googlePlay].map { try Self.account($0, environment) }

@@ -35,7 +35,18 @@ extension ConfigurationCheck {
                 report.faults.append(error)
             }
         }
-        if let path = apns.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
+        check(apns.egress, field, &report)
+        if apns.sandboxFollowsServer, !RelayConfiguration.isLoopback("http://\(Self.name(apns.server))") {
+            report.warnings.append(
+                FieldFault(
+                    "\(field).server",
+                    "stands for the sandbox, too: development builds are pushed to at \(apns.server); name a sandboxServer, or "
+                        + "use port alone for another port of Apple's"))
+        }
+    }
+
+    private static func name(_ server: ServerAddress) -> String {
+        server.host.contains(":") ? "[\(server.host)]" : server.host
     }
 
     private func fault(

@@ -74,6 +74,8 @@ package struct ConfigurationCheck: Sendable {
     }
 
     private func checkFiles(_ report: inout Report) {
+        check(configuration.egress, "egress", &report)
+        checkEnvironment(&report)
         if case .postgres(let postgres) = configuration.store.database, let password = postgres.password {
             _ = read(password, "store.postgres.password", &report)
         }
@@ -106,9 +108,7 @@ package struct ConfigurationCheck: Sendable {
             {
                 report.faults.append(FieldFault("\(field).secret", "\(source.place) \(problem)"))
             }
-            if let path = receiver.trustedCertificates {
-                checkCertificates(path, "\(field).trustedCertificates", &report)
-            }
+            check(receiver.egress, field, &report)
         }
         for app in configuration.apps {
             checkSources(of: app, &report)

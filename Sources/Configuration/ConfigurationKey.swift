@@ -16,6 +16,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         case choice([String], default: String?)
         /// Where a secret is kept.
         case secret
+        /// A proxy's address, or an object that says where its password or all of it is kept.
+        case proxy
         case list
         /// Its members have defaults, so it may be left out.
         case object
@@ -79,6 +81,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .choice(let words, let value):
             "\(ConfigurationReader.alternatives(words))." + Self.standard(value)
         case .secret: "The place of a secret."
+        case .proxy:
+            "The address of a proxy, { url, user, password } with the place of the password, or the place of the address."
         case .list: "A list."
         case .object, .optionalObject: nil
         }

@@ -55,7 +55,7 @@ final class ConfigurationReader {
     }
 
     /// Notes a key with what it may hold: what the manual and the sample are held to.
-    private func note(at path: String, _ values: ConfigurationKey.Values) {
+    func note(at path: String, _ values: ConfigurationKey.Values) {
         faults.keys.append(ConfigurationKey(path, values))
     }
 

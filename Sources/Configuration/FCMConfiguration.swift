@@ -13,10 +13,8 @@ package struct FCMConfiguration: Sendable, Equatable {
     package var project: String?
     /// Default https://fcm.googleapis.com.
     package var server = ServerAddress(host: "fcm.googleapis.com", port: 443)
-    /// A PEM file of certificates to trust instead of the system's, for the token endpoint too. Default the system's.
-    package var trustedCertificates: String?
-    /// An HTTP proxy to CONNECT through, to the token endpoint too. Default none.
-    package var proxy: String?
+    /// The way to the server, and to the token endpoint. Default that of all.
+    package var egress = EgressConfiguration()
     /// Connections at most, for each lane. Default 16.
     package var connections = 16
     /// Requests a minute, of all apps of the project together. Default 600000.
@@ -36,14 +34,15 @@ package struct FCMConfiguration: Sendable, Equatable {
 }
 
 extension FCMConfiguration {
-    /// - Parameter words: gets the title that stands here.
-    init(reading reader: ConfigurationReader, _ words: inout PushWords) {
+    /// - Parameters:
+    ///   - words: gets the title that stands here.
+    ///   - egress: the way of all.
+    init(reading reader: ConfigurationReader, _ words: inout PushWords, _ egress: EgressConfiguration) {
         serviceAccount =
             reader.requiredSecret("serviceAccount", "where the service account's JSON file is") ?? .file("")
         project = reader.string("project", check: Self.projectProblem)
         server = reader.server("server") ?? server
-        trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
-        proxy = reader.string("proxy", check: proxyAddress)
+        self.egress = reader.egress(over: egress)
         connections = reader.integer("connections", default: connections, in: 1...1000, "a number of connections")
         quotaPerMinute = reader.integer(
             "quotaPerMinute", default: quotaPerMinute, in: 60...600_000_000, "a number of requests a minute")
@@ -120,6 +119,6 @@ extension ConfigurationCheck {
                 report.faults.append(FieldFault("\(field).serviceAccount", "\(error)"))
             }
         }
-        if let path = fcm.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
+        check(fcm.egress, field, &report)
     }
 }

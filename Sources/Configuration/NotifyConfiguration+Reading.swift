@@ -6,7 +6,7 @@ extension RelayConfiguration {
     /// More than one is rare; each is a thread.
     private static let mostReceivers = 16
 
-    static func readNotify(_ root: ConfigurationReader) -> [NotifyConfiguration] {
+    static func readNotify(_ root: ConfigurationReader, _ egress: EgressConfiguration) -> [NotifyConfiguration] {
         let list = root.list("notify")
         if list.count > mostReceivers {
             root.fault("notify", "names \(list.count) receivers; at most \(mostReceivers)")
@@ -32,7 +32,7 @@ extension RelayConfiguration {
                 receiver.format == .slack && reader.raw("secret") == nil
                 ? nil : reader.requiredSecret("secret", "what it is signed with") ?? .file("")
             if reader.raw("events") != nil { receiver.events = readEvents(reader) }
-            receiver.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
+            receiver.egress = reader.egress(over: egress)
             reader.finish()
             receivers.append(receiver)
         }

@@ -38,7 +38,9 @@ extension RelayConfiguration {
             configuration.webhooks.secrets = readWebhookSecrets(reader)
             reader.finish()
         }
-        configuration.notify = readNotify(root)
+        let egress = readEgress(root)
+        configuration.egress = egress
+        configuration.notify = readNotify(root, egress)
         if let reader = root.object("enforce") { configuration.enforce = readEnforce(reader) }
         if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
         if let reader = root.object("log") {
@@ -49,7 +51,7 @@ extension RelayConfiguration {
             reader.finish()
         }
         if let reader = root.object("apps") {
-            for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
+            for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app, egress) }
         }
         root.finish()
         faults.list +=
@@ -133,7 +135,9 @@ extension RelayConfiguration {
         return fanOut
     }
 
-    private static func readApp(_ name: String, _ reader: ConfigurationReader) -> [AppConfiguration] {
+    private static func readApp(
+        _ name: String, _ reader: ConfigurationReader, _ egress: EgressConfiguration
+    ) -> [AppConfiguration] {
         var apps: [AppConfiguration] = []
         // It is a segment of the API's paths.
         let isName = (1...255).contains(name.utf8.count) && isOfLettersAndDigits(name, or: "._-")
@@ -144,7 +148,7 @@ extension RelayConfiguration {
         for platform in Platform.allCases {
             guard let section = reader.optionalObject(platform.rawValue) else { continue }
             platforms.append(platform)
-            apps.append(readPlatform(AppKey(app: name, platform: platform), section))
+            apps.append(readPlatform(AppKey(app: name, platform: platform), section, egress))
         }
         reader.finish()
         if platforms.isEmpty, Platform.allCases.allSatisfy({ reader.raw($0.rawValue) == nil }) {
@@ -154,7 +158,9 @@ extension RelayConfiguration {
         return isName ? apps : []
     }
 
-    private static func readPlatform(_ key: AppKey, _ reader: ConfigurationReader) -> AppConfiguration {
+    private static func readPlatform(
+        _ key: AppKey, _ reader: ConfigurationReader, _ egress: EgressConfiguration
+    ) -> AppConfiguration {
         var app = AppConfiguration(key: key)
         app.downloadSchemes = readSchemes(reader)
         let schemes = app.downloadSchemes
@@ -177,7 +183,7 @@ extension RelayConfiguration {
         case .ios:
             if reader.raw("fcm") != nil { reader.fault("fcm", "is for android; an iOS app is pushed to by apns") }
             if let apns = reader.optionalObject("apns") {
-                app.apns = APNsConfiguration(reading: apns, app: key.app)
+                app.apns = APNsConfiguration(reading: apns, app: key.app, egress)
             } else if reader.raw("apns") == nil, !reader.isNull("apns") {
                 reader.fault(
                     "apns",
@@ -185,7 +191,7 @@ extension RelayConfiguration {
                         + "asks at login")
             }
         case .android:
-            app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0, &app.push.words) }
+            app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0, &app.push.words, egress) }
             if let fcm = app.fcm, !fcm.showsNotification, !app.push.words.isPlain {
                 reader.fault(
                     "push.alert",
@@ -193,7 +199,7 @@ extension RelayConfiguration {
             }
             if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app is pushed to by fcm") }
         }
-        readSources(reader, into: &app)
+        readSources(reader, into: &app, egress)
         reader.finish()
         return app
     }
@@ -225,11 +231,6 @@ func isOfLettersAndDigits(_ text: some StringProtocol, or others: String = "") -
 
 func shortText(_ text: String) -> String? {
     text.isEmpty ? "is empty" : text.utf8.count > 255 ? "has \(text.utf8.count) bytes; at most 255" : nil
-}
-
-func proxyAddress(_ text: String) -> String? {
-    let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
-    return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
 }
 
 extension ConfigurationReader {

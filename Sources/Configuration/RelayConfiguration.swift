@@ -15,6 +15,8 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var store = StoreConfiguration()
     package var listen = ListenConfiguration()
     package var webhooks = WebhooksConfiguration()
+    /// The way out of everything that is dialled and names no other.
+    package var egress = EgressConfiguration()
     package var notify: [NotifyConfiguration] = []
     package var enforce = EnforceRules()
     package var fanOut = FanOutConfiguration()
@@ -162,8 +164,8 @@ package struct NotifyConfiguration: Sendable, Equatable {
     package var format = NotificationFormat.json
     /// Which events it wants to hear of. Default the usual ones.
     package var events = EventType.usual
-    /// A PEM file of certificates to trust instead of the system's. Default nil.
-    package var trustedCertificates: String?
+    /// The way to it. Default that of all.
+    package var egress = EgressConfiguration()
 }
 
 package struct LogConfiguration: Sendable, Equatable {

@@ -25,13 +25,12 @@ extension RelayConfiguration {
         let server = reader.server("server")?.description ?? AppStoreConnectSource.apple
         let shortest = server == AppStoreConnectSource.apple ? AppStoreConnectSource.shortestInterval : .seconds(1)
         let every = reader.duration("every", default: "5m", in: shortest...(.seconds(86_400)))
-        let trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
         reader.finish()
         guard let appID, let key else { return nil }
         return (
             AppStoreConnectSource(
                 appID: Int64(appID), key: AppStoreConnectKey(issuerID: issuerID, keyID: keyID), every: every,
-                server: server, trustedCertificates: trustedCertificates), key
+                server: server), key
         )
     }
 }

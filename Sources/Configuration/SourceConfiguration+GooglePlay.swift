@@ -49,7 +49,6 @@ extension RelayConfiguration {
         // Google: 3000 questions a minute, 200000 a day for older projects; at most four questions at each poll.
         let shortest = Duration.seconds(source.server == GooglePlaySource.google ? 60 : 1)
         source.every = reader.duration("every", default: "10m", in: shortest...(.seconds(86_400)))
-        source.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
         reader.finish()
         list.add(.googlePlay(source), "Google Play", at: path, to: &app)
         app.sourceKeys[.googlePlay] = key

@@ -11,13 +11,15 @@ extension RelayConfiguration {
     package func sourcePlan(environment: [String: String]) throws -> SourceRunner.Plan {
         SourceRunner.Plan(
             sources: try apps.flatMap { app in
-                try app.sources.map { VersionSource(app: app.key, kind: try app.keyed($0, environment)) }
+                try app.readySources(environment).map { VersionSource(app: app.key, kind: $0) }
             },
             rules: Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0.gateRules) }))
     }
 
     /// `sources` and `holdHours` of one app.
-    static func readSources(_ reader: ConfigurationReader, into app: inout AppConfiguration) {
+    static func readSources(
+        _ reader: ConfigurationReader, into app: inout AppConfiguration, _ egress: EgressConfiguration
+    ) {
         let hours = reader.integer("holdHours", default: 24, in: 0...(30 * 24), "a number of hours")
         app.gateRules.hold = .seconds(hours * 3600)
         let list = reader.list("sources")
@@ -41,6 +43,8 @@ extension RelayConfiguration {
                 reader.fault(at: path, problem)
                 continue
             }
+            // A file is dialled by no way: where it names one, that is said of it.
+            let way = [appStore, connect, launchGate, googlePlay].compactMap(\.self).first?.egress(over: egress)
             if let appStore, let store = readAppStore(appStore) {
                 reader.add(.appStore(store), "App Store", at: path, to: &app)
             }
@@ -50,6 +54,7 @@ extension RelayConfiguration {
             }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
             if let googlePlay { addGooglePlay(googlePlay, at: path, reader, into: &app) }
+            if let way, app.sources.count > app.sourceEgress.count { app.sourceEgress.append(way) }
         }
     }
 
@@ -91,8 +96,8 @@ extension RelayConfiguration {
         }
         let every = reader.duration("every", default: "5m", in: .seconds(1)...(.seconds(86_400)))
         let given = ["file", "url"].filter { reader.raw($0) != nil }
-        if given == ["file"], reader.raw("every") != nil {
-            reader.fault("every", "is for a url; a file is read when it changes")
+        for key in ["every", "proxy", "trustedCertificates"] where given == ["file"] && reader.raw(key) != nil {
+            reader.fault(key, "is for a url; a file is read when it changes")
         }
         if given.count != 1 {
             reader.fault(at: reader.path, "\(given.isEmpty ? "names no place" : "names two places"); file or url")
@@ -137,18 +142,16 @@ extension ConfigurationCheck {
     /// The keys and certificates that an app's sources name.
     func checkSources(of app: AppConfiguration, _ report: inout Report) {
         for (index, kind) in app.sources.enumerated() {
+            if index < app.sourceEgress.count {
+                let list = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).sources[\(index)]"
+                check(app.sourceEgress[index], "\(list).\(kind.store?.rawValue ?? "launchGate")", &report)
+            }
             guard let store = kind.store, let place = app.sourceKeys[store] else { continue }
             let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).sources[\(index)].\(store.rawValue)"
-            var trusted: String?
             if case .googlePlay(let source) = kind {
-                trusted = source.trustedCertificates
                 checkAccount(place, server: source.server, "\(field).key", &report)
             }
-            if case .appStoreConnect(let source) = kind {
-                trusted = source.trustedCertificates
-                checkSigningKey(place, "\(field).key", &report)
-            }
-            if let trusted { checkCertificates(trusted, "\(field).trustedCertificates", &report) }
+            if case .appStoreConnect = kind { checkSigningKey(place, "\(field).key", &report) }
         }
     }
 }

@@ -39,7 +39,7 @@ package final class DialedConnection: @unchecked Sendable {
         switch result {
         case CURLE_OK: return .wrote(count)
         case CURLE_AGAIN: return .again
-        default: return .failed(broken(result))
+        default: return .failed(handle.broken(result))
         }
     }
 
@@ -50,11 +50,7 @@ package final class DialedConnection: @unchecked Sendable {
         switch result {
         case CURLE_OK: return count == 0 ? .closed : .received(count)
         case CURLE_AGAIN: return .again
-        default: return .failed(broken(result))
+        default: return .failed(handle.broken(result))
         }
-    }
-
-    private func broken(_ result: CURLcode) -> TransportError {
-        TransportError(code: .broken, context: handle.context, reason: handle.reason(result))
     }
 }

@@ -10,32 +10,28 @@ package struct Dialer: Sendable, Equatable {
     /// A DNS name or an IP address, without brackets.
     package var host: String
     package var port: UInt16
-    /// A PEM file of certificates to trust instead of the system's; nil: the system's.
-    package var trustedCertificates: String?
+    package let destination: Destination
+    /// The way there.
+    package var egress: Egress
     /// What the server is shown of this client where it asks; nil: nothing.
     package var clientIdentity: ClientIdentity?
-    /// An HTTP or SOCKS proxy, for example "http://proxy.example:3128"; nil: none. The environment is never consulted.
-    package var proxy: String?
     /// Name resolution, TCP, proxy and TLS together. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
 
-    package init(host: String, port: UInt16) {
+    package init(to destination: Destination, host: String, port: UInt16, egress: Egress) {
+        self.destination = destination
         self.host = host
         self.port = port
+        self.egress = egress
     }
 
     /// - Throws: `.cannotConnect`, `.notTrusted`, `.notHTTP2` or `.badRequest`.
     package func dial() throws(TransportError) -> DialedConnection {
         let name = host.contains(":") ? "[\(host)]" : host
         let url = "https://\(name):\(port)"
-        if let proxy, proxy.hasPrefix("https:") {
-            // libcurl would hand our SSL_CTX callback the proxy's context as well, and offer "h2" to the proxy.
-            throw TransportError(
-                code: .badRequest, context: url, reason: "proxy \"\(Self.masked(proxy))\" is reached by TLS",
-                hint: "use an http:// or socks5h:// proxy; the connection to the server is encrypted in either case")
-        }
         let handle = try EasyHandle(context: url)
-        let agreement = Agreement()
+        let isByTLSProxy = egress.proxy(to: host, port: port)?.scheme == .https
+        let agreement = Agreement(skipping: isByTLSProxy ? 1 : 0)
         try configure(handle, url: url, agreement: agreement)
         let result = unsafe curl_easy_perform(handle.pointer)
         guard result == CURLE_OK else { throw handle.error(result) }
@@ -55,13 +51,12 @@ package struct Dialer: Sendable, Equatable {
     private func configure(_ handle: EasyHandle, url: String, agreement: Agreement) throws(TransportError) {
         let easy = unsafe handle.pointer
         try handle.configure(
-            url: url, protocols: "https", trustedCertificates: trustedCertificates, proxy: proxy,
-            connectTimeout: connectTimeout)
+            url: url, protocols: "https", target: Target(host: host, port: port), egress: egress,
+            connectTimeout: connectTimeout, timeout: nil)
         try handle.require(unsafe relay_curl_set_connect_only(easy, 1), "CONNECT_ONLY")
         // With libcurl's own ALPN left on, libcurl switches the connection to its HTTP/2 code and curl_easy_send fails.
         try handle.require(unsafe relay_curl_set_http_version(easy, Int(CURL_HTTP_VERSION_1_1)), "HTTP_VERSION")
         try handle.require(unsafe relay_curl_set_ssl_enable_alpn(easy, 0), "SSL_ENABLE_ALPN")
-        try handle.require(unsafe relay_curl_set_http_proxy_tunnel(easy, 1), "HTTPPROXYTUNNEL")
         try handle.require(unsafe relay_curl_set_tcp_nodelay(easy, 1), "TCP_NODELAY")
         try handle.require(unsafe relay_curl_set_tcp_keepalive(easy, 1), "TCP_KEEPALIVE")
         try handle.require(unsafe relay_curl_set_dns_cache_timeout(easy, 0), "DNS_CACHE_TIMEOUT")
@@ -91,18 +86,23 @@ package struct Dialer: Sendable, Equatable {
             return unsafe option(&blob)
         }
     }
-
-    /// A proxy address may carry a password.
-    private static func masked(_ proxy: String) -> String {
-        guard let at = proxy.lastIndex(of: "@"), let scheme = proxy.firstRange(of: "://") else { return proxy }
-        return proxy[..<scheme.upperBound] + "***" + proxy[at...]
-    }
 }
 
 /// What TLS agreed on, noted by OpenSSL's callback at the end of the handshake.
 final class Agreement {
     /// The ALPN choice; nil where the server chose none.
     var protocolName: String?
+    /// How many SSL_CTX come before the server's: an https proxy has its own, and its handshake is first.
+    private var skipped: Int
+
+    init(skipping count: Int) { skipped = count }
+
+    /// Whether the next SSL_CTX is the server's.
+    func isServersTurn() -> Bool {
+        guard skipped > 0 else { return true }
+        skipped -= 1
+        return false
+    }
 }
 
 /// Called by libcurl with the SSL_CTX before the handshake.
@@ -111,6 +111,9 @@ private func prepareContext(
 ) -> CURLcode {
     guard let context = unsafe context, let data = unsafe data else { return CURLE_SSL_CONNECT_ERROR }
     let sslContext = OpaquePointer(context)
+    // SAFETY: the handle keeps the agreement until after it is cleaned up.
+    // A proxy is offered no "h2": to it HTTP/1.1 is spoken.
+    guard unsafe Unmanaged<Agreement>.fromOpaque(data).takeUnretainedValue().isServersTurn() else { return CURLE_OK }
     let protocols: [UInt8] = [2, 0x68, 0x32]  // "h2" with its length (RFC 7301, 3.1)
     // "return 0 on success, and non-0 on failure" (SSL_CTX_set_alpn_protos(3)): the other way round than its neighbours.
     guard unsafe SSL_CTX_set_alpn_protos(sslContext, protocols, UInt32(protocols.count)) == 0 else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import Threading
 
 /// One libcurl easy handle with its error buffer; cleaned up exactly once.
 ///
@@ -9,7 +10,14 @@ final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     /// What is tried, and on what, for errors.
     let context: String
+    /// libcurl's words, which are never shown: `CurlWords`.
     private let errorText: UnsafeMutablePointer<CChar>
+    private var target: Target?
+    private(set) var proxy: ProxyServer?
+    private var timeout: Duration?
+    private var connectTimeout: Duration = .zero
+    /// A local socket is dialled in place of the address.
+    var isSocket = false
     /// What callbacks of this handle point to without owning it: released after the handle is cleaned up.
     var kept: AnyObject?
 
@@ -37,22 +45,29 @@ final class EasyHandle {
     ///
     /// - Parameters:
     ///   - protocols: of the address, as libcurl lists them.
-    ///   - trustedCertificates: a PEM file instead of the system's certificates; nil: the system's.
-    ///   - proxy: nil: none. The environment is never consulted.
+    ///   - target: who is dialled; nil where the address cannot be read, and libcurl refuses it.
+    ///   - egress: the way there. The environment is never consulted.
+    ///   - timeout: from the first byte sent to the last received, for the words of an error; nil: none.
     func configure(
-        url: String, protocols: String, trustedCertificates: String?, proxy: String?, connectTimeout: Duration
+        url: String, protocols: String, target: Target?, egress: Egress, connectTimeout: Duration, timeout: Duration?
     ) throws(TransportError) {
+        (self.target, self.timeout, self.connectTimeout) = (target, timeout, connectTimeout)
+        proxy = target.flatMap { egress.proxy(to: $0.host, port: $0.port) }
         try require(unsafe relay_curl_set_url(pointer, url), "the address")
         try require(unsafe relay_curl_set_protocols(pointer, protocols), "the protocols")
-        try require(unsafe relay_curl_set_proxy(pointer, proxy ?? ""), "the proxy")
+        try require(unsafe relay_curl_set_proxy(pointer, proxy?.address ?? ""), "the proxy")
         try require(unsafe relay_curl_set_noproxy(pointer, ""), "NOPROXY")
+        if let proxy { try configure(proxy, egress) }
         try require(unsafe relay_curl_set_ssl_verify_peer(pointer, 1), "SSL_VERIFYPEER")
         try require(unsafe relay_curl_set_ssl_verify_host(pointer, 2), "SSL_VERIFYHOST")
         // RFC 9113, 9.2: TLS 1.2 or higher.
         try require(unsafe relay_curl_set_ssl_version(pointer, Int(CURL_SSLVERSION_TLSv1_2)), "SSLVERSION")
-        if let trustedCertificates {
-            try require(unsafe relay_curl_set_ca_info(pointer, trustedCertificates), "CAINFO")
+        if let path = egress.trustedCertificates {
+            try require(unsafe relay_curl_set_ca_info(pointer, path), "CAINFO")
             try require(unsafe relay_curl_set_ca_path(pointer, nil), "CAPATH")
+        } else if let path = egress.addedCertificates {
+            // CAPATH stays /etc/ssl/certs, Debian's own.
+            try require(unsafe relay_curl_set_ca_info(pointer, path), "CAINFO")
         }
         let milliseconds = Self.milliseconds(connectTimeout)
         try require(unsafe relay_curl_set_connect_timeout_ms(pointer, milliseconds), "CONNECTTIMEOUT")
@@ -63,6 +78,25 @@ final class EasyHandle {
         try require(unsafe relay_curl_set_quick_exit(pointer, 1), "QUICK_EXIT")
     }
 
+    /// Everything goes through CONNECT, so that an answer of the proxy's is never taken for the server's.
+    private func configure(_ proxy: ProxyServer, _ egress: Egress) throws(TransportError) {
+        try require(unsafe relay_curl_set_http_proxy_tunnel(pointer, 1), "HTTPPROXYTUNNEL")
+        try require(unsafe relay_curl_set_suppress_connect_headers(pointer, 1), "SUPPRESS_CONNECT_HEADERS")
+        if let user = proxy.user {
+            try require(unsafe relay_curl_set_proxy_auth(pointer, UInt(1)), "PROXYAUTH")
+            try require(unsafe relay_curl_set_proxy_username(pointer, user), "the proxy's user")
+            try require(unsafe relay_curl_set_proxy_password(pointer, proxy.password ?? ""), "the proxy's password")
+        }
+        guard proxy.scheme == .https else { return }
+        try require(unsafe relay_curl_set_proxy_ssl_verify_peer(pointer, 1), "PROXY_SSL_VERIFYPEER")
+        try require(unsafe relay_curl_set_proxy_ssl_verify_host(pointer, 2), "PROXY_SSL_VERIFYHOST")
+        try require(unsafe relay_curl_set_proxy_ssl_version(pointer, Int(CURL_SSLVERSION_TLSv1_2)), "PROXY_SSLVERSION")
+        // Beside the system's: PROXY_CAPATH stays.
+        if let path = egress.addedCertificates ?? egress.trustedCertificates {
+            try require(unsafe relay_curl_set_proxy_ca_info(pointer, path), "PROXY_CAINFO")
+        }
+    }
+
     /// A time-out as libcurl wants it, where 0 would mean its own default.
     static func milliseconds(_ timeout: Duration) -> Int { max(1, Int(timeout / .milliseconds(1))) }
 
@@ -70,19 +104,8 @@ final class EasyHandle {
     func require(_ result: CURLcode, _ option: String) throws(TransportError) {
         guard result == CURLE_OK else {
             throw TransportError(
-                code: .badRequest, context: context,
-                reason: "libcurl refuses \(option): \(Self.text(of: result))")
+                code: .badRequest, context: context, reason: "libcurl refuses \(option): \(CurlWords.name(result))")
         }
-    }
-
-    /// What libcurl says about `result`, with the details of this transfer where it gave any.
-    func reason(_ result: CURLcode) -> String {
-        let detail = unsafe String(cString: errorText)
-        return detail.isEmpty ? Self.text(of: result) : detail
-    }
-
-    static func text(of result: CURLcode) -> String {
-        unsafe curl_easy_strerror(result).map { unsafe String(cString: $0) } ?? "error \(result.rawValue)"
     }
 
     /// The error for a `curl_easy_perform` that failed.
@@ -90,22 +113,29 @@ final class EasyHandle {
         var clear: curl_off_t = 0
         _ = unsafe relay_curl_get_pretransfer_time(pointer, &clear)
         // The proxy's refusal of CONNECT comes as a receive error before the way is clear.
-        let isConnected = clear != 0
-        let (code, hint): (TransportError.Code, String) =
-            switch result {
-            case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-                (.cannotConnect, "check the name and the resolver")
-            case CURLE_COULDNT_CONNECT: (.cannotConnect, "is it running, and reachable from here?")
-            case CURLE_PROXY, CURLE_REMOTE_ACCESS_DENIED: (.cannotConnect, "check the proxy")
-            case CURLE_OPERATION_TIMEDOUT: (isConnected ? .timedOut : .cannotConnect, "")
-            case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
-                CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR:
-                (.notTrusted, "check the host name, the clock, and the trusted certificates")
-            case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: (.badRequest, "")
-            case CURLE_ABORTED_BY_CALLBACK: (.cancelled, "")
-            default: (isConnected ? .broken : .cannotConnect, "")
-            }
-        return TransportError(
-            code: code, context: context, reason: code == .cancelled ? "cancelled" : reason(result), hint: hint)
+        return error(result, isConnected: clear != 0)
+    }
+
+    /// The error for a connection that was made and broke.
+    func broken(_ result: CURLcode) -> TransportError {
+        let error = error(result, isConnected: true)
+        return TransportError(code: .broken, context: error.context, reason: error.reason, hint: error.hint)
+    }
+
+    private func error(_ result: CURLcode, isConnected: Bool) -> TransportError {
+        var words = CurlWords(result: result, target: target, proxy: proxy, systemText: SystemError.text)
+        words.isSocket = isSocket
+        words.isConnected = isConnected
+        (words.patience, words.connectPatience) = (timeout, connectTimeout)
+        unsafe words.libraryError = CurlWords.libraryError(in: errorText)
+        _ = unsafe relay_curl_get_connect_code(pointer, &words.connectStatus)
+        _ = unsafe relay_curl_get_verify_result(pointer, &words.verifyResult)
+        _ = unsafe relay_curl_get_proxy_verify_result(pointer, &words.proxyVerifyResult)
+        _ = unsafe relay_curl_get_proxy_error(pointer, &words.proxyError)
+        var number = 0
+        _ = unsafe relay_curl_get_os_errno(pointer, &number)
+        words.systemError = Int32(truncatingIfNeeded: number)
+        let (code, reason, hint) = words.verdict
+        return TransportError(code: code, context: context, reason: reason, hint: hint)
     }
 }

@@ -11,18 +11,21 @@ import CCurl
 /// let status = try client.send(HTTPRequest("GET", "http://relay/v1/status"))
 /// ```
 package struct HTTPClient: Sendable {
+    /// Whom it dials.
+    package let destination: Destination
+    /// The way there.
+    package let egress: Egress
     /// A local socket instead of TCP; nil: by the URL's host.
-    package var unixSocket: String?
-    /// A PEM file of certificates to trust instead of the system's; nil: the system's.
-    package var trustedCertificates: String?
-    /// An HTTP or SOCKS proxy; nil: none. The environment is never consulted.
-    package var proxy: String?
+    package let unixSocket: String?
     package var userAgent = "upgrade-relay"
 
-    package init(unixSocket: String? = nil, trustedCertificates: String? = nil, proxy: String? = nil) {
-        self.unixSocket = unixSocket
-        self.trustedCertificates = trustedCertificates
-        self.proxy = proxy
+    package init(to destination: Destination, egress: Egress) {
+        (self.destination, self.egress, unixSocket) = (destination, egress, nil)
+    }
+
+    /// To a relay on this machine, by its socket.
+    package init(unixSocket: String) {
+        (destination, egress, self.unixSocket) = (.relay, .direct, unixSocket)
     }
 
     /// Sends the request and waits for the whole answer.
@@ -79,9 +82,10 @@ package struct HTTPClient: Sendable {
     ) throws(TransportError) {
         let easy = unsafe handle.pointer
         try handle.configure(
-            url: request.url, protocols: "http,https", trustedCertificates: trustedCertificates, proxy: proxy,
-            connectTimeout: request.connectTimeout)
+            url: request.url, protocols: "http,https", target: Target(url: request.url), egress: egress,
+            connectTimeout: request.connectTimeout, timeout: request.timeout)
         if let unixSocket {
+            handle.isSocket = true
             try handle.require(unsafe relay_curl_set_unix_socket_path(easy, unixSocket), "the socket's path")
         }
         if let timeout = request.timeout {
@@ -127,9 +131,15 @@ package struct HTTPClient: Sendable {
         try handle.require(transfer.setHeaders(lines, on: handle), "the headers")
     }
 
-    /// Without the query, which may carry what is nobody's business in a log.
+    /// Without the query and a user, which may carry what is nobody's business in a log. A password may have a slash in it: so
+    /// everything up to the last "@" goes.
     private static func context(_ request: HTTPRequest) -> String {
-        "\(request.method) \(request.url.prefix { $0 != "?" })"
+        let shown = request.url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let address = String(decoding: shown, as: UTF8.self)
+        guard let at = address.lastIndex(of: "@"), let scheme = address.firstRange(of: "://") else {
+            return "\(request.method) \(address)"
+        }
+        return "\(request.method) \(address[..<scheme.upperBound])…\(address[at...])"
     }
 
     private static func tooLarge(_ request: HTTPRequest) -> TransportError {

@@ -279,11 +279,10 @@ private func streamClosed(
 }
 
 private func errorReported(
-    _: OpaquePointer?, _: Int32, _ text: UnsafePointer<CChar>?, _ count: Int, _ data: UnsafeMutableRawPointer?
+    _: OpaquePointer?, _ code: Int32, _: UnsafePointer<CChar>?, _: Int, _ data: UnsafeMutableRawPointer?
 ) -> Int32 {
     unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
-        let bytes = unsafe UnsafeRawBufferPointer(start: text, count: min(count, 200))
-        unsafe connection.lastWords = String(decoding: bytes, as: UTF8.self)
+        connection.lastWords = HTTP2Connection.text(of: code)
         return 0
     }
 }

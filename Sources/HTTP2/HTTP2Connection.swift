@@ -322,7 +322,17 @@ final class HTTP2Connection {
         }
     }
 
+    /// Our words for what libnghttp2 finds wrong. Its own texts quote the peer's fields.
     static func text(of code: Int32) -> String {
-        unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        let words: [Int: String] = [
+            -505: "a frame that its protocol does not allow", -507: "the stream has ended",
+            -510: "a stream that is closed",
+            -522: "a frame of a wrong size", -523: "header fields that cannot be decompressed",
+            -524: "more than flow control allows", -531: "a header field that HTTP does not allow",
+            -532: "a message that HTTP does not allow", -533: "a stream that was refused",
+            -536: "no SETTINGS at its beginning",
+            -537: "too many SETTINGS", -901: "no memory", -902: "a callback that failed", -904: "a flood of frames",
+        ]
+        return (words[Int(code)].map { "\($0), " } ?? "") + "libnghttp2's error \(code)"
     }
 }

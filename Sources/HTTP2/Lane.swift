@@ -11,7 +11,7 @@ import Threading
 ///
 /// ```swift
 /// let lane = try Lane(name: "lane 0")
-/// let pool = lane.addPool(PoolConfiguration(origin: Origin(host: "api.push.apple.com")), judge: judge, receiver: ledger)
+/// let pool = lane.addPool(PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "api.push.apple.com")), judge: judge, receiver: ledger)
 /// lane.submit(batch, to: pool)
 /// ```
 package final class Lane: Sendable {

@@ -31,8 +31,8 @@ package struct PoolConfiguration: Sendable, Equatable {
     /// Connections at most. More than one is opened only while all are full and more brings a higher rate. Default 16.
     package var maximumConnections = 16
 
-    package init(origin: Origin) {
-        dialer = Dialer(host: origin.host, port: origin.port)
+    package init(_ destination: Destination, egress: Egress, origin: Origin) {
+        dialer = Dialer(to: destination, host: origin.host, port: origin.port, egress: egress)
     }
 
     package var origin: Origin {

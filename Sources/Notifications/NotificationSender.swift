@@ -48,7 +48,7 @@ package struct NotificationSender: NotificationSending {
         var retryAfter: Duration?
         do {
             let request = Self.request(body, id: due.event.id, at: began, to: target)
-            let client = HTTPClient(trustedCertificates: target.trustedCertificates)
+            let client = HTTPClient(to: .receiver, egress: target.egress)
             let response = try client.send(request, isCancelled: isCancelled)
             attempt.status = response.status
             if !(200..<300).contains(response.status) { attempt.error = Self.fault(response) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
 package import RelayStore
 package import Signing
 
@@ -8,16 +9,16 @@ package struct NotificationTarget: Sendable {
     /// nil: it is not signed.
     package var secret: WebhookSecret?
     package var format: NotificationFormat
-    /// A PEM file of certificates to trust instead of the system's.
-    package var trustedCertificates: String?
+    /// The way to it.
+    package var egress: Egress
 
     package init(
         receiver: NotificationReceiver, secret: WebhookSecret?, format: NotificationFormat = .json,
-        trustedCertificates: String? = nil
+        egress: Egress
     ) {
         self.receiver = receiver
         self.secret = secret
         self.format = format
-        self.trustedCertificates = trustedCertificates
+        self.egress = egress
     }
 }

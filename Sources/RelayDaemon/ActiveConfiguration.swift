@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
+import CurlTransport
 package import FanOut
 package import Notifications
 package import RelayAPI
@@ -51,7 +52,7 @@ package struct ActiveConfiguration: Sendable {
             NotificationTarget(
                 receiver: NotificationReceiver(url: receiver.url, events: receiver.events),
                 secret: try receiver.secret.map { try Self.secret($0, "notify", environment) }, format: receiver.format,
-                trustedCertificates: receiver.trustedCertificates)
+                egress: try builder.egress(receiver.egress))
         }
     }
 

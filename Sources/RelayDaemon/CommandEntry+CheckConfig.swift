@@ -66,7 +66,7 @@ extension CommandEntry {
                     "\n\(String(repeating: " ", count: width + 2))\(DisplayWidth.sanitised($0))"
                 }
                 return name + String(repeating: " ", count: width - name.count + 2)
-                    + "\(finding.place): \(lines)\(remedy ?? "")"
+                    + "\(finding.place): \(lines)\(finding.way.map { ", \($0)" } ?? "")\(remedy ?? "")"
             }
         }
         let failed = findings.count { $0.result == .failed }
@@ -112,10 +112,11 @@ extension CommandEntry {
             let end = Timestamp(seconds: identity.notAfter).internetSeconds
             fields.append(("certificate", "\(identity.names), until \(end)"))
         }
+        if let way = configuration.egress.shown { fields.append(("way out", way)) }
         for app in configuration.apps {
             let certificate = check.certificates.first { $0.app == app.key }
             let pushes =
-                app.apns.map { "pushes to \($0.server) as \(certificate?.topic ?? $0.topic ?? app.key.app)" }
+                app.apns.map { "pushes to \($0.servers) as \(certificate?.topic ?? $0.topic ?? app.key.app)" }
                 ?? app.fcm.map { "pushes to \($0.server)" + ($0.project.map { ", project \($0)" } ?? "") }
                 ?? "no pushes"
             fields.append(("app", "\(app.key.app) \(app.key.platform.rawValue), \(pushes)"))

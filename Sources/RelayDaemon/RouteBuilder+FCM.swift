@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import CurlTransport
 import FanOut
 import HTTP2
 import PushProviders
@@ -25,8 +26,8 @@ extension RouteBuilder {
                 .configuration,
                 "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm.serviceAccount: \(error)")
         }
-        let tokens = tokenSources.fcm.source(
-            of: account, trustedCertificates: fcm.trustedCertificates, proxy: fcm.proxy, clock: clock)
+        let egress = try egress(fcm.egress)
+        let tokens = tokenSources.fcm.source(of: account, egress: egress, clock: clock)
         var settings = FCMProvider.Settings(
             project: project, isHighPriority: app.push.priority == 10, quotaPerMinute: fcm.quotaPerMinute,
             avoidsQuarterHours: fcm.avoidsQuarterHours)
@@ -35,7 +36,7 @@ extension RouteBuilder {
         settings.analyticsLabel = fcm.analyticsLabel
         settings.isForConstrainedBandwidth = fcm.isForConstrainedBandwidth
         settings.isForRestrictedSatellite = fcm.isForRestrictedSatellite
-        var pool = pool(fcm.server, fcm.trustedCertificates, proxy: fcm.proxy, connections: fcm.connections)
+        var pool = pool(.fcm, fcm.server, egress, connections: fcm.connections)
         pool.connection.maximumStreams = Self.streams
         // FCM has one world: a device that was registered for a sandbox is reached in the same way.
         var route = route(app, FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool)

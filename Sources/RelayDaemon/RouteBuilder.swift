@@ -33,26 +33,29 @@ struct RouteBuilder {
             if let fcm = app.fcm { return try route(app, fcm) }
             guard let apns = app.apns else { return nil }
             let field = AppConfiguration.apnsField(app.key)
+            let egress = try egress(apns.egress)
             switch apns.credentials {
             case .keys(let team, let key, let sandbox):
                 let both = APNsCredential.key(try source(team, key, "\(field).key"), of: .both)
                 let own = try sandbox.map { try source(team, $0, "\(field).sandboxKey.key") }
                 return route(
-                    app, apns, topic: apns.topic ?? app.key.app, both, sandbox: own.map { .key($0, of: .sandbox) })
+                    app, apns, topic: apns.topic ?? app.key.app, both, sandbox: own.map { .key($0, of: .sandbox) },
+                    egress)
             case .certificate(let files):
-                return try route(app, apns, files, at: field)
+                return try route(app, apns, files, egress, at: field)
             }
         }
     }
 
     private func route(
-        _ app: AppConfiguration, _ apns: APNsConfiguration, _ files: APNsCertificateFiles, at field: String
+        _ app: AppConfiguration, _ apns: APNsConfiguration, _ files: APNsCertificateFiles, _ egress: Egress,
+        at field: String
     ) throws -> AppRoute {
         do {
             let certificate = try files.read(at: field, environment: environment)
             var route = route(
                 app, apns, topic: try apns.topic(of: certificate, at: field),
-                .certificate(certificate, in: .production), sandbox: .certificate(certificate, in: .sandbox))
+                .certificate(certificate, in: .production), sandbox: .certificate(certificate, in: .sandbox), egress)
             let identity = ClientIdentity(chain: certificate.chain, privateKey: certificate.privateKey)
             route.production.dialer.clientIdentity = identity
             route.sandbox.dialer.clientIdentity = identity
@@ -100,11 +103,11 @@ struct RouteBuilder {
 
     private func route(
         _ app: AppConfiguration, _ apns: APNsConfiguration, topic: String, _ credential: APNsCredential,
-        sandbox: APNsCredential?
+        sandbox: APNsCredential?, _ egress: Egress
     ) -> AppRoute {
         let settings = APNsProvider.Settings(topic: topic, priority: app.push.priority)
         func pool(_ server: ServerAddress) -> PoolConfiguration {
-            self.pool(server, apns.trustedCertificates, proxy: apns.proxy, connections: apns.connections)
+            self.pool(.apns, server, egress, connections: apns.connections)
         }
         var route = route(
             app, APNsProvider(settings: settings, credential: credential), production: pool(apns.server),
@@ -117,12 +120,20 @@ struct RouteBuilder {
 
     // MARK: Whatever the provider
 
+    /// - Throws: `CommandFailure` (78) where a proxy's secret cannot be read.
+    func egress(_ configuration: EgressConfiguration) throws -> Egress {
+        do {
+            return try configuration.egress(environment: environment)
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
+        }
+    }
+
     func pool(
-        _ server: ServerAddress, _ trustedCertificates: String?, proxy: String?, connections: Int
+        _ destination: Destination, _ server: ServerAddress, _ egress: Egress, connections: Int
     ) -> PoolConfiguration {
-        var pool = PoolConfiguration(origin: Origin(host: server.host, port: server.port))
-        pool.dialer.trustedCertificates = trustedCertificates
-        pool.dialer.proxy = proxy
+        var pool = PoolConfiguration(
+            destination, egress: egress, origin: Origin(host: server.host, port: server.port))
         pool.maximumConnections = connections
         return pool
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
 package import PushProviders
 package import RelayEngine
 package import Signing
@@ -89,8 +90,7 @@ package final class FCMTokenSources: Sendable {
     /// A key file, and the way to its token endpoint.
     private struct Name: Hashable {
         var account: GoogleAccount
-        var trustedCertificates: String?
-        var proxy: String?
+        var egress: Egress
     }
 
     private struct State {
@@ -98,8 +98,8 @@ package final class FCMTokenSources: Sendable {
         var onChange: @Sendable () -> Void = {}
     }
 
-    /// How an access token is asked for, given the certificates to trust and the proxy.
-    package typealias Exchange = @Sendable (_ trustedCertificates: String?, _ proxy: String?) -> FCMTokenSource.Exchange
+    /// How an access token is asked for, given the way to the endpoint.
+    package typealias Exchange = @Sendable (_ egress: Egress) -> FCMTokenSource.Exchange
 
     private let exchange: Exchange
     private let start: FCMTokenSource.Start
@@ -121,14 +121,13 @@ package final class FCMTokenSources: Sendable {
     }
 
     func source(
-        of account: GoogleAccount, trustedCertificates: String?, proxy: String?,
-        clock: @escaping @Sendable () -> Timestamp
+        of account: GoogleAccount, egress: Egress, clock: @escaping @Sendable () -> Timestamp
     ) -> FCMTokenSource {
         state.withLock { state in
-            let name = Name(account: account, trustedCertificates: trustedCertificates, proxy: proxy)
+            let name = Name(account: account, egress: egress)
             return state.sources.source(name) {
                 FCMTokenSource(
-                    account: account, clock: clock, exchange: exchange(trustedCertificates, proxy), start: start,
+                    account: account, clock: clock, exchange: exchange(egress), start: start,
                     onChange: { [weak self] in self?.state.withLock { $0.onChange }() })
             }
         }

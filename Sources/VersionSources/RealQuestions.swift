@@ -22,8 +22,10 @@ final class RealQuestions: SourceQuestions {
         client.connect(question, source, connectTokens)
     }
 
-    func document(_ url: String, since validators: SourceDocument.Validators) throws(SourceFault) -> SourceDocument {
-        try client.document(url, since: validators)
+    func document(
+        _ source: LaunchGateURLSource, since validators: SourceDocument.Validators
+    ) throws(SourceFault) -> SourceDocument {
+        try client.document(source, since: validators)
     }
 
     func file(_ path: String) throws(SourceFault) -> [UInt8] {

@@ -12,18 +12,21 @@ struct SourceClient: Sendable {
 
     func lookup(_ key: LookupKey, in source: AppStoreSource) -> Result<AppStoreEntry?, SourceFault> {
         do throws(SourceFault) {
-            let response = try get(Self.address(key, source, at: clock()), [], AppStoreAnswer.maximumSize)
+            let response = try get(
+                .appStore, Self.address(key, source, at: clock()), source.egress, [], AppStoreAnswer.maximumSize)
             return .success(try AppStoreAnswer.read(response.body))
         } catch {
             return .failure(error)
         }
     }
 
-    func document(_ url: String, since validators: SourceDocument.Validators) throws(SourceFault) -> SourceDocument {
+    func document(
+        _ source: LaunchGateURLSource, since validators: SourceDocument.Validators
+    ) throws(SourceFault) -> SourceDocument {
         var headers: [(name: String, value: String)] = [("Accept", "application/json")]
         if let etag = validators.etag { headers.append(("If-None-Match", etag)) }
         if let date = validators.lastModified { headers.append(("If-Modified-Since", date)) }
-        let response = try get(url, headers, LaunchGateReading.maximumSize)
+        let response = try get(.launchGate, source.url, source.egress, headers, LaunchGateReading.maximumSize)
         if response.status == 304 {
             guard validators != SourceDocument.Validators() else {
                 throw SourceFault("HTTP 304 to a question that was not conditional")
@@ -36,11 +39,13 @@ struct SourceClient: Sendable {
     }
 
     /// Redirects are not followed: a token stays with the server that it is for.
-    func send(_ request: HTTPRequest, trustedCertificates: String? = nil) throws(SourceFault) -> HTTPResponse {
+    func send(
+        _ request: HTTPRequest, to destination: Destination, _ egress: Egress
+    ) throws(SourceFault) -> HTTPResponse {
         var request = request
         request.timeout = Self.timeout
         do {
-            return try HTTPClient(trustedCertificates: trustedCertificates).send(request, isCancelled: isStopping)
+            return try HTTPClient(to: destination, egress: egress).send(request, isCancelled: isStopping)
         } catch {
             throw SourceFault("\(error)")
         }
@@ -63,12 +68,13 @@ struct SourceClient: Sendable {
     }
 
     private func get(
-        _ url: String, _ headers: [(name: String, value: String)], _ limit: Int
+        _ destination: Destination, _ url: String, _ egress: Egress, _ headers: [(name: String, value: String)],
+        _ limit: Int
     ) throws(SourceFault) -> HTTPResponse {
         var request = HTTPRequest("GET", url)
         request.headers = headers
         request.maximumResponse = limit
-        let response = try send(request)
+        let response = try send(request, to: destination, egress)
         switch response.status {
         case 200, 304:
             return response

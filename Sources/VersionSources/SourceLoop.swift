@@ -226,7 +226,7 @@ package struct SourceLoop {
         case .appStoreConnect(let source, let machine): machine.next(at: now).map { .connect($0, source) }
         case .file(_, let machine): .wait(until: machine.due(at: now))
         case .url(let source, let schedule, let validators):
-            schedule.next(.document(source.url, since: validators), at: now)
+            schedule.next(.document(source, since: validators), at: now)
         case .googlePlay(let source, let machine):
             machine.next(at: now).map { question in
                 switch question {

@@ -41,7 +41,7 @@ package struct SourceProbe: Sendable {
         case .launchGateFile(let path):
             return Self.text(try LaunchGateReading(questions.file(path)))
         case .launchGateURL(let source):
-            guard case .body(let bytes, _) = try questions.document(source.url, since: .init()) else {
+            guard case .body(let bytes, _) = try questions.document(source, since: .init()) else {
                 throw SourceFault("HTTP 304 to a question that was not conditional")
             }
             return Self.text(try LaunchGateReading(bytes))

@@ -5,7 +5,7 @@ import Signing
 enum SourceQuestion: Hashable, Sendable {
     case lookup(LookupKey, AppStoreSource)
     case connect(AppStoreConnectMachine.Question, AppStoreConnectSource)
-    case document(String, since: SourceDocument.Validators)
+    case document(LaunchGateURLSource, since: SourceDocument.Validators)
     case releases(GooglePlaySource)
     case rollouts(GooglePlaySource)
     case discard(edit: String, GooglePlaySource)
@@ -49,8 +49,8 @@ extension SourceQuestions {
         case .connect(let question, let source):
             let said = connect(question, source)
             return .connect(said.answer, rate: said.rate)
-        case .document(let url, let validators):
-            return .document(Result { () throws(SourceFault) in try document(url, since: validators) })
+        case .document(let source, let validators):
+            return .document(Result { () throws(SourceFault) in try document(source, since: validators) })
         case .releases(let source): return .releases(releases(of: source))
         case .rollouts(let source):
             let read = rollouts(of: source)

@@ -12,7 +12,9 @@ package protocol SourceQuestions: Sendable {
     ) -> (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?)
 
     /// A LaunchGate file on a web server.
-    func document(_ url: String, since validators: SourceDocument.Validators) throws(SourceFault) -> SourceDocument
+    func document(
+        _ source: LaunchGateURLSource, since validators: SourceDocument.Validators
+    ) throws(SourceFault) -> SourceDocument
 
     /// A LaunchGate file on the disk.
     func file(_ path: String) throws(SourceFault) -> [UInt8]

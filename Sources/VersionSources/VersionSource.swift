@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
 package import RelayEngine
 package import RelayStore
 
@@ -19,6 +20,36 @@ package struct VersionSource: Hashable, Sendable {
             case .appStoreConnect: .appStoreConnect
             case .googlePlay: .googlePlay
             case .launchGateFile, .launchGateURL: nil
+            }
+        }
+
+        /// The way to it, and what is asked there; nil where nothing is dialled.
+        package var dialled: (url: String, egress: Egress)? {
+            switch self {
+            case .appStore(let source): (source.server, source.egress)
+            case .appStoreConnect(let source): (source.server, source.egress)
+            case .googlePlay(let source): (source.server, source.egress)
+            case .launchGateURL(let source): (source.url, source.egress)
+            case .launchGateFile: nil
+            }
+        }
+
+        /// By this way; a file needs none.
+        package func by(_ egress: Egress) -> Self {
+            switch self {
+            case .appStore(var source):
+                source.egress = egress
+                return .appStore(source)
+            case .appStoreConnect(var source):
+                source.egress = egress
+                return .appStoreConnect(source)
+            case .googlePlay(var source):
+                source.egress = egress
+                return .googlePlay(source)
+            case .launchGateURL(var source):
+                source.egress = egress
+                return .launchGateURL(source)
+            case .launchGateFile: return self
             }
         }
 
@@ -68,16 +99,19 @@ package struct AppStoreSource: PacedSource, Hashable {
     package var every: Duration
     /// Default Apple's; one of the owner's own for tests.
     package var server: String
+    /// The way to it. The configuration names the place of a proxy's password only; direct until that was read.
+    package var egress: Egress
 
     package init(
         trackID: Int64?, bundleID: String?, country: String? = nil, every: Duration = .seconds(900),
-        server: String = AppStoreSource.apple
+        server: String = AppStoreSource.apple, egress: Egress = .direct
     ) {
         self.trackID = trackID
         self.bundleID = bundleID
         self.country = country
         self.every = every
         self.server = server
+        self.egress = egress
     }
 
     /// Between two questions: what Apple's limit asks for; none for a server of one's own.
@@ -113,9 +147,12 @@ package struct LaunchGateURLSource: Hashable, Sendable {
     package var url: String
     /// Default 5 minutes.
     package var every: Duration
+    /// The way to it. The configuration names the place of a proxy's password only; direct until that was read.
+    package var egress: Egress
 
-    package init(url: String, every: Duration = .seconds(300)) {
+    package init(url: String, every: Duration = .seconds(300), egress: Egress = .direct) {
         self.url = url
         self.every = every
+        self.egress = egress
     }
 }

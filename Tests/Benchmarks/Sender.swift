@@ -59,8 +59,8 @@ struct Sender {
     func run() throws -> Result {
         let inbox = Inbox()
         let lane = try Lane(name: Self.laneName)
-        var configuration = PoolConfiguration(origin: origin)
-        configuration.dialer.trustedCertificates = trustedCertificates
+        var configuration = PoolConfiguration(.apns, egress: .direct, origin: origin)
+        configuration.dialer.egress.trustedCertificates = trustedCertificates
         configuration.maximumConnections = 1
         configuration.connection.maximumStreams = streams
         let provider = Self.provider(key: key)

@@ -79,7 +79,7 @@ struct NotifyConfigurationTests {
         #expect(configuration.notify.map(\.format) == [.json, .json, .slack])
         #expect(configuration.notify[2].secret == nil)
         #expect(configuration.notify[0].events == [.completed])
-        #expect(configuration.notify[0].trustedCertificates == "/ca.pem")
+        #expect(configuration.notify[0].egress.trustedCertificates == "/ca.pem")
         #expect(configuration.notify[1].events == EventType.usual)
         #expect(configuration.notify[1].secret == .environment("S"))
     }

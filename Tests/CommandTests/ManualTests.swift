@@ -119,7 +119,7 @@ import WireFormat
         }
         same.apns?.credentials = .keys(teamID: team, key, sandbox: nil)
         #expect(same.sources.count == 4)
-        (same.sources, same.sourceKeys) = ([], [:])
+        (same.sources, same.sourceKeys, same.sourceEgress) = ([], [:], [])
         // An example too: without a rate there is no ramp, without waves nothing between them.
         #expect(same.pace.pace?.rampUp != nil && same.pace.waves?.count == 3)
         #expect(same.pace.waveRules?.failedShare == 0.05)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -49,7 +50,7 @@ import WireFormat
         #expect(apns.server == ServerAddress(host: "127.0.0.1", port: 2197))
         #expect(apns.sandboxServer == apns.server)
         #expect(!apns.triesOtherEnvironment)
-        #expect(apns.trustedCertificates == "/ca.pem")
+        #expect(apns.egress.trustedCertificates == "/ca.pem")
     }
 
     @Test func `The other environment is tried where two servers are`() throws {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import RelayEngine
 import RelayStore
@@ -39,7 +40,9 @@ import WireFormat
         var expected = FCMConfiguration(serviceAccount: .credential("a"))
         expected.project = "example-project"
         expected.server = ServerAddress(host: "127.0.0.1", port: 2198)
-        (expected.trustedCertificates, expected.proxy, expected.connections) = ("/ca.pem", "http://p:1", 4)
+        expected.egress.trustedCertificates = "/ca.pem"
+        expected.egress.proxy = .address(try ProxyServer("http://p:1", key: "elsewhere"))
+        expected.connections = 4
         (expected.quotaPerMinute, expected.avoidsQuarterHours) = (1200, false)
         (expected.packageName, expected.showsNotification) = ("com.example.app", true)
         expected.analyticsLabel = AnalyticsLabel("upgrade-{campaign}")

@@ -45,8 +45,9 @@ import WireFormat
                         packageName: "com.example.other", track: "wear:production",
                         namePattern: try TagPattern(#"^Release (\d+)$"#),
                         minimumOSPattern: try TagPattern(#"API (\d+)"#), every: .seconds(1),
-                        server: "https://127.0.0.1:1", trustedCertificates: "/ca.pem"))
+                        server: "https://127.0.0.1:1"))
             ])
+        #expect(app.sourceEgress.map(\.trustedCertificates) == ["/ca.pem"])
         #expect(app.gateRules.minimumFraction == 0.2 && app.gateRules.countries == .ignore)
     }
 

@@ -31,8 +31,9 @@ import WireFormat
                 .appStoreConnect(
                     AppStoreConnectSource(
                         appID: 1_173_193_999, key: AppStoreConnectKey(issuerID: Self.issuer, keyID: "2X9R4HXF34"),
-                        every: .seconds(1), server: "https://127.0.0.1:8443", trustedCertificates: "/ca.pem"))
+                        every: .seconds(1), server: "https://127.0.0.1:8443"))
             ])
+        #expect(app.sourceEgress.map(\.trustedCertificates) == ["/ca.pem"])
         #expect(app.sourceKeys == [.appStoreConnect: .file("/k.p8")])
         #expect(app.isGated)
         let few = Self.connect("appId: 1, keyId: \"2X9R4HXF34\", key: { environment: \"KEY\" }")

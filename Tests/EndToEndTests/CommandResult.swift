@@ -19,11 +19,12 @@ struct CommandResult {
     }
 
     static func of(
-        _ arguments: [String], program: URL? = nil, input: String? = nil
+        _ arguments: [String], program: URL? = nil, input: String? = nil, environment: [String: String] = [:]
     ) throws -> CommandResult {
         let process = Process()
         process.executableURL = try program ?? binary()
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         let errors = Pipe()
         let stdin = Pipe()

@@ -3,6 +3,7 @@ import CurlTransport
 import Foundation
 import OwnThread
 import Signing
+import TestPeers
 import Testing
 
 @testable import PushSimulator

@@ -2,6 +2,7 @@
 import CurlTransport
 import Foundation
 import OwnThread
+import TestPeers
 import Testing
 
 /// The open paths of the real daemon: the check at login and the LaunchGate document.

@@ -4,6 +4,7 @@ import Foundation
 import HookReceiver
 import OwnThread
 import Signing
+import TestPeers
 import Testing
 
 @testable import PushSimulator

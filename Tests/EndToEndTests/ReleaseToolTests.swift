@@ -4,6 +4,7 @@ import Foundation
 import OwnThread
 import PushSimulator
 import Signing
+import TestPeers
 import Testing
 import WireFormat
 

@@ -3,6 +3,7 @@ import CurlTransport
 import Foundation
 import OwnThread
 import PushSimulator
+import TestPeers
 import Testing
 
 /// The daemon as a service: what it tells its manager, and what it takes from it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import PushProviders
 import RelayEngine
@@ -31,8 +32,9 @@ final class DispatcherBench {
         let time = Box(start)
         box = time
         var route = bench.route(
-            PoolConfiguration(origin: Origin(host: "production")),
-            sandbox: PoolConfiguration(origin: Origin(host: "sandbox")), timeToLive: .seconds(86_400))
+            PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "production")),
+            sandbox: PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "sandbox")),
+            timeToLive: .seconds(86_400))
         change(&route)
         bench.draft.set(route)
         routes =

@@ -222,7 +222,7 @@ final class FCMBench: Sendable {
             return FCMTokenSource(
                 account: try GoogleAccount(keyFile: file),
                 clock: { Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) },
-                exchange: FCMTokenSource.overHTTPS(trustedCertificates: simulator.trustedCertificatePath, proxy: nil),
+                exchange: FCMTokenSource.overHTTPS(Egress(trustedCertificates: simulator.trustedCertificatePath)),
                 onChange: { [weak self] in self?.fanOut?.poke() })
         }
         let (service, clock) = (service, clock)
@@ -244,8 +244,9 @@ final class FCMBench: Sendable {
         _ tokens: FCMTokenSource, quota: Int = 600_000_000, avoidsQuarterHours: Bool = false,
         connections: Int = 16
     ) -> AppRoute {
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator?.port ?? peer.port))
-        pool.dialer.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
+        var pool = PoolConfiguration(
+            .apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: simulator?.port ?? peer.port))
+        pool.dialer.egress.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
         pool.connection.maximumStreams = 100
         pool.maximumConnections = connections
         return AppRoute(

@@ -36,8 +36,8 @@ import UpgradeRules
 
     private func fanOut(_ simulator: PushSimulator, _ bench: FanOutBench? = nil) throws -> FanOut {
         let bench = bench ?? self.bench
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: simulator.port))
+        pool.dialer.egress.trustedCertificates = simulator.trustedCertificatePath
         return try bench.fanOut(pool, timeToLive: .seconds(3_600))
     }
 

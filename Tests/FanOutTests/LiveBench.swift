@@ -99,7 +99,8 @@ final class LiveBench {
         var sandbox = pool(sandbox ?? production)
         if let sandboxPlace {
             sandbox.origin = Origin(host: "127.0.0.1", port: sandboxPlace.port)
-            sandbox.dialer.trustedCertificates = bench.folder.appending(path: "sandbox/push-simulator-ca.pem").path
+            sandbox.dialer.egress.trustedCertificates =
+                bench.folder.appending(path: "sandbox/push-simulator-ca.pem").path
         }
         fanOut = try bench.fanOut(
             pool(production), sandbox: sandbox, timeToLive: .seconds(86_400),
@@ -114,8 +115,8 @@ final class LiveBench {
     }
 
     private func pool(_ simulator: PushSimulator) -> PoolConfiguration {
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: simulator.port))
+        pool.dialer.egress.trustedCertificates = simulator.trustedCertificatePath
         return pool
     }
 

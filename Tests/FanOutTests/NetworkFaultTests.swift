@@ -19,8 +19,8 @@ import Testing
         let identity = try TestIdentity()
         let peer = try ScriptedPeer(identity, fault.manner, script: fault.script)
         defer { peer.stop() }
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.dialer.trustedCertificates = identity.authorityPath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.dialer.egress.trustedCertificates = identity.authorityPath
         // On a busy machine one connection may be full for so long that another is rightly dialed beside it. What is looked at
         // here is whether it is replaced.
         pool.maximumConnections = 1
@@ -75,8 +75,8 @@ import Testing
             $0.headers[":path"] == "/3/device/\(token)" ? [.reset(code: 7)] : [.answer(200)]
         }
         defer { peer.stop() }
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.dialer.trustedCertificates = identity.authorityPath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.dialer.egress.trustedCertificates = identity.authorityPath
         try bench.register(1_200)
         let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
         defer { fanOut.stop(within: .zero) }
@@ -107,8 +107,8 @@ import Testing
             return [.raw(Frame.headers([(":status", String(status))], stream: $0.streamID)), .reset(code: 2)]
         }
         defer { peer.stop() }
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.dialer.trustedCertificates = identity.authorityPath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.dialer.egress.trustedCertificates = identity.authorityPath
         try bench.register(100)
         let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
         defer { fanOut.stop(within: .zero) }

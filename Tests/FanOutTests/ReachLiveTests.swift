@@ -126,8 +126,8 @@ import UpgradeRules
     @Test func whatWaitsForTheSandboxDoesNotSpin() throws {
         let bench = try FanOutBench(clockRuns: true)
         let nobody = try Loopback.ReservedPort()
-        var sandbox = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
-        sandbox.dialer.trustedCertificates = "/dev/null"
+        var sandbox = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: nobody.port))
+        sandbox.dialer.egress.trustedCertificates = "/dev/null"
         let version = try Version("1.0")
         try bench.store.register(
             (1...20).map {
@@ -163,8 +163,8 @@ import UpgradeRules
     }
 
     private func pool(_ peer: ScriptedPeer, _ identity: TestIdentity) -> PoolConfiguration {
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.dialer.trustedCertificates = identity.authorityPath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.dialer.egress.trustedCertificates = identity.authorityPath
         pool.maximumConnections = 1
         // However busy the machine is: the connection ends when the test says so.
         pool.requestTimeout = .seconds(600)

@@ -93,8 +93,8 @@ import Testing
             }
         }
         defer { peer.stop() }
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.dialer.trustedCertificates = identity.authorityPath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.dialer.egress.trustedCertificates = identity.authorityPath
         try bench.register(25)
         let fanOut = try bench.fanOut(pool, timeToLive: .seconds(30 * 86_400))
         defer { fanOut.stop(within: .zero) }

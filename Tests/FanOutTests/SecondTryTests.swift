@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import OwnThread
 import PushProviders
@@ -27,8 +28,8 @@ import Threading
     func secondTriesWaitAsFirstOnesDo(bar: Bar) throws {
         let bench = try FanOutBench()
         defer { bench.store.close() }
-        var route = bench.route(PoolConfiguration(origin: Origin(host: "production")))
-        route.sandbox = PoolConfiguration(origin: Origin(host: "sandbox"))
+        var route = bench.route(PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "production")))
+        route.sandbox = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "sandbox"))
         route.triesOtherEnvironment = true
         let lane = TestLane()
         let clock = bench.clock

@@ -54,8 +54,8 @@ final class StoreFaultBench {
         configuration.watchInterval = .milliseconds(2)
         configuration.storeRest = .milliseconds(3)
         change(&configuration)
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: simulator.port))
+        pool.dialer.egress.trustedCertificates = simulator.trustedCertificatePath
         return try bench.fanOut(pool, timeToLive: .seconds(3_600), configuration: configuration, onClock: onClock)
     }
 

@@ -12,8 +12,8 @@ import Testing
 /// One push to try the keys, by the real provider and transport.
 @Suite(.ownThread) struct TestPushTests {
     private func push(_ bench: FanOutBench, to simulator: PushSimulator, _ number: Int) -> TestPushResult {
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
-        pool.dialer.trustedCertificates = simulator.trustedCertificatePath
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: simulator.port))
+        pool.dialer.egress.trustedCertificates = simulator.trustedCertificatePath
         return TestPush(
             route: bench.route(pool), token: LiveBench.token(number), telephone: "13800138000",
             environment: .production,
@@ -69,8 +69,8 @@ import Testing
         let port = simulator.port
         let certificates = simulator.trustedCertificatePath
         simulator.stop()
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: port))
-        pool.dialer.trustedCertificates = certificates
+        var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: port))
+        pool.dialer.egress.trustedCertificates = certificates
         let result = TestPush(
             route: bench.route(pool), token: LiveBench.token(1), telephone: "", environment: .production, message: nil,
             downloadURL: "https://apps.apple.com/app/id1"

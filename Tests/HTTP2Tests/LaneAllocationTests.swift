@@ -43,8 +43,9 @@ struct LaneAllocationTests {
         defer { peer.stop() }
         let lane = try Lane(name: "test lane")
         defer { lane.stop(deadline: .zero) }
-        var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: peer.port))
-        configuration.dialer.trustedCertificates = identity.authorityPath
+        var configuration = PoolConfiguration(
+            .apns, egress: .direct, origin: Origin(host: "localhost", port: peer.port))
+        configuration.dialer.egress.trustedCertificates = identity.authorityPath
         configuration.maximumConnections = 1
         configuration.connection.maximumStreams = 200
         let meter = AllocationMeter()

@@ -109,8 +109,9 @@ struct LaneLifeTests {
             do {
                 let collector = Collector()
                 receiver = collector
-                var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: bench.peer.port))
-                configuration.dialer.trustedCertificates = bench.identity.authorityPath
+                var configuration = PoolConfiguration(
+                    .apns, egress: .direct, origin: Origin(host: "localhost", port: bench.peer.port))
+                configuration.dialer.egress.trustedCertificates = bench.identity.authorityPath
                 let pool = bench.lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
                 bench.lane.submit(Workbench.batch(1), to: pool)
                 #expect(try collector.batches()[0].count(of: 200) == 1)
@@ -130,8 +131,8 @@ struct LaneLifeTests {
         let port = nobody.port
         let lane = try Lane(name: "test")
         let collector = Collector()
-        var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: port))
-        configuration.dialer.trustedCertificates = identity.authorityPath
+        var configuration = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: port))
+        configuration.dialer.egress.trustedCertificates = identity.authorityPath
         let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
         let deadline = ContinuousClock.now + .seconds(60)
         var tag = 0
@@ -159,7 +160,8 @@ struct LaneLifeTests {
         let nobody = try Loopback.ReservedPort()
         let lane = try Lane(name: "test")
         let collector = Collector()
-        var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
+        var configuration = PoolConfiguration(
+            .apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: nobody.port))
         configuration.dialer.connectTimeout = .seconds(60)
         let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
         let other = Workbench.batch(3, tag: 1)
@@ -254,7 +256,7 @@ struct LaneLifeTests {
     ) throws {
         let bench = try Workbench(
             identity: identity, speaksHTTP2: speaksHTTP2,
-            configure: { if let authority { $0.dialer.trustedCertificates = authority } },
+            configure: { if let authority { $0.dialer.egress.trustedCertificates = authority } },
             script: { _ in [.answer(200)] })
         defer { bench.finish() }
         bench.send(1)

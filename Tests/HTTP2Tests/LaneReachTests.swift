@@ -58,13 +58,13 @@ struct LaneReachTests {
 
     @Test func aCertificateThatSignedItselfIsRefused() throws {
         let identity = try TestIdentity.selfSigned()
-        try expectRefusal(["certificate"], identity: identity) { $0.dialer.trustedCertificates = nil }
+        try expectRefusal(["certificate"], identity: identity) { $0.dialer.egress.trustedCertificates = nil }
         let stranger = try TestIdentity()
         try expectRefusal(["certificate"], identity: identity) {
-            $0.dialer.trustedCertificates = stranger.authorityPath
+            $0.dialer.egress.trustedCertificates = stranger.authorityPath
         }
         // Trusted on purpose, it works: that is how a server of one's own is named in `trustedCertificates`.
-        let trusted = try condition(identity: identity) { $0.dialer.trustedCertificates = identity.chainPath }
+        let trusted = try condition(identity: identity) { $0.dialer.egress.trustedCertificates = identity.chainPath }
         #expect(trusted.condition == .connected)
     }
 
@@ -94,6 +94,10 @@ struct LaneReachTests {
 
     // MARK: Proxies
 
+    private static func server(_ port: UInt16) -> ProxyServer? {
+        try? ProxyServer("http://127.0.0.1:\(port)", key: "egress.proxy")
+    }
+
     @Test(arguments: ["127.0.0.1", "::1"])
     func aProxyIsGoneThrough(address: String) throws {
         let proxy = try ConnectProxy()
@@ -101,7 +105,7 @@ struct LaneReachTests {
         var manner = PeerManner()
         manner.address = address
         let (condition, requests) = try condition(manner, host: address) {
-            $0.dialer.proxy = "http://127.0.0.1:\(proxy.port)"
+            $0.dialer.egress.proxy = Self.server(proxy.port)
         }
         #expect(condition == .connected && requests == 1)
         let lines = proxy.state.now.requests
@@ -114,18 +118,18 @@ struct LaneReachTests {
         // Where only the proxy has a resolver.
         let proxy = try ConnectProxy()
         defer { proxy.stop() }
-        try expectRefusal(["502"], host: "push.relay.invalid") { $0.dialer.proxy = "http://127.0.0.1:\(proxy.port)" }
+        try expectRefusal(["502"], host: "push.relay.invalid") { $0.dialer.egress.proxy = Self.server(proxy.port) }
         #expect(proxy.state.now.requests.first?.contains("push.relay.invalid:") == true)
     }
 
     @Test func aProxyThatRefusesIsNamed() throws {
         let proxy = try ConnectProxy(refusal: "407 Proxy Authentication Required")
         defer { proxy.stop() }
-        try expectRefusal(["407"]) { $0.dialer.proxy = "http://127.0.0.1:\(proxy.port)" }
+        try expectRefusal(["407"]) { $0.dialer.egress.proxy = Self.server(proxy.port) }
     }
 
     @Test func aProxyThatIsNotThereIsNamed() throws {
         let nobody = try Loopback.ReservedPort()
-        try expectRefusal(["127.0.0.1", "\(nobody.port)"]) { $0.dialer.proxy = "http://127.0.0.1:\(nobody.port)" }
+        try expectRefusal(["127.0.0.1", "\(nobody.port)"]) { $0.dialer.egress.proxy = Self.server(nobody.port) }
     }
 }

@@ -143,8 +143,9 @@ struct LaneTests {
     @Test func severalPoolsShareALaneButNoConnection() throws {
         let bench = try Workbench { _ in [.answer(200)] }
         defer { bench.finish() }
-        var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: bench.peer.port))
-        configuration.dialer.trustedCertificates = bench.identity.authorityPath
+        var configuration = PoolConfiguration(
+            .apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: bench.peer.port))
+        configuration.dialer.egress.trustedCertificates = bench.identity.authorityPath
         let other = bench.lane.addPool(configuration, judge: FixedJudge(), receiver: bench.collector)
         bench.send(10, tag: 1)
         bench.lane.submit(Workbench.batch(10, from: 100, tag: 2), to: other)

@@ -76,8 +76,8 @@ struct Workbench {
         self.identity = identity
         peer = try ScriptedPeer(identity, manner, script: script)
         lane = try Lane(name: "test lane")
-        var configuration = PoolConfiguration(origin: Origin(host: host, port: peer.port))
-        configuration.dialer.trustedCertificates = identity.authorityPath
+        var configuration = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: host, port: peer.port))
+        configuration.dialer.egress.trustedCertificates = identity.authorityPath
         // At a time, so that tests can count them; those about more say so.
         configuration.maximumConnections = 1
         // A peer's thread may wait for its turn on a busy machine; no test here is about this time.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import FaultInjection
 import Foundation
 import HookReceiver
@@ -65,8 +66,9 @@ struct NotifierLiveTests {
             -> NotificationTarget
         {
             NotificationTarget(
-                receiver: NotificationReceiver(url: url, events: events), secret: try WebhookSecret(HookReceiver.secret)
-            )
+                receiver: NotificationReceiver(url: url, events: events),
+                secret: try WebhookSecret(HookReceiver.secret),
+                egress: .direct)
         }
 
         func announce(_ required: String) throws -> CampaignKey {
@@ -247,7 +249,7 @@ struct NotifierLiveTests {
         defer { notifier.stop() }
         let targets = try [receiver, stranger].map { peer in
             var target = try bench.target(peer.url)
-            target.trustedCertificates = identity.authorityPath
+            target.egress.trustedCertificates = identity.authorityPath
             return target
         }
         try notifier.start(targets)

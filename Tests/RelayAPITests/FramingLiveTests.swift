@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import OwnThread
 import RelayStore
+import TestPeers
 import Testing
 import WireFormat
 

@@ -8,6 +8,7 @@ import RelayEngine
 import RelayStore
 import StoreConformance
 import Synchronization
+import TestPeers
 import Testing
 import UpgradeRules
 import VersionSources

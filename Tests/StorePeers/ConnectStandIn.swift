@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 package import Signing
 import Synchronization
-import TestPeers
+package import TestPeers
 import Threading
 import WireFormat
 
@@ -48,14 +48,20 @@ package final class ConnectStandIn: Sendable {
         init(_ state: State) { self.state = Mutex(state) }
     }
 
-    package init(keys: [String: ES256PublicKey], answer: @escaping @Sendable (_ target: String) -> Answer) throws {
-        let identity = try TestIdentity()
+    /// - Parameters:
+    ///   - identity: default one of its own.
+    ///   - host: what it is called.
+    package init(
+        keys: [String: ES256PublicKey], identity: TestIdentity? = nil, host: String = "127.0.0.1",
+        answer: @escaping @Sendable (_ target: String) -> Answer
+    ) throws {
+        let identity = try identity ?? TestIdentity()
         let secure = try ServerSocket.Identity(identity)
         let (listener, port) = try Loopback.listen()
         let shared = Shared(State(keys: keys, answer: answer))
         (self.listener, self.shared) = (listener, shared)
         authority = identity.authorityPath
-        address = "https://127.0.0.1:\(port)"
+        address = "https://\(host):\(port)"
         thread = try NativeThread(name: "connect") {
             // A client that has had enough closes: that is an error of this thread's write, and no end of the process.
             var signals = sigset_t()

@@ -43,6 +43,7 @@ package final class PlayStandIn: Sendable {
 
     package let port: UInt16
     package let identity: TestIdentity
+    private let tokenHost: String
     private let listener: Int32
     private let thread: NativeThread
     private let box: Box
@@ -52,9 +53,15 @@ package final class PlayStandIn: Sendable {
         let isStopping = Atomic(false)
     }
 
-    /// - Parameter news: called after each answer.
-    package init(news: @escaping @Sendable () -> Void = {}) throws {
-        let identity = try TestIdentity()
+    /// - Parameters:
+    ///   - identity: default one of its own.
+    ///   - host: what its token endpoint is called.
+    ///   - news: called after each answer.
+    package init(
+        identity: TestIdentity? = nil, host: String = "127.0.0.1", news: @escaping @Sendable () -> Void = {}
+    ) throws {
+        let identity = try identity ?? TestIdentity()
+        tokenHost = host
         let secure = try ServerSocket.Identity(identity)
         let key = try Self.key.get()
         let (listener, port) = try Loopback.listen()
@@ -68,7 +75,7 @@ package final class PlayStandIn: Sendable {
                     return
                 }
                 guard let socket = ServerSocket(socket, secure), let request = Request(socket) else { continue }
-                let answer = box.state.withLock { Self.answer(request, key, "https://127.0.0.1:\(port)/token", &$0) }
+                let answer = box.state.withLock { Self.answer(request, key, "https://\(host):\(port)/token", &$0) }
                 var head =
                     "HTTP/1.1 \(answer.status)\r\nContent-Length: \(answer.body.utf8.count)\r\nConnection: close\r\n"
                 for header in answer.headers { head += header + "\r\n" }
@@ -98,7 +105,7 @@ package final class PlayStandIn: Sendable {
             "type": .string("service_account"), "project_id": .string("example-project"),
             "private_key_id": .string(keyID),
             "private_key": .string(pem), "client_email": .string(Self.email),
-            "token_uri": .string("https://127.0.0.1:\(port)/token"),
+            "token_uri": .string("https://\(tokenHost):\(port)/token"),
         ]
         return file.bytes()
     }

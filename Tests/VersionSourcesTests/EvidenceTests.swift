@@ -39,7 +39,7 @@ import UpgradeRules
         }
 
         func document(
-            _ url: String, since validators: SourceDocument.Validators
+            _: LaunchGateURLSource, since validators: SourceDocument.Validators
         ) throws(SourceFault) -> SourceDocument { throw SourceFault("nobody there") }
 
         func file(_ path: String) throws(SourceFault) -> [UInt8] { throw SourceFault("no file") }

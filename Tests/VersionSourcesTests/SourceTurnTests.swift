@@ -41,9 +41,9 @@ import UpgradeRules
         }
 
         func document(
-            _ url: String, since validators: SourceDocument.Validators
+            _ source: LaunchGateURLSource, since validators: SourceDocument.Validators
         ) throws(SourceFault) -> SourceDocument {
-            heard("\(url) \(validators.etag ?? "")")
+            heard("\(source.url) \(validators.etag ?? "")")
             let text = SourceBench.document(required: "3.0")
             return validators.etag == "a"
                 ? .unchanged : .body(Array(text.utf8), validators: SourceDocument.Validators(etag: "a"))

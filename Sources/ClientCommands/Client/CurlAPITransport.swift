@@ -23,7 +23,7 @@ package struct CurlAPITransport: APITransport {
     }
 
     package init(url: String, token: String?, trustedCertificates: String? = nil) {
-        client = HTTPClient(trustedCertificates: trustedCertificates)
+        client = HTTPClient(to: .relay, egress: Egress(trustedCertificates: trustedCertificates))
         base = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.token = token
         hint = "is the daemon running, and does it listen at \(url)?"
@@ -86,7 +86,6 @@ package struct CurlAPITransport: APITransport {
     private func failure(_ error: TransportError) -> CommandFailure {
         switch error.code {
         case .cannotConnect, .broken, .timedOut, .notTrusted:
-            // Of a unix socket libcurl only says that it "failed to connect to relay port 80".
             CommandFailure(
                 .unreachable,
                 "the daemon is not reachable\(isSocket && error.code == .cannotConnect ? "" : ": \(error.reason)")",

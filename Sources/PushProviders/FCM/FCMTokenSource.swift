@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
+package import CurlTransport
 package import RelayEngine
 package import Signing
 import Synchronization
@@ -191,7 +191,7 @@ extension FCMTokenSource {
     }
 
     /// By libcurl.
-    package static func overHTTPS(trustedCertificates: String?, proxy: String?) -> Exchange {
+    package static func overHTTPS(_ egress: Egress) -> Exchange {
         { account, assertion, now in
             var request = HTTPRequest("POST", account.tokenURL)
             request.headers = [
@@ -201,7 +201,7 @@ extension FCMTokenSource {
             request.timeout = timeout
             request.maximumResponse = GoogleTokenAnswer.maximumSize
             do {
-                let response = try HTTPClient(trustedCertificates: trustedCertificates, proxy: proxy).send(request)
+                let response = try HTTPClient(to: .googleTokens, egress: egress).send(request)
                 return .answered(
                     GoogleTokenAnswer(status: response.status, body: response.body),
                     retryAfter: response["retry-after"].flatMap { RetryAfter.duration($0, at: now) })

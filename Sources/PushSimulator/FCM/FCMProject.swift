@@ -12,6 +12,8 @@ package struct FCMProject: Sendable {
     package var key: RS256PrivateKey
     /// Seconds that an access token lasts (PROTOCOLS 2.1).
     package var tokenLifetime: Int64 = 3600
+    /// Names under which clients reach the token endpoint, beside those of loopback. Default none.
+    package var otherHosts: [String] = []
 
     /// A new account with a new key. Throws `SigningError`.
     package init(projectID: String = "upgrade-relay-demo") throws {

@@ -28,7 +28,7 @@ final class FCMRules: ServiceRules {
     init(_ project: FCMProject, port: UInt16, address: String) {
         self.project = project
         path = Array("/v1/projects/\(project.projectID)/messages:send".utf8)
-        let hosts = [FCMProject.host(address), "127.0.0.1", "localhost", "[::1]"]
+        let hosts = [FCMProject.host(address), "127.0.0.1", "localhost", "[::1]"] + project.otherHosts
         // Google's own libraries name its endpoint, whatever the key file says (google-auth, service_account).
         let audiences =
             hosts.map { FCMProject.tokenURL(host: $0, port: port) } + ["https://oauth2.googleapis.com/token"]

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import CurlTransport
 import FanOut
+import HTTP2
 import Notifications
 import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Signing
 import Telemetry
 import Threading
 import UpgradeRules
@@ -42,7 +45,7 @@ extension OnlineCheck {
             && route.provider.identity == route.provider(for: .sandbox).identity
         return (isOneWorld ? [.production] : PushEnvironment.allCases).map { environment in
             let detail = isOneWorld ? nil : environment.name
-            return Question(field: field, detail: detail) { [clock] in
+            return Question(field: field, detail: detail, way: way(of: app, by: route, environment)) { [clock] in
                 let push = TestPush(
                     route: route, token: app.fcm == nil ? Self.noToken.apns : Self.noToken.fcm, telephone: "",
                     environment: environment, message: nil,
@@ -52,6 +55,15 @@ extension OnlineCheck {
                 return finding
             }
         }
+    }
+
+    /// To the push service; and to Google's token endpoint, where that is another one.
+    private func way(of app: AppConfiguration, by route: AppRoute, _ push: PushEnvironment) -> String {
+        let dialer = (push == .sandbox ? route.sandbox : route.production).dialer
+        let way = dialer.egress.way(to: dialer.host, port: dialer.port)
+        guard let account = try? app.fcm?.account(environment: environment).account else { return way }
+        let tokens = dialer.egress.way(to: account.tokenURL)
+        return tokens == way ? way : "\(way); for access tokens \(tokens)"
     }
 
     /// What the answer to a push to nobody proves.
@@ -100,7 +112,8 @@ extension OnlineCheck {
             let number = numbers[source.app, default: 0]
             numbers[source.app] = number + 1
             let field = "\(AppConfiguration.field(source.app)).sources[\(number)]"
-            let question = Question(field: field) {
+            let way = source.kind.dialled.map { $0.egress.way(to: $0.url) }
+            let question = Question(field: field, way: way) {
                 do throws(SourceFault) {
                     return OnlineFinding(field: field, result: .good, answer: try probe.read(source.kind))
                 } catch {
@@ -122,7 +135,7 @@ extension OnlineCheck {
 
     private func event(to target: NotificationTarget, _ field: String) -> Question {
         let host = NotifierFigures.label(target.receiver.url)
-        return Question(field: field, detail: host) { [clock] in
+        return Question(field: field, detail: host, way: target.egress.way(to: target.receiver.url)) { [clock] in
             let now = clock()
             let event = RelayEvent(
                 id: Hex.encode((0..<16).map { _ in .random(in: .min ... .max) }), type: .degraded, at: now,

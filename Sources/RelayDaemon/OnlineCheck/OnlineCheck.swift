@@ -17,6 +17,8 @@ struct OnlineCheck: Sendable {
     struct Question: Sendable {
         var field: String
         var detail: String?
+        /// By which way; nil where nothing is dialled.
+        var way: String?
         /// Blocks until the answer is there, for as long as the service likes.
         var ask: @Sendable () -> OnlineFinding
     }
@@ -46,7 +48,9 @@ struct OnlineCheck: Sendable {
             let isStarted = start {
                 for (number, question) in turn.questions.enumerated() {
                     if number > 0 { Pause.rest(turn.spacing) }
-                    board.note(answer(to: question), at: place, number)
+                    var finding = answer(to: question)
+                    finding.way = question.way
+                    board.note(finding, at: place, number)
                 }
                 underWay.leave()
             }

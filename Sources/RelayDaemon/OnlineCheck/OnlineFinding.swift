@@ -20,6 +20,8 @@ struct OnlineFinding: Sendable, Equatable {
     var answer: String
     /// nil where nothing is to be done.
     var remedy: String?
+    /// By which way it was asked: "directly", "by the proxy proxy.example:3128". nil where nothing was dialled.
+    var way: String?
 
     var place: String { field + (detail.map { ", \($0)" } ?? "") }
 
@@ -27,7 +29,7 @@ struct OnlineFinding: Sendable, Equatable {
         [
             "field": .string(field), "detail": detail.map(JSONValue.string) ?? .null,
             "result": .string(result.rawValue), "answer": .string(answer),
-            "remedy": remedy.map(JSONValue.string) ?? .null,
+            "remedy": remedy.map(JSONValue.string) ?? .null, "way": way.map(JSONValue.string) ?? .null,
         ]
     }
 }

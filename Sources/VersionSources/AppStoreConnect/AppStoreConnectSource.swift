@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
 
 /// One app in App Store Connect's API (PROTOCOLS 4.1).
 package struct AppStoreConnectSource: PacedSource, Hashable {
@@ -13,18 +14,18 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
     package var every: Duration
     /// Default Apple's; a stand-in for tests. Without a slash at the end.
     package var server: String
-    /// A PEM file of certificates to trust instead of the system's. Default the system's.
-    package var trustedCertificates: String?
+    /// The way to it. The configuration names the place of a proxy's password only; direct until that was read.
+    package var egress: Egress
 
     package init(
         appID: Int64, key: AppStoreConnectKey, every: Duration = .seconds(300),
-        server: String = AppStoreConnectSource.apple, trustedCertificates: String? = nil
+        server: String = AppStoreConnectSource.apple, egress: Egress = .direct
     ) {
         self.appID = appID
         self.key = key
         self.every = every
         self.server = server
-        self.trustedCertificates = trustedCertificates
+        self.egress = egress
     }
 
     private var isApple: Bool { server == Self.apple }

@@ -39,7 +39,7 @@ extension SourceClient {
         var request = HTTPRequest("GET", Self.address(question, source))
         request.headers = [("Accept", "application/json"), ("Authorization", "Bearer \(token)")]
         request.maximumResponse = AppStoreConnectAnswer.maximumSize
-        let response = try send(request, trustedCertificates: source.trustedCertificates)
+        let response = try send(request, to: .appStoreConnect, source.egress)
         rate = response["x-rate-limit"].flatMap(AppStoreConnectRate.init)
         switch (response.status, question) {
         case (200, .page): return .page(try AppStoreConnectAnswer.page(response.body, of: source))

@@ -47,7 +47,7 @@ struct GooglePlayClient {
     func discard(_ edit: String) -> Bool {
         var request = request("DELETE", source.editAddress(edit))
         request.timeout = Self.deletionTimeout
-        let http = HTTPClient(trustedCertificates: source.trustedCertificates)
+        let http = HTTPClient(to: .googlePlay, egress: source.egress)
         guard let response = try? http.send(request) else { return false }
         // Refused: it ended before, or with another edit (404, 400 editExpired, 409).
         return response.status < 500 && ![401, 403, 429].contains(response.status)
@@ -68,7 +68,7 @@ struct GooglePlayClient {
 
     private func send(_ method: String, _ address: String) throws(Refusal) -> HTTPResponse {
         do throws(SourceFault) {
-            return try client.send(request(method, address), trustedCertificates: source.trustedCertificates)
+            return try client.send(request(method, address), to: .googlePlay, source.egress)
         } catch {
             throw .fault(error)
         }

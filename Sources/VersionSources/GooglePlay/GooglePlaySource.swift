@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
 package import Signing
 
 /// One track of an app in Google Play, asked by the Google Play Developer API (PROTOCOLS 4.2).
@@ -18,15 +19,15 @@ package struct GooglePlaySource: Hashable, Sendable {
     package var every: Duration
     /// Default Google's; one of the owner's own for tests.
     package var server: String
-    /// A PEM file of certificates to trust instead of the system's.
-    package var trustedCertificates: String?
+    /// The way to Google. The configuration names the place of a proxy's password only; direct until that was read.
+    package var egress: Egress
     /// Whom Google sees. The configuration names the place of the key only; nil until that was read.
     package var account: GoogleAccount?
 
     package init(
         packageName: String, track: String = "production", namePattern: TagPattern = GooglePlaySource.namePattern,
         minimumOSPattern: TagPattern? = nil,
-        every: Duration = .seconds(600), server: String = GooglePlaySource.google, trustedCertificates: String? = nil,
+        every: Duration = .seconds(600), server: String = GooglePlaySource.google, egress: Egress = .direct,
         account: GoogleAccount? = nil
     ) {
         self.packageName = packageName
@@ -35,7 +36,7 @@ package struct GooglePlaySource: Hashable, Sendable {
         self.minimumOSPattern = minimumOSPattern
         self.every = every
         self.server = server
-        self.trustedCertificates = trustedCertificates
+        self.egress = egress
         self.account = account
     }
 

@@ -83,7 +83,7 @@ final class GoogleTokens: Sendable {
             ]
             request.body = GoogleAccount.tokenRequest(assertion)
             request.maximumResponse = GoogleTokenAnswer.maximumSize
-            response = try client.send(request, trustedCertificates: source.trustedCertificates)
+            response = try client.send(request, to: .googleTokens, source.egress)
         } catch {
             machine.failed(retryAfter: nil, at: client.clock())
             throw SourceFault("no access token: \(error)")

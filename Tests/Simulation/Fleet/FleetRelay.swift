@@ -63,7 +63,7 @@ final class FleetRelay: @unchecked Sendable {
         let mailbox = try Mailbox<FanOut.Event>()
         let tokenSources = TokenSources(
             fcm: FCMTokenSources(
-                exchange: { _, _ in
+                exchange: { _ in
                     { _, _, _ in .answered(.granted(token: "token", lifetime: .seconds(3600)), retryAfter: nil) }
                 }, start: { $0() }), keys: Secrets.keys)
         tokenSources.fcm.tell { mailbox.post(.poke) }

@@ -59,7 +59,7 @@ final class Relay: @unchecked Sendable {
         let (configuration, plan) = try settings.read()
         let mailbox = try Mailbox<FanOut.Event>()
         let tokenSources = TokenSources(
-            fcm: FCMTokenSources(exchange: { _, _ in { _, _, _ in world.grantsAccess() } }, start: { $0() }),
+            fcm: FCMTokenSources(exchange: { _ in { _, _, _ in world.grantsAccess() } }, start: { $0() }),
             keys: Secrets.keys)
         tokenSources.fcm.tell { mailbox.post(.poke) }
         let active = ActiveConfiguration.Shared(

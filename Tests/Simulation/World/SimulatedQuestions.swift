@@ -79,7 +79,9 @@ final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
 
     func discard(_ edit: String, of source: GooglePlaySource) -> Bool { true }
 
-    func document(_ url: String, since validators: SourceDocument.Validators) throws(SourceFault) -> SourceDocument {
+    func document(
+        _ source: LaunchGateURLSource, since validators: SourceDocument.Validators
+    ) throws(SourceFault) -> SourceDocument {
         throw Self.silence
     }
 

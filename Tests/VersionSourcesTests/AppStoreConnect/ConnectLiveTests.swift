@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import OwnThread
 import RelayEngine
 import RelayStore
@@ -202,7 +203,7 @@ struct ConnectLiveTests {
         let ground = try Ground([.init(version: "2.0")])
         defer { ground.stop() }
         var source = ground.source()
-        source.trustedCertificates = nil
+        source.egress.trustedCertificates = nil
         try ground.bench.start([.appStoreConnect(source)])
         ground.bench.wait("the fault is logged") { !$0.log.isEmpty }
         #expect(ground.bench.runner.faults()[ground.part] != nil)

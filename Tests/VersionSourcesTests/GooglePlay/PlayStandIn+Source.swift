@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import RelayEngine
 import Signing
 import StorePeers
@@ -14,7 +15,7 @@ extension PlayStandIn {
         .googlePlay(
             GooglePlaySource(
                 packageName: "com.example.app", every: every, server: "https://127.0.0.1:\(port)",
-                trustedCertificates: identity.authorityPath,
+                egress: Egress(trustedCertificates: identity.authorityPath),
                 account: try GoogleAccount(keyFile: accountFile(keyID: keyID, key: key))))
     }
 }

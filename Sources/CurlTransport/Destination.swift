@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A kind of server that is dialled. Every client says which, so that none is forgotten where the ways out are tried: a test goes
+/// through all of them, by each kind of proxy.
+package enum Destination: String, Sendable, CaseIterable {
+    case apns, fcm
+    /// Google's token endpoints: FCM's and Google Play's.
+    case googleTokens
+    case appStore, appStoreConnect, googlePlay, launchGate
+    /// A receiver of `notify`.
+    case receiver
+    /// A relay, by a command's `--url`.
+    case relay
+}

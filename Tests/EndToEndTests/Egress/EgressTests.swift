@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import OwnThread
+import TestPeers
+import Testing
+import WireFormat
+
+/// Everything that a relay dials, by each kind of proxy: real ones of Debian's, which alone can resolve the names, and servers whose
+/// certificates a private authority has signed. It goes through `Destination.allCases`: what is dialled from a later day on has no
+/// name and no stand-in here, and does not compile.
+@Suite(.timeLimit(.minutes(60)), .serialized, .ownThread) struct EgressTests {
+    private func expectAll(
+        _ stand: EgressStand, by proxy: RealProxy, saying way: String, environment: [String: String] = [:]
+    ) throws {
+        let (result, json) = try stand.check(environment: environment)
+        #expect(json["valid"]?.bool == true, "\(result)")
+        let findings = json["online"]?.array ?? []
+        // One for each part of the configuration; FCM's and Google Play's tokens are parts of theirs.
+        #expect(findings.count == 7)
+        for finding in findings {
+            #expect(finding["result"]?.string == "good", "\(finding)")
+            #expect(finding["way"]?.string == way, "\(finding)")
+        }
+        for destination in Destination.allCases {
+            for server in stand.servers(destination) {
+                #expect(proxy.targets.contains(server), "\(destination) was not reached by the proxy: \(proxy.log)")
+            }
+        }
+    }
+
+    @Test func everythingGoesByOneProxyThatResolvesTheNames() throws {
+        let stand = try EgressStand()
+        let squid = try RealProxy.squid(names: EgressStand.hosts)
+        try stand.configure(
+            egress:
+                #"{ proxy: "http://127.0.0.1:\#(squid.port)", trustedCertificates: "\#(stand.identity.authorityPath)" }"#
+        )
+        try expectAll(
+            stand, by: squid,
+            saying: "by the proxy 127.0.0.1:\(squid.port), trusting \(stand.identity.authorityPath) beside the system's"
+        )
+    }
+
+    @Test func eachAddressMayHaveItsOwn() throws {
+        let stand = try EgressStand()
+        let squid = try RealProxy.squid(names: EgressStand.hosts)
+        let nobody = try Loopback.ReservedPort()
+        try stand.configure(
+            egress: #"{ proxy: "http://127.0.0.1:\#(nobody.port)", noProxy: ["*"] }"#,
+            own: #"proxy: "http://127.0.0.1:\#(squid.port)", trustedCertificates: "\#(stand.identity.authorityPath)","#)
+        try expectAll(
+            stand, by: squid, saying: "by the proxy 127.0.0.1:\(squid.port), trusting \(stand.identity.authorityPath)")
+    }
+
+    @Test func aProxyThatIsReachedByTLSIsGoneThrough() throws {
+        let stand = try EgressStand()
+        let front = try TestIdentity()
+        let squid = try RealProxy.squid(names: EgressStand.hosts, identity: front)
+        // Both authorities in one file, as a company has them.
+        let both = try [front.authorityPath, stand.identity.authorityPath].map {
+            try String(contentsOfFile: $0, encoding: .utf8)
+        }
+        try stand.write("both.pem", Array(both.joined(separator: "\n").utf8))
+        try stand.configure(
+            egress: #"{ proxy: "https://localhost:\#(squid.port)", trustedCertificates: "\#(stand.path("both.pem"))" }"#
+        )
+        try expectAll(
+            stand, by: squid,
+            saying:
+                "by the proxy localhost:\(squid.port) (https), trusting \(stand.path("both.pem")) beside the system's")
+    }
+
+    private static let user = "relay"
+    private static let password = "S3cretW0rd"
+
+    @Test(arguments: [
+        "{ url: URL, user: \"relay\", password: { environment: \"PROXY_SECRET\" } }", "{ environment: \"PROXY_URL\" }",
+    ])
+    func aProxyThatWantsAUserGetsTheOneThatIsKeptElsewhere(proxy: String) throws {
+        let stand = try EgressStand()
+        let squid = try RealProxy.squid(names: EgressStand.hosts)
+        let tiny = try RealProxy.tinyproxy(user: Self.user, password: Self.password, before: squid)
+        let authority = stand.identity.authorityPath
+        let url = "http://127.0.0.1:\(tiny.port)"
+        try stand.configure(
+            egress:
+                #"{ proxy: \#(proxy.replacing("URL,", with: "\"\(url)\",")), trustedCertificates: "\#(authority)" }"#)
+        try expectAll(
+            stand, by: squid, saying: "by the proxy 127.0.0.1:\(tiny.port), trusting \(authority) beside the system's",
+            environment: [
+                "PROXY_SECRET": Self.password,
+                "PROXY_URL": "http://\(Self.user):\(Self.password)@127.0.0.1:\(tiny.port)",
+            ])
+    }
+
+    @Test func aWrongPasswordIsSaidToBeOneAndIsNotRepeated() throws {
+        let stand = try EgressStand()
+        let squid = try RealProxy.squid(names: EgressStand.hosts)
+        let tiny = try RealProxy.tinyproxy(user: Self.user, password: Self.password, before: squid)
+        try stand.configure(
+            egress:
+                #"{ proxy: { url: "http://127.0.0.1:\#(tiny.port)", user: "relay", password: { environment: "PROXY_SECRET" } } }"#
+        )
+        let (result, json) = try stand.check(environment: ["PROXY_SECRET": "another-word"])
+        #expect(result.status == 1)
+        let findings = json["online"]?.array ?? []
+        #expect(findings.count == 7)
+        for finding in findings {
+            #expect(finding["result"]?.string == "failed")
+            let answer = (finding["answer"]?.string ?? "") + " " + (finding["remedy"]?.string ?? "")
+            #expect(answer.contains("does not take the user and the password of egress.proxy"), "\(answer)")
+        }
+        #expect(!(result.output + result.errors).contains("another-word"))
+        #expect(squid.targets.isEmpty)
+    }
+
+    @Test func whatTheEnvironmentNamesIsNotUsedAndIsNamed() throws {
+        let stand = try EgressStand()
+        let squid = try RealProxy.squid(names: EgressStand.hosts)
+        try stand.configure(
+            egress:
+                #"{ proxy: "http://127.0.0.1:\#(squid.port)", trustedCertificates: "\#(stand.identity.authorityPath)" }"#
+        )
+        let nobody = try Loopback.ReservedPort()
+        let environment = [
+            "HTTPS_PROXY": "http://secret:word@127.0.0.1:\(nobody.port)", "no_proxy": "*", "SSL_CERT_FILE": "/dev/null",
+        ]
+        let (result, json) = try stand.check(environment: environment)
+        #expect(result.status == 0)
+        let warnings = (json["warnings"]?.array ?? []).map {
+            "\($0["field"]?.string ?? ""): \($0["reason"]?.string ?? "")"
+        }
+        for (name, key) in [
+            ("HTTPS_PROXY", "proxy"), ("no_proxy", "noProxy"), ("SSL_CERT_FILE", "trustedCertificates"),
+        ] {
+            #expect(
+                warnings.contains { $0.hasPrefix("egress.\(key): the environment's \(name) is set") }, "\(warnings)")
+        }
+        #expect(!result.output.contains("secret"))
+        #expect(Set(EgressStand.hosts).isSubset(of: squid.targets.map { String($0.prefix { $0 != ":" }) }))
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import TestPeers
+
+/// A real proxy of Debian's on loopback, as one process with a folder of its own.
+final class RealProxy {
+    let port: UInt16
+    private let folder: URL
+    private let process = Process()
+    /// It ends with what holds the other end of this.
+    private let lifeline = Pipe()
+
+    /// squid, which alone knows some names.
+    ///
+    /// - Parameters:
+    ///   - names: that lead to loopback.
+    ///   - identity: what it speaks TLS with to those that ask it; nil: they ask in clear.
+    static func squid(names: [String], identity: TestIdentity? = nil) throws -> RealProxy {
+        try RealProxy("/usr/sbin/squid") { folder, port in
+            try Data((["127.0.0.1"] + names).joined(separator: " ").utf8).write(to: folder.appending(path: "hosts"))
+            var listen = "http_port 127.0.0.1:\(port)"
+            if let identity {
+                // It reads them as its own user.
+                for (name, path) in [("chain.pem", identity.chainPath), ("key.pem", identity.keyPath)] {
+                    let copy = folder.appending(path: name).path
+                    try FileManager.default.copyItem(atPath: path, toPath: copy)
+                    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy)
+                }
+                listen = "https_port 127.0.0.1:\(port) tls-cert=\(folder.path)/chain.pem tls-key=\(folder.path)/key.pem"
+            }
+            let text = """
+                \(listen)
+                pid_filename none
+                hosts_file \(folder.path)/hosts
+                dns_nameservers 127.0.0.1
+                access_log stdio:\(folder.path)/access.log
+                cache_log \(folder.path)/cache.log
+                cache deny all
+                cache_mem 0 MB
+                coredump_dir \(folder.path)
+                http_access allow all
+                pinger_enable off
+                shutdown_lifetime 0 seconds
+                visible_hostname squid.relay.test
+                """
+            try Data(text.utf8).write(to: folder.appending(path: "squid.conf"))
+            return ["-N", "-f", "\(folder.path)/squid.conf"]
+        }
+    }
+
+    /// tinyproxy, which wants a user and a password, and knows no name itself: another proxy does.
+    static func tinyproxy(user: String, password: String, before other: RealProxy) throws -> RealProxy {
+        try RealProxy("/usr/bin/tinyproxy") { folder, port in
+            let text = """
+                Port \(port)
+                Listen 127.0.0.1
+                Timeout 60
+                Allow 127.0.0.1
+                LogFile "\(folder.path)/access.log"
+                LogLevel Connect
+                BasicAuth \(user) \(password)
+                Upstream http 127.0.0.1:\(other.port)
+                """
+            try Data(text.utf8).write(to: folder.appending(path: "tinyproxy.conf"))
+            return ["-d", "-c", "\(folder.path)/tinyproxy.conf"]
+        }
+    }
+
+    private init(_ binary: String, _ arguments: (URL, UInt16) throws -> [String]) throws {
+        guard FileManager.default.isExecutableFile(atPath: binary) else {
+            throw Unexpected("there is no \(binary); \"make test\" installs it")
+        }
+        folder = FileManager.default.temporaryDirectory.appending(path: "egress-\(UUID().uuidString.prefix(8))")
+        // As root, squid works as another user.
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        port = try Loopback.ReservedPort().port
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments =
+            ["-c", #""$0" "$@" & read -r end; kill -9 $!"#, binary] + (try arguments(folder, port))
+        process.standardInput = lifeline
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let deadline = ContinuousClock.now + .seconds(60) * Patience.factor
+        while true {
+            if let socket = try? Loopback.connect("127.0.0.1", port: port) {
+                close(socket)
+                return
+            }
+            guard ContinuousClock.now < deadline else { throw Unexpected("\(binary) does not listen") }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
+    deinit {
+        try? lifeline.fileHandleForWriting.close()
+        if process.isRunning { process.waitUntilExit() }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// What it has written down of those that asked it.
+    var log: String {
+        (try? String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)) ?? ""
+    }
+
+    /// The servers that it was asked to connect to: "apns.relay.test:443".
+    var targets: Set<String> {
+        Set(log.matches(of: #/CONNECT ([^ ]+:\d+)/#).map { String($0.output.1) })
+    }
+}

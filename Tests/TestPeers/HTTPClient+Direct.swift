@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
+
+extension HTTPClient {
+    /// To what a test has started on this machine.
+    package init(trustedCertificates: String? = nil) {
+        self.init(to: .relay, egress: Egress(trustedCertificates: trustedCertificates))
+    }
+}
