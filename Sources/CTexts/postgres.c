@@ -23,6 +23,8 @@ static const char steps[] = {
 #embed "postgres/29-audit.sql"
     , 0,
 #embed "postgres/30-nodes.sql"
+    , 0,
+#embed "postgres/31-strangers.sql"
     , 0
 };
 

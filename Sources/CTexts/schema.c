@@ -63,6 +63,8 @@ static const char steps[] = {
 #embed "schema/29-audit.sql"
     , 0,
 #embed "schema/30-nodes.sql"
+    , 0,
+#embed "schema/31-strangers.sql"
     , 0
 };
 

@@ -106,7 +106,8 @@ extension RelayConfiguration {
         // What it says is looked at when it is connected to, by libpq: the text may hold a password.
         var postgres = PostgresConfiguration(url: reader.string("url") ?? "")
         if reader.raw("url") == nil {
-            reader.fault("url", "missing; where the database is, such as \"postgresql://relay@db1/relay\"")
+            reader.fault(
+                "url", "missing; where the database is, such as \"postgresql://relay@db1/relay?sslmode=verify-full\"")
         }
         postgres.password = reader.optionalSecret("password")
         postgres.schema = reader.string("schema", default: postgres.schema) { name in

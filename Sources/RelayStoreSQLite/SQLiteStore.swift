@@ -32,6 +32,8 @@ package final class SQLiteStore: SQLStore {
     let files: StoreFiles
     /// nil where each commit copies the log.
     let checkpoints: Checkpoints?
+    /// Those that it was opened with.
+    private let tables: [SQL]
 
     /// Opens the store, creates it (mode 0600) where there is none, and brings it to the newest schema.
     ///
@@ -59,6 +61,9 @@ package final class SQLiteStore: SQLStore {
             try Migration.run(on: writer, path: path, release: release, at: options.clock())
             try FreePages.prepare(writer)
             try Self.commitDurably(writer)
+            tables = try writer.all(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+            ) { SQL(typed: "\"\($0.text(0))\"") }
             var connections: [SQLiteConnection] = []
             for _ in 0..<options.readers { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
@@ -82,6 +87,8 @@ package final class SQLiteStore: SQLStore {
 
     package func checkWritable() throws {
         try write("testing whether the store can be written to") { connection in
+            // No row goes: that each table is there and takes what is written to it.
+            for table in tables { _ = try connection.run("DELETE FROM \(table) WHERE 0") }
             _ = try connection.run("UPDATE probe SET written = written + 1")
         }
     }

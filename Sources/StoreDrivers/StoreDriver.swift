@@ -77,6 +77,16 @@ package enum StoreDriver {
         }
     }
 
+    /// What the database's server says of itself and of what others may do there; nothing for a file. Connects, and writes nothing.
+    package static func inquire(_ configuration: StoreConfiguration, environment: [String: String]) -> [StoreAnswer] {
+        guard case .postgres(let postgres) = configuration.database else { return [] }
+        do {
+            return PostgresInquiry(try settings(postgres, environment)).run()
+        } catch {
+            return [StoreAnswer(.failed, error.context, remedy: error.hint)]
+        }
+    }
+
     private static func settings(
         _ postgres: PostgresConfiguration, _ environment: [String: String]
     ) throws(StoreError) -> PostgresSettings {
@@ -88,7 +98,7 @@ package enum StoreDriver {
         }
         return try PostgresSettings(
             url: postgres.url, password: password, schema: postgres.schema, connections: postgres.connections,
-            library: try PostgresLibrary.load())
+            environment: environment, library: try PostgresLibrary.load())
     }
 
     /// Moves what an SQLite file has into the database that the configuration names. The file is brought to this release's schema first,

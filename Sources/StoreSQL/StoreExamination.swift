@@ -24,6 +24,7 @@ package struct StoreExamination<Connection: SQLConnection> {
             Step(name: "counts of reasons") { try $0.reasons() },
             Step(name: "counts of devices") { try $0.devices() },
             Step(name: "requirements") { try $0.history() },
+            Step(name: "texts") { try $0.texts() },
         ]
     }
 

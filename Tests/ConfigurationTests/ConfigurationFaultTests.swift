@@ -236,7 +236,7 @@ import WireFormat
         ),
         (
             "{ store: { postgres: {} } }",
-            #"store.postgres.url: missing; where the database is, such as "postgresql://relay@db1/relay""#
+            #"store.postgres.url: missing; where the database is, such as "postgresql://relay@db1/relay?sslmode=verify-full""#
         ),
         (
             "{ store: { postgres: { url: \"postgresql://db1/relay\", schema: \"pg_x\" } } }",

@@ -43,7 +43,7 @@ struct ConninfoTests {
     }
 
     @Test func onePortForAllServers() throws {
-        let info = try Self.conninfo("host=a,b port=7777")
+        let info = try Self.conninfo("host=a,b port=7777 sslmode=require")
         #expect(info.servers.map { $0.map(\.value) } == [["a", "7777"], ["b", "7777"]])
     }
 
@@ -81,7 +81,8 @@ struct ConninfoTests {
         {
             #expect(throws: StoreError.self) {
                 try PostgresSettings(
-                    url: "host=db1", password: password, schema: schema, connections: connections, library: library)
+                    url: "host=db1 sslmode=require", password: password, schema: schema, connections: connections,
+                    library: library)
             }
         }
         #expect(error("Relay")?.context == "store.postgres.schema is \"Relay\"")
@@ -91,7 +92,7 @@ struct ConninfoTests {
         #expect(error("a", 65) != nil)
         #expect(error("a", 8, [])?.context.hasPrefix("store.postgres.password") == true)
         #expect(error("a", 8, [0x61, 0, 0x62]) != nil)
-        #expect(try PostgresSettings(url: "host=db1", library: library).schema == "upgrade_relay")
+        #expect(try PostgresSettings(url: "host=db1 sslmode=require", library: library).schema == "upgrade_relay")
     }
 
     @Test func connectionsByRole() {

@@ -165,7 +165,9 @@ struct PostgresFaultTests {
             }
         }
         #expect(error?.code == code)
-        #expect(error?.context.hasPrefix("writing failed: as the test wants it (SQLSTATE \(state)") == true)
+        #expect(
+            error?.context.hasPrefix("writing failed: PostgreSQL says: as the test wants it (SQLSTATE \(state)") == true
+        )
         #expect(Self.count(peer, "INSERT") == times)
         #expect(peer.state.now.connections == 1)
     }

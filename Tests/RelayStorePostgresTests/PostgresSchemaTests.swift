@@ -41,7 +41,8 @@ struct PostgresSchemaTests {
             try connection.value("SELECT string_agg(version || ' ' || name, ',' ORDER BY version) FROM migration")
                 == "21 the first schema,22 moments and systems in the history,23 what the app stores said,"
                 + "24 dead tokens in their order, events of apps,25 versions seen lately,26 who wants a campaign at any hour,"
-                + "27 messages in several languages,28 countries of devices,29 who did what, sessions of browsers,30 several relays"
+                + "27 messages in several languages,28 countries of devices,29 who did what, sessions of browsers,30 several relays,"
+                + "31 what strangers may do"
         )
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")
@@ -128,7 +129,8 @@ struct PostgresSchemaTests {
     @Test func whoHoldsTheLockIsWaitedForShortly() throws {
         let database = try TestDatabase()
         let (holder, other) = (try database.connect(), try database.connect())
-        try holder.execute("BEGIN; SELECT pg_advisory_xact_lock(8, hashtext('upgrade_relay'))", until: .soon)
+        try Self.grow(holder)
+        try holder.execute("BEGIN; SELECT FROM store_schema FOR UPDATE", until: .soon)
         let failure = #expect(throws: PostgresFailure.self) { try Self.grow(other) }
         #expect(failure?.state == "55P03")
         #expect(failure?.storeError(doing: "opening the store", place: "").code == .busy)
@@ -158,7 +160,7 @@ struct PostgresSchemaTests {
         func tables(_ names: Set<String>) -> Set<Substring> { Set(names.map { $0.prefix { $0 != "." } }) }
         #expect(
             tables(here).subtracting(tables(there)) == [
-                "app_tally", "campaign_tally", "erased_device", "store_schema", "version_tally",
+                "app_lock", "app_tally", "campaign_tally", "erased_device", "store_schema", "version_tally",
             ])
         #expect(tables(there).subtracting(tables(here)) == [])
         let both = tables(there).intersection(tables(here))
@@ -167,7 +169,7 @@ struct PostgresSchemaTests {
         }
         #expect(
             other(here, there) == [
-                "device.digest", "former_telephone.app_id", "version_now.revision",
+                "device.digest", "former_telephone.app_id", "node.gate", "version_now.revision",
             ])
         let counts = ["told", "upgraded", "upgraded_both", "upgraded_early", "upgraded_login", "upgraded_push"]
         #expect(

@@ -61,7 +61,8 @@ struct SQLStateTests {
         #expect(failure.state == "28P01")
         #expect(
             failure.message
-                == "connection to server at \"127.0.0.1\", port 5432 failed: FATAL: password authentication failed for user \"relay\""
+                == "PostgreSQL says: connection to server at \"127.0.0.1\", port 5432 failed: FATAL: password authentication failed "
+                + "for user \"relay\""
         )
         let refused = PostgresFailure(
             connectionText:

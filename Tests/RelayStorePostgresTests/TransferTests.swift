@@ -72,7 +72,46 @@ struct TransferTests {
         try target.register([DeviceRegistration(app: app, token: "2", telephone: "139", version: nil)], at: Self.now)
         let error = #expect(throws: StoreError.self) { try Self.move(source, to: target) }
         #expect(error?.code == .refused)
+        #expect(error?.context.contains("with 1 devices and 0 campaigns") == true)
+        #expect(error?.hint?.contains("with no way back: DROP SCHEMA upgrade_relay CASCADE") == true)
         #expect(try target.devices(of: nil, after: 0, limit: 9).map(\.registration.token) == ["2"])
+    }
+
+    /// By each column that becomes a text.
+    @Test(
+        "A text that PostgreSQL does not have is named, with its row and column, and found by the check",
+        arguments: [
+            ("UPDATE device SET telephone = 'a' || char(0) || 'b'", "device (id 1, app_id 1): telephone", "U+0000"),
+            ("UPDATE device SET version = CAST(x'3132ff' AS TEXT)", "device (id 1, app_id 1): version", "UTF-8"),
+            (
+                "INSERT INTO alert VALUES ('com.example.app', 'android', 'x' || char(0), 0, NULL, 1, 'ann')",
+                "alert (app com.example.app, platform android): message", "U+0000"
+            ),
+            (
+                "INSERT INTO audit (at, actor, actor_kind, via, action) VALUES (1, char(0), 'token', 'api', 'x')",
+                "audit (id 1): actor", "U+0000"
+            ),
+        ])
+    func textWithoutAName(sql: String, place: String, fault: String) throws {
+        let (folder, source) = try Self.source()
+        defer {
+            source.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+        try source.register(
+            [DeviceRegistration(app: app, token: "1", telephone: "138", version: try Version("1"))], at: Self.now)
+        #expect(try source.check { _ in true } == [])
+        try source.administer(sql)
+        let found = try source.check { _ in true }.filter { $0.check == "texts" }
+        #expect(found.count == 1)
+        #expect(found.first?.detail.contains(place) == true, "\(found)")
+        #expect(found.first?.detail.contains(fault) == true, "\(found)")
+        let target = try TestDatabase.ofNewStore().store()
+        defer { target.close() }
+        let error = #expect(throws: StoreError.self) { try Self.move(source, to: target) }
+        #expect(error?.context.contains(place) == true, "\(String(describing: error))")
+        #expect(error?.context.contains(fault) == true)
+        #expect(try target.devices(of: nil, after: 0, limit: 9).isEmpty)
     }
 
     @Test("Given up or cut off in the middle, nothing was moved, and it begins again")

@@ -118,6 +118,19 @@ struct OutsideWriterTests {
             ])
     }
 
+    @Test("The audit trail names who asked by what it calls itself")
+    func audited() throws {
+        let fixture = try StoreFixture()
+        try fixture.bump(required: "1")
+        try fixture.store.administer("UPDATE version SET required = '2', changed_by = 'erp' \(Self.row)")
+        _ = try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now)
+        try fixture.store.administer("UPDATE version SET latest = '3' \(Self.row)")
+        _ = try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now)
+        let trail = try fixture.store.audit(AuditFilter(), before: nil, limit: 99).reversed()
+        let others = trail.map(\.actor).filter { $0.kind == .database }
+        #expect(others == [.database("erp"), .database("unknown")])
+    }
+
     @Test(
         "Nothing lowers a version", arguments: [false, true],
         [

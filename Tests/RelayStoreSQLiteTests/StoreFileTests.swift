@@ -75,6 +75,7 @@ struct StoreFileTests {
                 ["28", "countries of devices"],
                 ["29", "who did what, sessions of browsers"],
                 ["30", "several relays"],
+                ["31", "what strangers may do"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])
@@ -153,6 +154,30 @@ struct StoreFileTests {
         #expect(try code { try fixture.store.checkWritable() } == .readOnly)
         #expect(complaint { try fixture.bump(required: "2") }.contains("writable"))
         #expect(try fixture.store.version(of: fixture.app)?.required?.text == "1")
+    }
+
+    /// /readyz names it, and is well again when it is back.
+    @Test("A table that another program takes away is missed, whichever it is")
+    func missingTables() throws {
+        let fixture = try StoreFixture()
+        let tables = try fixture.store.inspect(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        ).map { $0[0] }
+        #expect(tables.count > 35)
+        for table in tables {
+            // As text: a table that others refer to would take them along.
+            func rename(_ old: String, _ new: String) throws {
+                try fixture.store.administer(
+                    "PRAGMA legacy_alter_table = ON; ALTER TABLE \(old) RENAME TO \(new); PRAGMA legacy_alter_table = OFF"
+                )
+            }
+            try rename(table, "gone")
+            #expect(
+                complaint { try fixture.store.checkWritable() }.contains("no such table: main.\(table)")
+                    || complaint { try fixture.store.checkWritable() }.contains("no such table: \(table)"), "\(table)")
+            try rename("gone", table)
+            try fixture.store.checkWritable()
+        }
     }
 
     @Test("A write lock that another program keeps is told as such")

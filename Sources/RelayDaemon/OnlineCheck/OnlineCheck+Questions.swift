@@ -9,6 +9,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Signing
+import StoreDrivers
 import Telemetry
 import Threading
 import UpgradeRules
@@ -22,13 +23,36 @@ extension OnlineCheck {
         let active = try ActiveConfiguration(
             configuration, store: nil, environment: environment, tokenSources: TokenSources(), log: silent, clock: clock
         )
-        var turns: [Turn] = []
+        var turns = [store].compactMap(\.self)
         for app in configuration.apps {
             if let route = active.routes[app.key] { turns += pushes(of: app, by: route).map { Turn(questions: [$0]) } }
         }
         turns += try sources()
         turns += active.notify.enumerated().map { Turn(questions: [event(to: $1, "notify[\($0)]")]) }
         return turns
+    }
+
+    // MARK: The store
+
+    /// nil: it is a file, of which there is nobody to ask.
+    private var store: Turn? {
+        guard case .postgres = configuration.store.database else { return nil }
+        let field = "store.postgres"
+        return Turn(questions: [
+            Question(
+                field: field,
+                askAll: { [configuration, environment] in
+                    StoreDriver.inquire(configuration.store, environment: environment).map { answer in
+                        let result: OnlineFinding.Result =
+                            switch answer.weight {
+                            case .good: .good
+                            case .limited: .limited
+                            case .failed: .failed
+                            }
+                        return OnlineFinding(field: field, result: result, answer: answer.text, remedy: answer.remedy)
+                    }
+                })
+        ])
     }
 
     // MARK: Push services

@@ -20,7 +20,16 @@ struct OnlineCheck: Sendable {
         /// By which way; nil where nothing is dialled.
         var way: String?
         /// Blocks until the answer is there, for as long as the service likes.
-        var ask: @Sendable () -> OnlineFinding
+        var ask: @Sendable () -> [OnlineFinding]
+
+        /// - Parameter ask: of a service that has one thing to say.
+        init(field: String, detail: String? = nil, ask: @escaping @Sendable () -> OnlineFinding) {
+            self.init(field: field, detail: detail, askAll: { [ask()] })
+        }
+
+        init(field: String, detail: String? = nil, askAll: @escaping @Sendable () -> [OnlineFinding]) {
+            (self.field, self.detail, ask) = (field, detail, askAll)
+        }
     }
 
     /// Questions that a service wants one after another, with a pause between two; most are alone.
@@ -56,7 +65,7 @@ struct OnlineCheck: Sendable {
             }
             if let trouble = isStarted {
                 for (number, question) in turn.questions.enumerated() {
-                    board.note(Self.failure(question, trouble), at: place, number)
+                    board.note([Self.failure(question, trouble)], at: place, number)
                 }
                 underWay.leave()
             }
@@ -66,19 +75,21 @@ struct OnlineCheck: Sendable {
     }
 
     /// The thread of a service that does not answer is left behind: the process ends soon.
-    private func answer(to question: Question) -> OnlineFinding {
+    private func answer(to question: Question) -> [OnlineFinding] {
         let (box, isThere) = (Board([1]), DispatchSemaphore(value: 0))
         let trouble = start {
             box.note(question.ask(), at: 0, 0)
             isThere.signal()
         }
-        if let trouble { return Self.failure(question, trouble) }
+        if let trouble { return [Self.failure(question, trouble)] }
         let end = DispatchTime.now() + .milliseconds(Int(patience.milliseconds))
-        if isThere.wait(timeout: end) == .success, let finding = box.findings.first { return finding }
-        return OnlineFinding(
-            field: question.field, detail: question.detail, result: .failed,
-            answer: "no answer within \(patience.milliseconds / 1000) s",
-            remedy: "look at the network, DNS, the proxy and the firewall's outgoing rules")
+        if isThere.wait(timeout: end) == .success { return box.findings }
+        return [
+            OnlineFinding(
+                field: question.field, detail: question.detail, result: .failed,
+                answer: "no answer within \(patience.milliseconds / 1000) s",
+                remedy: "look at the network, DNS, the proxy and the firewall's outgoing rules")
+        ]
     }
 
     private static func failure(_ question: Question, _ trouble: String) -> OnlineFinding {
@@ -97,14 +108,14 @@ struct OnlineCheck: Sendable {
 
     /// Findings, by turn and number.
     private final class Board: Sendable {
-        private let rows: Mutex<[[OnlineFinding?]]>
+        private let rows: Mutex<[[[OnlineFinding]]]>
 
-        init(_ counts: [Int]) { rows = Mutex(counts.map { Array(repeating: nil, count: $0) }) }
+        init(_ counts: [Int]) { rows = Mutex(counts.map { Array(repeating: [], count: $0) }) }
 
-        func note(_ finding: OnlineFinding, at turn: Int, _ number: Int) {
-            rows.withLock { $0[turn][number] = finding }
+        func note(_ findings: [OnlineFinding], at turn: Int, _ number: Int) {
+            rows.withLock { $0[turn][number] = findings }
         }
 
-        var findings: [OnlineFinding] { rows.withLock { $0.flatMap { $0.compactMap(\.self) } } }
+        var findings: [OnlineFinding] { rows.withLock { $0.flatMap { $0.flatMap(\.self) } } }
     }
 }

@@ -121,9 +121,11 @@ private struct Trail {
 
     /// What another program had asked for, whoever it was that looked.
     private var takenUp: [AuditEntry.Draft] {
-        after.rows.filter { row in before[row.id]?.state == .asked && row.isAccepted && !row.isReleased }.map { row in
-            draft(
-                .versionBump, by: Signature(by: .database, at: actor.at), row.version, row.id,
+        after.rows.compactMap { row in
+            guard let asked = before[row.id], asked.state == .asked, row.isAccepted, !row.isReleased else { return nil }
+            // By the name that the program gave itself (`changed_by`).
+            return draft(
+                .versionBump, by: Signature(by: .database(asked.changed.by), at: actor.at), row.version, row.id,
                 to: [row.kind == .latest ? .latest : .required: .string(row.version.text)])
         }
     }

@@ -40,8 +40,10 @@ package struct Principal: Hashable, Sendable {
 
     package static let relay = Principal("relay", .relay, via: "relay")
 
-    /// Another program: which one, nobody knows.
-    package static let database = Principal("unknown", .database, via: "database")
+    /// Another program, which wrote to the database.
+    ///
+    /// - Parameter name: what it calls itself in `changed_by`; "unknown" where it has not said so.
+    package static func database(_ name: String) -> Principal { Principal(name, .database, via: "database") }
 
     /// Whoever sent the process a signal: that is not told.
     package static let signal = Principal("signal", .operator, via: "signal")

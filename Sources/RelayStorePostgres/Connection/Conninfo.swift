@@ -25,14 +25,21 @@ package struct Conninfo: Sendable {
         ("tcp_user_timeout", "5000"),
     ]
 
-    /// - Parameter application: what the server's lists call the relay's sessions.
-    /// - Throws: `StoreError`, `.failed`, without a word of the text where that may be a part of a password.
-    package init(_ text: String, application: String, library: PostgresLibrary) throws(StoreError) {
+    /// - Parameters:
+    ///   - application: what the server's lists call the relay's sessions.
+    ///   - environment: of this process, where libpq looks for what the text does not say. Default empty.
+    /// - Throws: `StoreError`, `.failed`, without a word of the text where that may be a part of a password; also where a password might
+    ///   go in clear and the text does not say that it may.
+    package init(
+        _ text: String, application: String, environment: [String: String] = [:], library: PostgresLibrary
+    ) throws(StoreError) {
         func refusal(_ problem: String, _ hint: String) -> StoreError {
             StoreError(.failed, context: "store.postgres.url \(problem)", hint: hint)
         }
         let percent = "Write \"@\", \"/\", \":\" and \"?\" within a part of the URL as %40, %2F, %3A and %3F"
-        guard !text.isEmpty else { throw refusal("is empty", "As in \"postgresql://relay@db1/relay\"") }
+        guard !text.isEmpty else {
+            throw refusal("is empty", "As in \"postgresql://relay@db1/relay?sslmode=verify-full\"")
+        }
         guard !Self.hasStrayAt(text) else { throw refusal("has an \"@\" behind its host, or a second one", percent) }
         var given = try Self.parse(text)
         for secret in ["password", "sslpassword"] where given[secret] != nil {
@@ -60,6 +67,9 @@ package struct Conninfo: Sendable {
             ]
             return parts.compactMap { keyword, value in value.flatMap { $0.isEmpty ? nil : (keyword, $0) } }
         }
+        let protection = ConninfoProtection(
+            sslmode: given["sslmode"], service: given["service"], servers: servers, environment: environment)
+        if let problem = protection.problem { throw refusal(problem, ConninfoProtection.hint) }
         let seconds = given.removeValue(forKey: "connect_timeout").flatMap { Int($0) } ?? 0
         timeout = .seconds(seconds > 0 ? seconds : 3)
         place = (hosts.isEmpty ? addresses : hosts).joined(separator: ",") + "/" + (given["dbname"] ?? "")

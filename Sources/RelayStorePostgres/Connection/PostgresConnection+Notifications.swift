@@ -21,7 +21,18 @@ extension PostgresConnection {
             isListening = true
             return nil
         }
-        return try notifications(until: deadline).map(\.payload)
+        let told = try notifications(until: deadline)
+        // Whoever may connect may NOTIFY, and needs no right for it. That a table has changed is looked at; a wish is done, so it has to
+        // be of a session of the relay's own role.
+        let wishes = Set(told.filter { $0.payload.contains(" !") }.map(\.processID))
+        guard !wishes.isEmpty else { return told.map(\.payload) }
+        let rows = try execute(
+            """
+            SELECT pid FROM pg_stat_activity
+            WHERE usename = session_user AND pid IN (\(wishes.map(String.init).joined(separator: ", ")))
+            """, until: MonotonicClock.now() + Self.grace)
+        let own = Set((0..<rows.count).compactMap { Int32(rows.text($0, 0)) })
+        return told.filter { !$0.payload.contains(" !") || own.contains($0.processID) }.map(\.payload)
     }
 
     /// What this session was told since the last call: at once what is there, else what comes by `deadline`.

@@ -37,19 +37,12 @@ import Threading
     private(set) var end: PostgresFailure?
 
     /// Takes over a connection that has just been made.
-    init(_ handle: OpaquePointer) {
+    ///
+    /// - Parameter noticed: what hears the server's notices since the connection was begun.
+    init(_ handle: OpaquePointer, _ noticed: NoticeList) {
         unsafe self.handle = handle
         isEncrypted = unsafe relay_PQsslInUse(handle) == 1
-        noticed = NoticeList()
-        // Without one libpq prints them on standard error. Not retained: the connection is closed in `deinit`.
-        _ = unsafe relay_PQsetNoticeReceiver(
-            handle,
-            { list, notice in
-                guard let list = unsafe list, let notice = unsafe notice else { return }
-                let field = unsafe relay_PQresultErrorField(notice, Int32(PG_DIAG_MESSAGE_PRIMARY))
-                guard let text = unsafe field.map({ unsafe String(cString: $0) }) else { return }
-                unsafe Unmanaged<NoticeList>.fromOpaque(list).takeUnretainedValue().add(text)
-            }, Unmanaged.passUnretained(noticed).toOpaque())
+        self.noticed = noticed
     }
 
     deinit { unsafe relay_PQfinish(handle) }
@@ -347,11 +340,24 @@ import Threading
 }
 
 /// The server's warnings to one session: the last few.
-private final class NoticeList: Sendable {
+final class NoticeList: Sendable {
     private static let most = 16
     private let texts = Mutex<[String]>([])
 
-    func add(_ text: String) {
+    /// Hears what a connection is told from now on: libpq prints it on standard error otherwise, as it came. Not retained: this has to
+    /// live as long as the connection.
+    @safe func listen(to handle: OpaquePointer) {
+        _ = unsafe relay_PQsetNoticeReceiver(
+            handle,
+            { list, notice in
+                guard let list = unsafe list, let notice = unsafe notice else { return }
+                let field = unsafe relay_PQresultErrorField(notice, Int32(PG_DIAG_MESSAGE_PRIMARY))
+                guard let text = unsafe field.map({ unsafe String(cString: $0) }) else { return }
+                unsafe Unmanaged<NoticeList>.fromOpaque(list).takeUnretainedValue().add(ServerText.line(text))
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func add(_ text: String) {
         texts.withLock { texts in
             if texts.count == Self.most { texts.removeFirst() }
             texts.append(text)

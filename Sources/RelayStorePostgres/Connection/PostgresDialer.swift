@@ -40,8 +40,11 @@ struct PostgresDialer: Sendable {
         to server: [Conninfo.Option], until deadline: MonotonicTime
     ) throws(PostgresFailure) -> PostgresConnection {
         guard let handle = unsafe start(server) else { throw PostgresFailure(.lost, "libpq has no memory left") }
+        let noticed = NoticeList()
         var isKept = false
-        defer { if !isKept { unsafe relay_PQfinish(handle) } }
+        defer { withExtendedLifetime(noticed) { if !isKept { unsafe relay_PQfinish(handle) } } }
+        // Before a word of the server's is read.
+        noticed.listen(to: handle)
         // Its errors then have their SQLSTATE.
         _ = unsafe relay_PQsetErrorVerbosity(handle, Int32(PQERRORS_VERBOSE))
         // "until PQconnectPoll has been called, behave as if it last returned PGRES_POLLING_WRITING" (PQconnectStart's page)
@@ -67,7 +70,7 @@ struct PostgresDialer: Sendable {
             throw PostgresFailure(ofConnection: handle)
         }
         isKept = true
-        return unsafe PostgresConnection(handle)
+        return unsafe PostgresConnection(handle, noticed)
     }
 
     private func start(_ server: [Conninfo.Option]) -> OpaquePointer? {

@@ -73,9 +73,11 @@ extension PostgresFailure {
             unsafe relay_PQresultErrorField(result, Int32(code)).map { unsafe String(cString: $0) }
         }
         if let state = field(PG_DIAG_SQLSTATE) {
-            self.init(.refused(SQLState(state)), field(PG_DIAG_MESSAGE_PRIMARY) ?? "an error without words")
-            table = field(PG_DIAG_TABLE_NAME)
-            constraint = field(PG_DIAG_CONSTRAINT_NAME)
+            self.init(
+                .refused(SQLState(ServerText.line(state))),
+                ServerText.said(field(PG_DIAG_MESSAGE_PRIMARY) ?? "an error without words"))
+            table = field(PG_DIAG_TABLE_NAME).map(ServerText.line)
+            constraint = field(PG_DIAG_CONSTRAINT_NAME).map(ServerText.line)
         } else {
             self.init(ofConnection: connection)
         }
@@ -91,12 +93,15 @@ extension PostgresFailure {
     ///   `FATAL:  28P01: password authentication failed …`: the verbose form, for no other tells the SQLSTATE (libpq has no
     ///   result at that point). Lines after the first are its DETAIL, LOCATION and advice for people at psql.
     init(connectionText text: String) {
-        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "the connection is gone"
+        // The first by the line end that libpq writes: what else ends a line for a terminal is the server's, and is taken out.
+        let line = text.split(separator: "\n").first.map(String.init) ?? "the connection is gone"
         guard let match = line.firstMatch(of: #/: {2}([0-9A-Z]{5}): /#) else {
-            self.init(.lost, line)
+            self.init(.lost, ServerText.line(line))
             return
         }
-        self.init(.refused(SQLState(String(match.output.1))), line.replacingCharacters(in: match.range, with: ": "))
+        self.init(
+            .refused(SQLState(String(match.output.1))),
+            ServerText.said(line.replacingCharacters(in: match.range, with: ": ")))
     }
 }
 

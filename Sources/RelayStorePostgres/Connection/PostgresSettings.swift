@@ -14,12 +14,13 @@ package struct PostgresSettings: Sendable {
     ///   - schema: where the tables are: a lowercase letter or "_", then such and digits, 63 in all. Default "upgrade_relay".
     ///   - connections: how many sessions there are at most, 5 to 64. Default 8.
     ///   - application: what the server's lists call them. Default "upgrade-relay".
+    ///   - environment: of this process: libpq looks there for what the url does not say. Default empty.
     /// - Throws: `StoreError`, `.failed`, which names the key of the configuration.
     package init(
         url: String, password: [UInt8]? = nil, schema: String = "upgrade_relay", connections: Int = 8,
-        application: String = "upgrade-relay", library: PostgresLibrary
+        application: String = "upgrade-relay", environment: [String: String] = [:], library: PostgresLibrary
     ) throws(StoreError) {
-        conninfo = try Conninfo(url, application: application, library: library)
+        conninfo = try Conninfo(url, application: application, environment: environment, library: library)
         // libpq takes texts that end at a NUL: it would send the half before it.
         guard password.map({ !$0.isEmpty && !$0.contains(0) }) ?? true else {
             throw StoreError(

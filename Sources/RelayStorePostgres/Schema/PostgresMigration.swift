@@ -19,6 +19,7 @@ struct PostgresMigration: Sendable {
             "countries of devices",
             "who did what, sessions of browsers",
             "several relays",
+            "what strangers may do",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

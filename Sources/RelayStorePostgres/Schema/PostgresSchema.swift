@@ -29,32 +29,49 @@ struct PostgresSchema: Sendable {
     ///   `PostgresFailure` for what the server said.
     func grow(_ connection: PostgresConnection, at now: Timestamp, until deadline: MonotonicTime) throws {
         var version = -1
+        var overtaken = 0
         while version < newest {
-            version = try connection.transaction(until: deadline) { connection in
-                try connection.execute(
-                    "SET LOCAL search_path = \"\(name)\", pg_temp; SET LOCAL lock_timeout = '2s'", until: deadline)
-                // It goes with the transaction. 8: 7 is an app's.
-                try connection.runOnce("SELECT pg_advisory_xact_lock(8, hashtext($1))", until: deadline) {
-                    $0.add(name)
+            do {
+                version = try connection.transaction(until: deadline) { connection in
+                    try turn(connection, at: now, until: deadline)
                 }
-                let found = try make(connection, until: deadline)
-                guard let step = chain.filter({ $0.toVersion > found }).min(by: { $0.toVersion < $1.toVersion }) else {
-                    try noteRelease(connection, at: now, until: deadline)
-                    return found
-                }
-                try connection.execute(step.sql, until: deadline)
-                try connection.runOnce("INSERT INTO migration VALUES ($1, $2, $3)", until: deadline) { values in
-                    values.add(Int64(step.toVersion))
-                    values.add(step.name)
-                    values.add(now.milliseconds)
-                }
-                // One behind the newest: the last turn only notes the release.
-                return min(step.toVersion, newest - 1)
+            } catch is Overtaken where overtaken < Self.mostOvertaken {
+                overtaken += 1
             }
         }
     }
 
-    /// Makes the schema and the tables of its growth where they are not there, and says which step was the last.
+    /// Another relay has made the schema meanwhile.
+    private struct Overtaken: Error {}
+    private static let mostOvertaken = 8
+
+    /// Does the next step, or notes the release where there is none. PUBLIC has no right after either.
+    /// - Returns: the version; one behind the newest where the release has yet to be noted.
+    private func turn(
+        _ connection: PostgresConnection, at now: Timestamp, until deadline: MonotonicTime
+    ) throws -> Int {
+        try connection.execute(
+            "SET LOCAL search_path = \"\(name)\", pg_temp; SET LOCAL lock_timeout = '2s'", until: deadline)
+        let found = try make(connection, until: deadline)
+        guard let step = chain.filter({ $0.toVersion > found }).min(by: { $0.toVersion < $1.toVersion }) else {
+            try noteRelease(connection, at: now, until: deadline)
+            try connection.execute(PublicRights.withdrawal, until: deadline)
+            return found
+        }
+        try connection.execute(step.sql, until: deadline)
+        try connection.runOnce("INSERT INTO migration VALUES ($1, $2, $3)", until: deadline) { values in
+            values.add(Int64(step.toVersion))
+            values.add(step.name)
+            values.add(now.milliseconds)
+        }
+        // In the transaction that makes them: no function is anybody's for a moment.
+        try connection.execute(PublicRights.withdrawal, until: deadline)
+        return min(step.toVersion, newest - 1)
+    }
+
+    /// Makes the schema and the tables of its growth where they are not there, and says which step was the last. Nobody else grows it
+    /// until the end of the transaction: who makes it has its name, and later there is a row to lock. Not an advisory lock: anybody who
+    /// may connect can take that.
     private func make(_ connection: PostgresConnection, until deadline: MonotonicTime) throws -> Int {
         let known = try connection.runOnce(
             """
@@ -70,11 +87,18 @@ struct PostgresSchema: Sendable {
                 hint: "Name a schema of its own in store.postgres.schema; it was not changed")
         }
         guard isOurs else {
-            // IF NOT EXISTS would ask for the right to make one nevertheless.
-            if !isThere { try connection.execute("CREATE SCHEMA \"\(name)\"", until: deadline) }
-            try connection.execute(Self.growth, until: deadline)
+            do throws(PostgresFailure) {
+                // IF NOT EXISTS would ask for the right to make one nevertheless.
+                if !isThere { try connection.execute("CREATE SCHEMA \"\(name)\"", until: deadline) }
+                try connection.execute(Self.growth, until: deadline)
+            } catch {
+                // unique_violation of a catalog, duplicate_schema, duplicate_table, duplicate_object
+                guard ["23505", "42P06", "42P07", "42710"].contains(error.state) else { throw error }
+                throw Overtaken()
+            }
             return 0
         }
+        try connection.execute("SELECT FROM store_schema FOR UPDATE", until: deadline)
         let rows = try connection.runOnce(
             "SELECT (SELECT max(version) FROM migration), oldest FROM store_schema", until: deadline)
         let (version, oldest) = (rows.integer(0, 0), rows.integer(0, 1))

@@ -43,12 +43,7 @@ extension PostgresStore {
             }
             for table in TransferredTable.all {
                 try connection.execute("ALTER TABLE \(table.name) DISABLE TRIGGER USER", until: deadline)
-                guard try !session.exists("SELECT 1 FROM \(table.name)") else {
-                    throw StoreError(
-                        .refused, context: "the schema \(schema.name) at \(pool.place) holds a store already",
-                        hint:
-                            "Name another one in store.postgres.schema, or drop it: DROP SCHEMA \(schema.name) CASCADE")
-                }
+                guard try !session.exists("SELECT 1 FROM \(table.name)") else { throw try occupied(session) }
             }
             // Made once, of all rows, in a fraction of the time.
             let indexes = try session.all(Self.indexes) { (drop: $0.text(0), make: $0.text(1)) }
@@ -60,10 +55,10 @@ extension PostgresStore {
             var done: Int64 = 0
             for (table, expected) in zip(TransferredTable.all, totals) {
                 let columns = try table.columns(session)
-                var transferred = TransferredRows(columns)
+                var transferred = TransferredRows(of: table.name.text, columns)
                 let rows = try connection.copy(table.command(columns), until: deadline) { writer in
                     try source.rows(table.select(columns), values: [], atMost: .max) { row in
-                        try writer.row(columns: Int16(columns.count)) { transferred.write(row, to: &$0) }
+                        try writer.row(columns: Int16(columns.count)) { try transferred.write(row, to: &$0) }
                         done += 1
                         guard done % Int64(Self.stride) == 0, !progress(done, total) else { return }
                         throw StoreError(.failed, context: "the transfer was given up", hint: "Nothing was changed")
@@ -91,6 +86,20 @@ extension PostgresStore {
             _ = progress(done, total)
             return zip(TransferredTable.all, totals).map { ($0.name.text, $1) }
         }
+    }
+
+    /// What is there is said first: to drop it cannot be undone.
+    private func occupied(_ session: PostgresSession) throws -> StoreError {
+        let devices = try session.integer("SELECT count(*) FROM device WHERE removed_at IS NULL") ?? 0
+        let campaigns = try session.integer("SELECT count(*) FROM campaign") ?? 0
+        return StoreError(
+            .refused,
+            context: "the schema \(schema.name) at \(pool.place) holds a store already, with \(devices) devices and "
+                + "\(campaigns) campaigns",
+            hint:
+                "Name another one in store.postgres.schema. Only if that store is of no use to anybody any more, and after a "
+                + "pg_dump of it, may its owner drop it, with every device, campaign and history in it and with no way back: "
+                + "DROP SCHEMA \(schema.name) CASCADE")
     }
 
     /// How each index is dropped, and made again: also primary keys, where no foreign key refers to them.

@@ -23,7 +23,9 @@ package final class PostgresStore: SQLStore {
     let watch: Mutex<ChangeWatch>
     package var membership: Membership { options.membership }
     /// With what of the server's settings the store may lose what it promises to keep.
-    private let unready: SessionFault?
+    let unready: SessionFault?
+    /// Those that are written to; none where the schema was not brought to the newest version.
+    let tables: [String]
 
     /// Connects, makes the schema where there is none, and brings it to the newest version.
     ///
@@ -42,11 +44,15 @@ package final class PostgresStore: SQLStore {
                 schema: settings.schema, connections: settings.connections, until: deadline)
             if let fault = faults.first(where: { $0.consequence == .refuse }) { throw fault.storeError }
             unready = options.isTrial ? nil : faults.first
-            guard options.grows else { return }
-            try pool.use(.long, "opening the store", until: MonotonicClock.now() + Self.patience(.long)) {
+            guard options.grows else {
+                tables = []
+                return
+            }
+            tables = try pool.use(.long, "opening the store", until: MonotonicClock.now() + Self.patience(.long)) {
                 [schema] connection in
-                try schema.grow(
-                    connection, at: options.clock(), until: MonotonicClock.now() + Self.patience(.long))
+                let deadline = MonotonicClock.now() + Self.patience(.long)
+                try schema.grow(connection, at: options.clock(), until: deadline)
+                return try Self.tables(connection, until: deadline)
             }
         } catch {
             pool.close()
@@ -60,13 +66,6 @@ package final class PostgresStore: SQLStore {
 
     package var random: RandomSource { options.random }
     package var log: Log { options.changes }
-
-    package func checkWritable() throws {
-        if let unready { throw unready.storeError }
-        try write("testing whether the store can be written to", lock: .rows) { session in
-            _ = try session.run("UPDATE probe SET written = written + 1")
-        }
-    }
 
     // MARK: What every method is made of
 

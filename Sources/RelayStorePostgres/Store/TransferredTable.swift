@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import StoreSQL
 
 /// A table as another driver's store has it, and what of it becomes a table here: mostly the same columns.
@@ -96,13 +97,19 @@ struct TransferredTable: Sendable {
 
 /// Writes rows of a table as COPY takes them.
 struct TransferredRows {
+    private let table: String
     private let columns: [TransferredTable.Column]
     private var digests = TokenDigests()
     private var token: [UInt8] = []
+    private var text: [UInt8] = []
 
-    init(_ columns: [TransferredTable.Column]) { self.columns = columns }
+    init(of table: String, _ columns: [TransferredTable.Column]) {
+        self.table = table
+        self.columns = columns
+    }
 
-    mutating func write(_ row: some SQLRow, to fields: inout BinaryFields) {
+    /// - Throws: `StoreError`, with table, row and column, where PostgreSQL has no such text.
+    mutating func write(_ row: some SQLRow, to fields: inout BinaryFields) throws(StoreError) {
         for (index, column) in columns.enumerated() {
             let place = Int32(truncatingIfNeeded: index)
             guard !row.isNull(place) else {
@@ -115,9 +122,19 @@ struct TransferredRows {
             case .int8: fields.add(row.integer(place))
             case .bytes: fields.add { row.append(place, to: &$0) }
             case .text:
+                text.removeAll(keepingCapacity: true)
+                row.append(place, to: &text)
+                if let fault = PortableText.fault(text) {
+                    let name = PortableText.name(table, columns.map(\.name.text), row)
+                    throw StoreError(
+                        .refused, context: "\(name): \(column.name) \(fault), and PostgreSQL has no such text",
+                        hint:
+                            "\"upgrade-relay store check\" on the file lists all of them; write another text there, or "
+                            + "remove the device, and begin again. Nothing was changed")
+                }
                 fields.add { bytes in
                     let start = bytes.count
-                    row.append(place, to: &bytes)
+                    bytes.append(contentsOf: text)
                     ErasedTelephone.store(from: start, in: &bytes)
                 }
             case .digest:

@@ -37,6 +37,7 @@ extension Migration {
             "countries of devices",
             "who did what, sessions of browsers",
             "several relays",
+            "what strangers may do",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -1,0 +1,1 @@
+-- PostgreSQL's step of this number is about who else works on its server. A file has no strangers: who may open it may do everything.

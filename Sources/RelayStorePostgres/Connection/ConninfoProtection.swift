@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Whether a way to a server may be used without anybody else reading along. libpq's own default, `prefer`, goes on in clear where
+/// whoever is on the way says that the server has no TLS, and gives the password to whoever asks for it as it is.
+struct ConninfoProtection {
+    /// What the configuration's text says.
+    let sslmode, service: String?
+    let servers: [[Conninfo.Option]]
+    /// libpq takes from it what the text does not say.
+    let environment: [String: String]
+
+    /// With these libpq asks for TLS, and goes on in clear without it: they protect from nobody.
+    private static let optional: Set<String> = ["allow", "prefer"]
+    private static let known: Set<String> = ["require", "verify-ca", "verify-full"]
+
+    /// Why it must not be used; nil: it may. To be said behind "store.postgres.url".
+    var problem: String? {
+        // Said in words: also that it goes in clear.
+        if let sslmode, sslmode == "disable" || Self.known.contains(sslmode) { return nil }
+        if let sslmode, !Self.optional.contains(sslmode) {
+            return "has an sslmode that PostgreSQL does not know"
+        }
+        // Its file may name any server, and is read when it is connected to.
+        if service != nil || environment["PGSERVICE"].map({ !$0.isEmpty }) == true {
+            let origin = service == nil ? " (PGSERVICE in the environment)" : ""
+            return "names a service\(origin), whose file may name a server anywhere, and \(lack)"
+        }
+        guard let remote = servers.lazy.flatMap(places).first(where: { !Self.isOfThisMachine($0) }) else { return nil }
+        return "names \(remote), which is another machine, and \(lack)"
+    }
+
+    static let hint =
+        "Add sslmode=verify-full, and sslrootcert=… where the server's certificate is not of an authority that all know; "
+        + "sslmode=disable says that the password and all rows may go in clear. What the environment says of it (PGSSLMODE) "
+        + "does not count"
+
+    private var lack: String {
+        sslmode.map { "sslmode=\($0), with which the password may go in clear" }
+            ?? "says no sslmode, so that the password may go in clear"
+    }
+
+    /// Where libpq would connect to. An address comes before a name; what the text does not name, the environment may.
+    private func places(of server: [Conninfo.Option]) -> [String] {
+        func said(_ keyword: String, _ variable: String) -> [String] {
+            if let value = server.first(where: { $0.keyword == keyword })?.value { return [value] }
+            return (environment[variable] ?? "").split(separator: ",").map(String.init)
+        }
+        let addresses = said("hostaddr", "PGHOSTADDR")
+        return addresses.isEmpty ? said("host", "PGHOST") : addresses
+    }
+
+    /// - Parameter place: a host or an address as libpq takes it: a path is a socket's, "@" begins an abstract one's.
+    static func isOfThisMachine(_ place: String) -> Bool {
+        if place.hasPrefix("/") || place.hasPrefix("@") || place.lowercased() == "localhost" { return true }
+        var four = in_addr()
+        if unsafe inet_pton(AF_INET, place, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+        var six = in6_addr()
+        guard unsafe inet_pton(AF_INET6, place, &six) == 1 else { return false }
+        let bytes = unsafe withUnsafeBytes(of: &six) { unsafe [UInt8]($0) }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xff && bytes[11] == 0xff
+        return isMapped ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+}
