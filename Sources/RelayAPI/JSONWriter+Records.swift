@@ -120,6 +120,7 @@ extension JSONWriter {
             }
             writer.array(.rounds, record.rounds) { $0.round($1) }
             writer.member(.nextReminderAt, status.nextReminderAt)
+            writer.shown(.shown, record.shown)
         }
     }
 
@@ -229,8 +230,9 @@ extension JSONWriter {
             writer.filteredBy(report.survey.filteredBy)
             writer.members([
                 .required: report.required?.text, .rises: report.rises, .largestKnown: report.largestKnown?.text,
-                .needsConfirmation: report.needsConfirmation, .warnings: warnings,
+                .needsConfirmation: !report.doubts.isEmpty, .warnings: warnings,
             ])
+            writer.doubts(.doubts, report.doubts)
             writer.array(.blocks, report.blocks) { writer, block in
                 writer.object([.version: block.version.text, .toPush: block.toPush, .osTooOld: block.osTooOld])
             }

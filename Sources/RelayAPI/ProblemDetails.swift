@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
-import RelayStore
+package import RelayStore
 import Telemetry
 import UpgradeRules
 package import WireFormat
@@ -14,6 +14,10 @@ package struct ProblemDetails: Error {
     package var faults: [FieldFault] = []
     /// Members beyond the standard ones, in order.
     var extras: [(name: String, value: String)] = []
+    /// What was confirmed and does not hold any more.
+    package var changed: [Shown.Change] = []
+    /// What is refused unless it is confirmed: sent as `confirm` it is.
+    var doubts: [Doubt] = []
     package var headers: [(String, String)] = []
 
     package init(_ status: Int, _ detail: String, headers: [(String, String)] = []) {
@@ -42,6 +46,7 @@ package struct ProblemDetails: Error {
         case let error as StoreError: of(error)
         case let error as ControlError: of(error)
         case let fault as RequestTarget.Fault: of(fault)
+        case let error as StaleConfirmation: of(error)
         default: ProblemDetails(500, "the relay failed at this; its log says more")
         }
     }
@@ -63,6 +68,16 @@ package struct ProblemDetails: Error {
         }
     }
 
+    private static func of(_ error: StaleConfirmation) -> ProblemDetails {
+        var problem = ProblemDetails(409, error.description)
+        problem.type = staleConfirmation
+        problem.changed = error.changes
+        return problem
+    }
+
+    /// The kind of a problem with an act that was confirmed by what does not hold any more.
+    package static let staleConfirmation = "urn:upgrade-relay:stale-confirmation"
+
     private static func of(_ error: StoreError) -> ProblemDetails {
         switch error.code {
         case .versionWouldFall(let field, let current, let proposed):
@@ -75,6 +90,11 @@ package struct ProblemDetails: Error {
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
         case .breaksRules(let faults): return ProblemDetails(faults: faults)
         case .refused: return ProblemDetails(409, error.description)
+        case .doubtful(let doubt):
+            var problem = ProblemDetails(409, error.description)
+            problem.type = "urn:upgrade-relay:\(doubt.reason.rawValue)"
+            problem.doubts = [doubt]
+            return problem
         case .nameTaken: return ProblemDetails(409, "a token of that name exists already, or did before it was revoked")
         case .webhookDiffers:
             return ProblemDetails(409, "this id came before, with another body; give each event an id of its own")
@@ -112,6 +132,7 @@ package struct ProblemDetails: Error {
             FieldFault(field, "leaps over \(known), the highest version known; got \(proposed)")
         ]
         problem.extras = [("field", field), ("current", known.text), ("proposed", proposed.text)]
+        problem.doubts = [Doubt(.implausibleRise, proposed)]
         return problem
     }
 
@@ -162,6 +183,10 @@ package struct ProblemDetails: Error {
     }
 
     /// At most `longest` bytes.
+    private static func clipped(_ value: Shown.Value) -> Shown.Value {
+        if case .text(let text) = value { .text(clipped(text, 200)) } else { value }
+    }
+
     package var response: Response {
         var writer = JSONWriter()
         let detail = Self.clipped(detail, Self.longestDetail)
@@ -170,6 +195,16 @@ package struct ProblemDetails: Error {
             writer.members([.type: type, .title: Response.reason(status), .status: status, .detail: detail])
             if let request = RequestMark.current { writer.member("request", request) }
             for extra in extras.prefix(4) { writer.member(extra.name, Self.clipped(extra.value, 100)) }
+            if !changed.isEmpty {
+                writer.array(.changed, changed) { writer, change in
+                    writer.object { writer in
+                        writer.member(.field, change.fact.rawValue)
+                        writer.member(.shown, Self.clipped(change.shown))
+                        writer.member(.now, Self.clipped(change.now))
+                    }
+                }
+            }
+            if !doubts.isEmpty { writer.doubts(.confirm, doubts) }
             if !faults.isEmpty {
                 writer.array(.errors, faults) { writer, fault in
                     writer.object([.field: fault.field, .reason: fault.reason])

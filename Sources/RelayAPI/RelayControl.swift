@@ -207,8 +207,8 @@ package struct PlanReport: Sendable {
     package var blocks: [PlannedBlock] = []
     /// Whether it blocks versions, and requires none.
     package var isAboutBlocks: Bool { required == nil && !blocks.isEmpty }
-    /// Whether the bump is refused unless it is confirmed.
-    package var needsConfirmation = false
+    /// What the bump is refused for unless each is confirmed.
+    package var doubts: [Doubt] = []
 
     package init(survey: AudienceSurvey, samplePayload: [UInt8]) {
         self.survey = survey

@@ -61,12 +61,15 @@ extension Route {
             .head { api, call in try api.version(&call) }),
         Route(
             "PUT", "/v1/apps/{app}/{platform}/version", .scope(.versions), .work(.writes), isNoteworthy: true,
+            act: .raise,
             .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/release", .scope(.versions), .work(.writes), isNoteworthy: true,
+            act: .release,
             .body { api, call, body in try api.release(call.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/withdraw", .scope(.versions), .work(.writes), isNoteworthy: true,
+            act: .withdraw,
             .body { api, call, body in try api.withdraw(call.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/test-push", .scope(.versions), .work(.foreign), slots: { $0.foreign },
@@ -80,10 +83,12 @@ extension Route {
             .head { api, call in try api.alert(call.app) }),
         Route(
             "PUT", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes), isNoteworthy: true,
+            act: .setAlert,
             .body { api, call, body in try api.setAlert(call.app, body: body, by: call.caller) }),
         Route(
-            "DELETE", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes), isNoteworthy: true,
-            .head { api, call in try api.clearAlert(call.app, by: call.caller) }),
+            "DELETE", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes),
+            query: Shown.parameters(.clearAlert), isNoteworthy: true, act: .clearAlert,
+            .head { api, call in try api.clearAlert(call.app, &call.query, by: call.caller) }),
     ]
 
     private static let devices: [Route] = [
@@ -110,7 +115,10 @@ extension Route {
             }),
         Route(
             "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
-            .head { api, call in try api.removeDevice(call.app, token: call.path.name, by: call.caller) }),
+            query: Shown.parameters(.removeDevice), act: .removeDevice,
+            .head { api, call in
+                try api.removeDevice(call.app, token: call.path.name, &call.query, by: call.caller)
+            }),
         Route(
             "GET", "/v1/devices", .scope(.users), .work(.reads),
             query: ["telephone", "token"] + AppFilter.parameters + ["limit", "cursor"],
@@ -119,8 +127,9 @@ extension Route {
             "GET", "/v1/users", .scope(.users), .work(.reads), query: ["telephone"] + AppFilter.parameters,
             .head { api, call in try api.explainUser(&call.query, call.caller) }),
         Route(
-            "DELETE", "/v1/users", .scope(.devices), .work(.writes), query: ["telephone"] + AppFilter.parameters,
-            isNoteworthy: true,
+            "DELETE", "/v1/users", .scope(.devices), .work(.writes),
+            query: ["telephone"] + AppFilter.parameters + Shown.parameters(.eraseUser), isNoteworthy: true,
+            act: .eraseUser,
             .head { api, call in try api.eraseUser(&call.query, call.caller) }),
     ]
 
@@ -165,40 +174,44 @@ extension Route {
             Route(
                 "GET", "/v1/nodes", .scope(.status), .work(.reads), .head { api, call in try api.nodes(call.caller) }),
         ] + [
-            moving("pause") { try $0.pause(campaign: $1, by: $2) },
-            beginning("resume") { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
-            moving("cancel") { try $0.cancel(campaign: $1, by: $2) },
-            beginning("release") { try $0.release(campaign: $1, isUrgent: $2, by: $3) },
+            moving("pause", .pause) { try $0.pause(campaign: $1, by: $2) },
+            beginning("resume", .resume) { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
+            moving("cancel", .cancel) { try $0.cancel(campaign: $1, by: $2) },
+            beginning("release", .releaseCampaign) { try $0.release(campaign: $1, isUrgent: $2, by: $3) },
             Route(
                 "POST", "/v1/campaigns/{id}/retry", .scope(.campaigns), .work(.writes), isNoteworthy: true,
+                act: .retry,
                 .body { api, call, body in try api.retryCampaign(call.path.name, body: body, call.caller) }),
         ]
 
     private static func moving(
-        _ verb: String,
+        _ verb: String, _ act: ActKind,
         _ move: @escaping @Sendable (any RequirementOperations, String, Principal) throws -> CampaignStatus
     ) -> Route {
-        Route(
-            "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
-            .head { api, call in
-                let status = try move(
-                    api.control.requirements, try api.record(call.path.name, call.caller).id, call.caller.actor)
-                return .json { $0.campaign(status, for: call.sight) }
-            })
+        acting(verb, act, mayBeUrgent: false) { try move($0, $1, $3) }
     }
 
     /// What lets pushes begin, and may say that no hours are to be waited for.
     private static func beginning(
-        _ verb: String,
+        _ verb: String, _ act: ActKind,
         _ begin: @escaping @Sendable (any RequirementOperations, String, Bool, Principal) throws -> CampaignStatus
     ) -> Route {
+        acting(verb, act, mayBeUrgent: true, begin)
+    }
+
+    private static func acting(
+        _ verb: String, _ act: ActKind, mayBeUrgent: Bool,
+        _ deed: @escaping @Sendable (any RequirementOperations, String, Bool, Principal) throws -> CampaignStatus
+    ) -> Route {
         Route(
-            "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
+            "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true, act: act,
             .body { api, call, body in
                 // Who may not see it learns nothing of a body either.
-                let campaign = try api.record(call.path.name, call.caller).id
-                let status = try begin(
-                    api.control.requirements, campaign, try API.isUrgent(body), call.caller.actor)
+                let campaign = try api.record(call.path.name, call.caller)
+                let (shown, isUrgent) = try API.carried(act, body, mayBeUrgent: mayBeUrgent)
+                let status = try deed(
+                    api.control.requirements, campaign.id, isUrgent,
+                    call.caller.actor.confirming(shown, of: campaign.key))
                 return .json { $0.campaign(status, for: call.sight) }
             })
     }
@@ -243,7 +256,8 @@ extension Route {
             "POST", "/v1/tokens", .operatorOnly, .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.createToken(body: body, by: call.caller) }),
         Route(
-            "DELETE", "/v1/tokens/{name}", .operatorOnly, .work(.writes), isNoteworthy: true,
-            .head { api, call in try api.revokeToken(call.path.name, by: call.caller) }),
+            "DELETE", "/v1/tokens/{name}", .operatorOnly, .work(.writes), query: Shown.parameters(.revokeToken),
+            isNoteworthy: true, act: .revokeToken,
+            .head { api, call in try api.revokeToken(call.path.name, &call.query, by: call.caller) }),
     ]
 }

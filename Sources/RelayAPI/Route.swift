@@ -52,6 +52,8 @@ package final class Route: Sendable {
     let isNoteworthy: Bool
     /// What its metrics call it; nil: no webhook.
     let webhook: String?
+    /// What a person does by it who was shown something before; nil: nothing is shown.
+    package let act: ActKind?
     let answer: Answer
     /// Whether what it changes is what an app requires, and nothing else.
     var changesRequirements: Bool {
@@ -72,7 +74,7 @@ package final class Route: Sendable {
         _ method: String, _ path: String, _ right: Right, _ waiting: Waiting,
         slots: (@Sendable (API) -> Slots)? = nil, query parameters: [String] = [], isNoteworthy: Bool = false,
         webhook: String? = nil, isForProxies: Bool = false, isPage: Bool = false, keeping: Keeping = .nobody,
-        isForWebViews: Bool = false, _ answer: Answer
+        isForWebViews: Bool = false, act: ActKind? = nil, _ answer: Answer
     ) {
         self.method = method
         self.path = path
@@ -86,6 +88,7 @@ package final class Route: Sendable {
         self.isPage = isPage
         self.keeping = keeping
         self.isForWebViews = isForWebViews
+        self.act = act
         self.answer = answer
         pattern = "\(method) \(path)"
     }

@@ -66,13 +66,17 @@ package struct KnownVersions: Hashable, Sendable {
         return true
     }
 
-    /// What of a bump nothing speaks for.
+    /// What of a bump nothing speaks for, and nobody has confirmed.
     package func doubt(_ bump: VersionBump, _ requirements: Requirements) -> (field: String, version: Version)? {
+        doubts(bump, requirements).first { !bump.confirms(Doubt(.implausibleRise, $0.version)) }
+    }
+
+    /// What of a bump nothing speaks for.
+    package func doubts(_ bump: VersionBump, _ requirements: Requirements) -> [(field: String, version: Version)] {
         let announced = requirements.takenUp.latest?.version
-        for (field, version) in [("required", bump.required), ("latest", bump.latest)] {
-            if let version, doubts(version, announced: announced) { return (field, version) }
+        return [("required", bump.required), ("latest", bump.latest)].compactMap { field, version in
+            version.flatMap { doubts($0, announced: announced) ? (field, $0) : nil }
         }
-        return nil
     }
 
     /// Why a row of another program waits for a person; nil where it need not.

@@ -21,6 +21,9 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
     /// How many devices and campaigns it holds. Reads a row for each app and campaign.
     func census() throws -> StoreCensus
 
+    /// What a person is shown of what an act is about. The transaction that decides reads the same.
+    func facts(_ subject: ActSubject, at now: Timestamp) throws -> Shown
+
     /// Waits for the calls that are running. Later ones throw; a second `close()` does nothing.
     func close()
 }

@@ -13,6 +13,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case refused
         /// A bump, or another program's row, holds what none may hold.
         case breaksRules([FieldFault])
+        /// It would lock people out as far as anybody knows; whoever means it names the doubt.
+        case doubtful(Doubt)
         /// An access token of that name exists.
         case nameTaken
         /// A webhook came with the id of an older one and another body.

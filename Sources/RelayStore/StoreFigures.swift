@@ -58,7 +58,7 @@ extension StoreError.Code {
     /// What an operator has to see to; nil for an answer that only concerns who asked.
     package var label: String? {
         switch self {
-        case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .nameTaken, .webhookDiffers: nil
+        case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .doubtful, .nameTaken, .webhookDiffers: nil
         case .full: "full"
         case .readOnly: "readOnly"
         case .busy: "busy"

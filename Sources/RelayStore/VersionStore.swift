@@ -80,8 +80,8 @@ package struct VersionBump: Hashable, Sendable {
     package var requiredFrom = FieldChange<Timestamp>.keep
     /// Versions that exactly must be left, whatever is required.
     package var blocked: [Version] = []
-    /// Whether somebody means it although it is implausible.
-    package var isConfirmed = false
+    /// What of the doubts about it somebody has confirmed.
+    package var confirmation = ConfirmedDoubts.nothing
     /// Whether its campaign is sent whatever the hour.
     package var isUrgent = false
     /// Whether a store of the app says it: that it offers what it says speaks for nothing.

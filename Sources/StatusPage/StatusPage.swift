@@ -48,7 +48,7 @@ package enum StatusPage {
                     try query.finish()
                     return try view.confirm(action, call.path.name)
                 },
-                form("/page/campaigns/{id}/\(action.rawValue)") { view, call, fields in
+                form("/page/campaigns/{id}/\(action.rawValue)", act: action.act) { view, call, fields in
                     try view.perform(action, call.path.name, fields)
                 },
             ]
@@ -64,7 +64,7 @@ package enum StatusPage {
                 try query.finish()
                 return try view.raise(call.app)
             },
-            form("/page/apps/{app}/{platform}/raise", .long) { view, call, fields in
+            form("/page/apps/{app}/{platform}/raise", .long, act: .raise) { view, call, fields in
                 try view.raise(call.app, sent: fields)
             },
         ]
@@ -75,7 +75,7 @@ package enum StatusPage {
                     try query.finish()
                     return try view.confirm(action, call.app, version: version)
                 },
-                form("/page/apps/{app}/{platform}/\(action.rawValue)") { view, call, fields in
+                form("/page/apps/{app}/{platform}/\(action.rawValue)", act: action.act) { view, call, fields in
                     try view.perform(action, call.app, fields)
                 },
             ]
@@ -88,7 +88,7 @@ package enum StatusPage {
             try query.finish()
             return try view.confirmErasure(telephone)
         },
-        form("/page/users/erase") { view, _, fields in try view.erase(fields) },
+        form("/page/users/erase", act: .eraseUser) { view, _, fields in try view.erase(fields) },
         page("/page/tokens") { view, _, query in
             try query.finish()
             return try view.tokens()
@@ -97,7 +97,9 @@ package enum StatusPage {
             try query.finish()
             return try view.confirmRevoking(call.path.name)
         },
-        form("/page/tokens/{name}/revoke") { view, call, _ in try view.revoke(call.path.name) },
+        form("/page/tokens/{name}/revoke", act: .revokeToken) { view, call, fields in
+            try view.revoke(call.path.name, fields)
+        },
         page("/page/sessions/{id}/end") { view, call, query in
             try query.finish()
             return try view.confirmEnding(call.path.name)
@@ -136,11 +138,11 @@ package enum StatusPage {
 
     /// One that changes something.
     private static func form(
-        _ path: String, _ kind: WorkKind = .writes,
+        _ path: String, _ kind: WorkKind = .writes, act: ActKind? = nil,
         _ answer: @escaping @Sendable (View, Call, FormFields) throws -> Response
     ) -> Route {
         Route(
-            "POST", path, .signedIn, .work(kind), isNoteworthy: true, isPage: true,
+            "POST", path, .signedIn, .work(kind), isNoteworthy: true, isPage: true, act: act,
             .form { api, call, fields in try answer(View(api, call), call, fields) })
     }
 }

@@ -8,6 +8,12 @@ package enum AppTable {
         try connection.integer("SELECT id FROM app WHERE name = ? AND platform = ?", app.app, app.platform)
     }
 
+    /// How many devices it has, as the relay counts them on: nothing is scanned. Of PostgreSQL it is a function of the row.
+    package static func devices(of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
+        try connection.integer(
+            "SELECT a.devices FROM app AS a WHERE a.name = ? AND a.platform = ?", app.app, app.platform) ?? 0
+    }
+
     /// The app's number, given to it now if it has none. Needs the writer.
     package static func idMade(for app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
         if let id = try id(of: app, connection) { return id }

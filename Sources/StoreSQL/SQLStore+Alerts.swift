@@ -18,7 +18,9 @@ extension SQLStore {
 
     package func setAlert(_ alert: AlertRecord, by actor: Principal) throws {
         try StoreText.check(keys: alert.app.app)
+        let signature = Signature(by: actor, at: alert.createdAt)
         try write("storing an alert", lock: .rows) { connection in
+            try judge(signature, .alert(alert.app), connection)
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", alert.createdAt)
             let before = try AlertRecord.first(of: alert.app, at: alert.createdAt, connection)
             try connection.run(
@@ -31,13 +33,13 @@ extension SQLStore {
                 alert.createdBy)
             try AuditTable.insert(
                 AuditEntry(
-                    .alertSet, by: Signature(by: actor, at: alert.createdAt), of: alert.app, from: before?.values,
-                    to: alert.values), connection)
+                    .alertSet, by: signature, of: alert.app, from: before?.values, to: alert.values), connection)
         }
     }
 
     package func clearAlert(of app: AppKey, by actor: Signature) throws -> Bool {
         try write("clearing an alert", lock: .rows) { connection in
+            try judge(actor, .alert(app), connection)
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", actor.at)
             guard let before = try AlertRecord.first(of: app, at: actor.at, connection),
                 try connection.run("DELETE FROM alert WHERE app = ? AND platform = ?", app.app, app.platform) > 0
@@ -55,7 +57,7 @@ private let alertSelection: SQL = """
     """
 
 extension AlertRecord {
-    fileprivate static func first(
+    static func first(
         of app: AppKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> AlertRecord? {
         try connection.first(

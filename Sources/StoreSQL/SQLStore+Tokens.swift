@@ -44,6 +44,7 @@ extension SQLStore {
 
     package func revokeToken(name: String, by actor: Signature) throws -> Bool {
         try write("revoking an API token", lock: .rows) { connection in
+            try judge(actor, .accessToken(name), connection)
             let revoked = try connection.all(
                 """
                 UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL
@@ -127,7 +128,7 @@ extension AccessToken {
         ]
     }
 
-    fileprivate static let columns: SQL = "name, scopes, apps, created_at, revoked_at, used_at"
+    static let columns: SQL = "name, scopes, apps, created_at, revoked_at, used_at"
 
     /// - Parameter column: the first of `columns`.
     init(_ row: some SQLRow, from column: Int32 = 0) {

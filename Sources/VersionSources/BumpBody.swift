@@ -39,10 +39,13 @@ package enum BumpBody {
     }
 
     /// Reads the body of a request that names the app in its path.
+    ///
+    /// - Parameter more: reads what else that may say.
     package static func read(
-        _ bytes: [UInt8], app: AppKey, schemes: [String] = []
+        _ bytes: [UInt8], app: AppKey, schemes: [String] = [], more: (inout BodyFields) -> Void = { _ in }
     ) throws(BodyError) -> VersionBump {
         var fields = try BodyFields(bytes)
+        more(&fields)
         return try read(&fields, app: app, schemes: schemes)
     }
 
@@ -79,7 +82,7 @@ package enum BumpBody {
             fields.refuse(fault.field, fault.reason)
         }
         bump = rules.sent(bump)
-        let isConfirmed = fields.bool("confirm")
+        let confirmation = confirmation(&fields)
         let isUrgent = fields.bool("now")
         try fields.finish()
         if bump == VersionBump(app: app) {
@@ -90,11 +93,39 @@ package enum BumpBody {
                         + "telephones, builds, blocked, minimumOs, requiredFrom")
             ])
         }
-        bump.isConfirmed = isConfirmed
+        bump.confirmation = confirmation
         bump.isUrgent = isUrgent
         return bump
     }
 
+    /// `true`, or each doubt as it was shown: `[{"reason": "implausible-rise", "version": "20.0.0"}]`.
+    private static func confirmation(_ fields: inout BodyFields) -> ConfirmedDoubts {
+        let needed =
+            "true, or an array of what is confirmed, such as [{\"reason\": \"implausible-rise\", \"version\": \"20.0.0\"}], is needed"
+        switch fields.take("confirm") {
+        case nil, .bool(false)?: return .nothing
+        case .bool(true)?: return .usual
+        case .array(let elements)? where elements.count <= mostBlocked + 2:
+            var doubts: Set<Doubt> = []
+            for (index, element) in elements.enumerated() {
+                let names = Set((element.object ?? []).map(\.name))
+                guard names == ["reason", "version"], let version = element["version"]?.string,
+                    let version = try? Version(version),
+                    let reason = element["reason"]?.string.flatMap(Doubt.Reason.init)
+                else {
+                    fields.refuse("confirm[\(index)]", "\(needed); got \(element.sight)")
+                    continue
+                }
+                doubts.insert(Doubt(reason, version))
+            }
+            return .named(doubts)
+        case let value?:
+            fields.refuse("confirm", "\(needed); got \(value.sight)")
+            return .nothing
+        }
+    }
+
+    /// The most versions that one bump blocks.
     package static let mostBlocked = BumpRules.mostBlocked
 
     /// `["2.1.5"]`: versions that exactly are meant, each once.

@@ -10,6 +10,8 @@ package enum Field: String, Sendable {
     case minimumOs, requiredFrom, osVersion, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages, country
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
+    // What a person is shown before an act, and what of it has changed since.
+    case shown, releasable, changed, confirm, doubts
     // Dry runs.
     case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves,
         pushesFrom

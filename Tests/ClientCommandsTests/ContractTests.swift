@@ -92,7 +92,7 @@ import Testing
         #expect(lines.count == 4)
         let json = await daemon.run("devices export").out.split(separator: "\n")
         #expect(json.count == 3)
-        let removed = await daemon.run("devices remove \(tokens[1])")
+        let removed = await daemon.run("devices remove \(tokens[1]) --yes")
         #expect(removed.out == "removed from \(RealDaemon.app) ios\n")
         #expect(await daemon.run("devices show \(tokens[1])").err.contains("no device has this token"))
         let path = "\(daemon.folder)/bad.csv"
@@ -196,7 +196,7 @@ import Testing
         let id = try await daemon.announce()
         #expect(await daemon.run("campaigns pause \(id)").out == "campaign \(id) is paused\n")
         #expect(await daemon.run("campaigns resume \(id)").out == "campaign \(id) is running\n")
-        #expect(await daemon.run("campaigns cancel \(id)").out == "campaign \(id) is cancelled\n")
+        #expect(await daemon.run("campaigns cancel \(id) --yes").out == "campaign \(id) is cancelled\n")
         let watched = await daemon.run("campaigns watch \(id)")
         #expect(watched.code == .failed)
         let shown = await daemon.run("campaigns show \(id)")
@@ -240,7 +240,7 @@ import Testing
         let early = await daemon.run("campaigns retry \(id)")
         #expect(early.code == .failed)
         #expect(early.err.contains("only a campaign that is cancelled or completed can be retried"), "\(early.err)")
-        _ = await daemon.run("campaigns cancel \(id)")
+        _ = await daemon.run("campaigns cancel \(id) --yes")
         let wrong = await daemon.run("campaigns retry \(id) --state cancelled,accepted")
         #expect(wrong.code == .usage && wrong.err.contains("\"accepted\" is not a state"), "\(wrong.err)")
         let nothing = await daemon.run("campaigns retry \(id) --state rejected")
@@ -263,9 +263,9 @@ import Testing
         let listed = rows(await daemon.run("tokens list").out)
         #expect(listed.last.map { Array($0.prefix(2)) } == ["backend", "status devices"])
         #expect(listed.last?.last == "-")
-        #expect(await daemon.run("tokens revoke backend").out == "token backend revoked\n")
+        #expect(await daemon.run("tokens revoke backend --yes").out == "token backend revoked\n")
         #expect(rows(await daemon.run("tokens list").out).last?.last?.hasSuffix("Z") == true)
-        #expect(await daemon.run("tokens revoke backend").code == .failed)
+        #expect(await daemon.run("tokens revoke backend --yes").code == .failed)
         let json = await daemon.run("tokens create --name other --scope devices --json").out
         #expect(json.hasPrefix(#"{"name":"other","scopes":["devices"],"apps":null,"token":"urt_"#))
         let bound = await daemon.run("tokens create --name team --scope status --app \(RealDaemon.app) --json").out
@@ -273,7 +273,7 @@ import Testing
     }
 
     @Test func `An alert is set, shown and cleared`() async {
-        let words = ["alerts", "set", RealDaemon.app, "ios", "--message", "Back at 6 pm.", "--blocking"]
+        let words = ["alerts", "set", RealDaemon.app, "ios", "--message", "Back at 6 pm.", "--blocking", "--yes"]
         let set = await daemon.run(words + ["--until", "2100-01-31T18:00:00Z"])
         let line = "\(RealDaemon.app) ios: blocking alert until 2100-01-31T18:00:00.000Z: Back at 6 pm.\n"
         #expect(set.out.hasPrefix(line), "\(set.out)\(set.err)")
@@ -291,7 +291,7 @@ import Testing
         let checked = await daemon.run("store check")
         #expect(checked.out == "the store is sound\n")
         #expect(checked.err.contains(" …\n"))
-        let pruned = await daemon.run("store prune --older-than 90d")
+        let pruned = await daemon.run("store prune --older-than 90d --yes")
         #expect(pruned.code == .done, "\(pruned.err)")
         #expect(pruned.out.contains("campaigns             0, their counts are kept\n"), "\(pruned.out)")
         let copy = "\(daemon.folder)/copy.db"

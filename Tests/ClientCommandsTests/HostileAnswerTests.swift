@@ -60,14 +60,14 @@ import WireFormat
     private static let commands = [
         "version show", "version show a", "version set a ios --required 2", "devices show ff",
         "devices export --app a --platform ios",
-        "devices export --app a --platform ios --csv", "devices remove ff", "devices show --telephone 1",
-        "devices remove --telephone 1", "deliveries --campaign x --ndjson", "deliveries --campaign x --csv",
+        "devices export --app a --platform ios --csv", "devices remove ff --yes", "devices show --telephone 1",
+        "devices remove --telephone 1 --yes", "deliveries --campaign x --ndjson", "deliveries --campaign x --csv",
         "campaigns list", "campaigns show x",
         "campaigns pause x",
         "deliveries --campaign x", "deliveries --telephone x", "tokens list", "tokens create --name n --scope status",
-        "tokens revoke n", "sessions list", "sessions end n", "alerts show", "alerts show a ios",
+        "tokens revoke n --yes", "sessions list", "sessions end n --yes", "alerts show", "alerts show a ios",
         "plan a ios --required 2",
-        "notifications", "store check", "store prune --older-than 90d", "store backup /nowhere/backup.db",
+        "notifications", "store check", "store prune --older-than 90d --yes", "store backup /nowhere/backup.db",
         "frobnicate \u{1B}[2J", "campaigns show --limit\u{1B}[2J", "devices show a\u{9B}2J b",
         "version set a \u{1B}[2J",
     ]

@@ -50,7 +50,7 @@ import Testing
         #expect(erased.out == "1 device removed; the phone number is out of 0 deliveries\n", "\(erased.err)")
         #expect(await daemon.run("devices show \(tokens[0])").err.contains("no device has this token"))
         #expect(await daemon.run("devices export --csv").out.contains(Self.user) == false)
-        let again = await daemon.run("devices remove --telephone \(Self.user)")
+        let again = await daemon.run("devices remove --telephone \(Self.user) --yes")
         #expect(again.code == .failed)
         #expect(again.err.contains("nothing is known of this phone number"), "\(again.err)")
     }
@@ -115,11 +115,11 @@ import Testing
         #expect(
             json.contains(#""canary":{"phase":"alone","telephones":2,"endedAt":null,"releasedAt":null}"#), "\(json)")
         #expect(await daemon.run("version show \(app)").out.contains("2 phone numbers"))
-        let released = await daemon.run("campaigns release \(id)")
+        let released = await daemon.run("campaigns release \(id) --yes")
         #expect(released.code == .done, "\(released.err)")
         let after = await daemon.run("campaigns show \(id)").out
         #expect(after.contains(/canary +2 phone numbers first, everybody since \d{4}-\S+Z\n/), "\(after)")
-        #expect(await daemon.run("campaigns release \(id)").code == .failed)
+        #expect(await daemon.run("campaigns release \(id) --yes").code == .failed)
         _ = await daemon.run("version set \(app) ios --required 2.0.0")
         #expect(await daemon.run("campaigns show latest --json").out.contains(#""canary":null"#))
         #expect(await daemon.run("campaigns show latest").out.contains("canary") == false)

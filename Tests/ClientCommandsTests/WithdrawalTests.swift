@@ -33,7 +33,7 @@ import UpgradeRules
         let wrong = await daemon.run("version set \(app) ios --required 20.0.0 --yes")
         let id = try #require(wrong.out.firstMatch(of: /campaign (\w+) started/)?.output.1)
         let back = await daemon.run(
-            ["version", "withdraw", app, "ios", "--reason", "2.0.0 was meant"])
+            ["version", "withdraw", app, "ios", "--reason", "2.0.0 was meant", "--yes"])
         #expect(
             back.out == "\(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0\ncampaign \(id) is cancelled\n"
         )

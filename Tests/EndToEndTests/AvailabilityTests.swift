@@ -141,7 +141,7 @@ import Testing
         let end = try Date(released, strategy: .iso8601).addingTimeInterval(86_400)
         #expect(until == end.formatted(.iso8601).replacing("Z", with: ".000Z"))
 
-        let answer = try bench.command("campaigns", "release", campaign)
+        let answer = try bench.command("campaigns", "release", campaign, "--yes")
         #expect(answer.status == 0, "\(answer)")
         #expect(try forces(bench) == [true, true, true])
         #expect(try bench.follow(campaign) { $0.isFinal }.counts["accepted"] == 20)

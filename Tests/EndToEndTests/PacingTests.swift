@@ -129,7 +129,7 @@ import Testing
         #expect(bench.simulator.figures.requests == sent)
         let left = try #require(try json(bench, id)["secondsLeft"] as? Int)
         #expect((3_500...3_660).contains(left))
-        #expect(try bench.command("campaigns", "release", id).status == 0)
+        #expect(try bench.command("campaigns", "release", id, "--yes").status == 0)
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.counts["accepted"] == 200)
         #expect(bench.simulator.figures.duplicates == 0)

@@ -35,6 +35,16 @@ import WireFormat
             cookie = String(try #require(response["set-cookie"]).prefix { $0 != ";" })
         }
 
+        /// What the form of a question carries out of sight, as the browser sends it back.
+        func carried(_ path: String) throws -> String {
+            Self.carried(in: try ask("GET", path).text)
+        }
+
+        static func carried(in page: String) -> String {
+            page.matches(of: /type="hidden" name="(if[A-Za-z]+)" value="([^"]*)"/)
+                .map { "&\($0.1)=\($0.2.replacing(" ", with: "+"))" }.joined()
+        }
+
         func formToken() throws -> String {
             let text = try ask("GET", "/").text
             let found = try #require(text.firstMatch(of: /name="formToken" value="([^"]+)"/), "\(text.prefix(300))")
@@ -131,7 +141,10 @@ import WireFormat
         #expect(try actor.send(cancel, "app=\(Workbench.app)").status == 403, "no form token")
         #expect(try actor.send(cancel, "formToken=\(own)&app=other").status == 422, "another name")
         #expect(try bench.view(campaign).state == "waiting")
-        let done = try actor.send(cancel, "formToken=\(own)&app=\(Workbench.app)")
+        let empty = try actor.send(cancel, "formToken=\(own)&app=\(Workbench.app)")
+        #expect(empty.status == 409 && empty.text.contains("name=\"ifState\""), "it carries nothing: asked anew")
+        #expect(try bench.view(campaign).state == "waiting")
+        let done = try actor.send(cancel, "formToken=\(own)&app=\(Workbench.app)" + actor.carried(cancel))
         #expect(done.status == 303 && done["location"] == "/page/campaigns/\(campaign)")
         #expect(try bench.view(campaign).state == "cancelled")
         let trail = try actor.ask("GET", "/page/campaigns/\(campaign)").text
@@ -172,7 +185,8 @@ import WireFormat
         #expect(try bench.api("GET", "/v1/campaigns").json["items"] as? [Any] != nil)
         #expect((try bench.api("GET", "/v1/campaigns").json["items"] as? [Any])?.isEmpty == true, "nothing has changed")
         let hostile = "%3Cscript%3Ealert(1)%3C%2Fscript%3E"
-        let raised = try browser.send(raise, form + "2.0.0&step=raise&confirm=yes&message=\(hostile)")
+        let raised = try browser.send(
+            raise, form + "2.0.0&step=raise&confirm=yes&message=\(hostile)" + Browser.carried(in: plan.text))
         #expect(raised.status == 303, "\(raised.text.suffix(500))")
         let page = try browser.ask("GET", "/page/apps/\(Workbench.app)/ios").text
         #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.contains("<script>alert"))

@@ -90,7 +90,7 @@ import Testing
         let before = try bench.follow(old) { $0.isFinal }
         #expect(try bench.sql("UPDATE campaign SET finished_at = 1700000000000").status == 0)
         let new = try bench.campaign(of: bench.bump("3.0.0"))
-        let pruned = try bench.command("store", "prune", "--older-than", "90d", "--json")
+        let pruned = try bench.command("store", "prune", "--older-than", "90d", "--json", "--yes")
         #expect(pruned.status == 0, "\(pruned.errors)")
         #expect(pruned.output.contains(#""deliveries":6000"#), "\(pruned.output)")
         let end = try bench.follow(new) { $0.isFinal }

@@ -75,7 +75,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
         let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
-        if !bump.isConfirmed, let known = requirements.takenUp.latest?.version,
+        if let known = requirements.takenUp.latest?.version,
             let doubt = KnownVersions().doubt(bump, requirements)
         {
             throw ControlError(
@@ -131,7 +131,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
     }
     func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let resumed = try move(id, .resumed, actor)
-        return isUrgent ? try move(id, .hurried, actor) : resumed
+        return isUrgent ? try move(id, .hurried, actor.unconfirming) : resumed
     }
     func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus {
         try move(id, .cancelled, actor)
@@ -146,12 +146,14 @@ final class ControlDouble: RelayControl, RequirementOperations {
     }
 
     func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord {
-        let decision = try? store.decide(
-            app, .released(nil), by: Signature(by: actor, via: "release", at: Bench.now),
-            in: RequirementMachine.Surroundings(now: Bench.now))
-        guard decision != nil, let record = try store.version(of: app) else {
+        do {
+            try store.decide(
+                app, .released(nil), by: Signature(by: actor, via: "release", at: Bench.now),
+                in: RequirementMachine.Surroundings(now: Bench.now))
+        } catch is RequirementRefusal {
             throw ControlError(.wrongState, context: "nothing waits")
         }
+        guard let record = try store.version(of: app) else { throw ControlError(.wrongState, context: "nothing waits") }
         return record
     }
 

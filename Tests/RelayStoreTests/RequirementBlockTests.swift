@@ -177,4 +177,106 @@ import UpgradeRules
             #expect(try question.isMet(by: Version(version)) == isMet)
         }
     }
+
+    /// FAULTS 3.4: a bump that locked everybody out was taken with `confirm`.
+    @Test("What is required and has to be left at once is refused, whatever is confirmed", arguments: [false, true])
+    func deadEnds(hasStore: Bool) throws {
+        let dead = RequirementRefusal.deadEnd(try Version("2.0"))
+        let confirmations: [ConfirmedDoubts] = [
+            .nothing, .usual,
+            .named(
+                Set(
+                    try Doubt.Reason.allCases.flatMap { reason in
+                        try ["2.0", "2.0.0"].map { Doubt(reason, try Version($0)) }
+                    })),
+        ]
+        for confirmation in confirmations {
+            for isStored in [false, true] {
+                var subject = Self.subject(hasStore: hasStore)
+                subject.known = KnownVersions()
+                if isStored { try subject.ask("2.0") }
+                var both = VersionBump(app: Subject.app, required: try Version("2.0"))
+                (both.blocked, both.confirmation) = ([try Version("1.5"), try Version("2.0.0")], confirmation)
+                var canary = both
+                canary.telephones = ["138"]
+                var above = both
+                above.latest = try Version("2.0.1")
+                var told = VersionBump(app: Subject.app, latest: try Version("2.0"))
+                (told.blocked, told.confirmation) = ([try Version("2.0")], confirmation)
+                for bump in [both, canary, above, told] {
+                    let isTaken = subject.take(.asked(bump))
+                    #expect(!isTaken, "\(bump)")
+                    #expect(subject.refusal == dead, "\(bump)")
+                }
+                #expect(subject.requirements.blocked.isEmpty)
+            }
+        }
+    }
+
+    @Test("What is in force is not blocked while nothing above it is known, whatever is confirmed")
+    func inForceWithoutWayOut() throws {
+        let dead = RequirementRefusal.deadEnd(try Version("2.0"))
+        for canary in [nil, ["138"]] as [[String]?] {
+            var subject = Self.subject()
+            subject.known = KnownVersions()
+            var asked = VersionBump(app: Subject.app, required: try Version("2.0"))
+            asked.telephones = canary
+            let isAsked = subject.take(.asked(asked))
+            #expect(isAsked)
+            let isTaken = subject.take(.asked(try Self.bump(["2.0"], isConfirmed: true)))
+            #expect(!isTaken && subject.refusal == dead)
+            // Who runs what is not required may be told that there is a way out.
+            let isOtherTaken = subject.take(.asked(try Self.bump(["2.1.5"], isConfirmed: true)))
+            #expect(isOtherTaken)
+            let isToldTaken = subject.take(.asked(VersionBump(app: Subject.app, latest: try Version("2.2"))))
+            #expect(isToldTaken)
+            let isTakenThen = subject.take(.asked(try Self.bump(["2.0"])))
+            #expect(isTakenThen, "2.2 is announced")
+        }
+    }
+
+    @Test("A confirmation covers the doubt that it names, and no other")
+    func namedDoubts() throws {
+        func bump(_ required: String?, _ blocked: [String], _ confirmation: ConfirmedDoubts) throws -> VersionBump {
+            var bump = VersionBump(app: Subject.app, required: try required.map { try Version($0) })
+            bump.blocked = try blocked.map { try Version($0) }
+            bump.confirmation = confirmation
+            return bump
+        }
+        let (rise, block) = (Doubt(.implausibleRise, try Version("20")), Doubt(.nothingAbove, try Version("21.5")))
+        let cases: [(ConfirmedDoubts, isTaken: Bool)] = [
+            (.nothing, false), (.usual, false), (.named([rise]), false), (.named([block]), false),
+            (.named([rise, Doubt(.nothingAbove, try Version("21.6"))]), false),
+            (.named([Doubt(.implausibleRise, try Version("21")), block]), false), (.named([rise, block]), true),
+        ]
+        for (confirmation, isMeant) in cases {
+            var subject = Self.subject()
+            subject.known = KnownVersions()
+            try subject.ask("2.0")
+            let isTaken = subject.take(.asked(try bump("20", ["21.5"], confirmation)))
+            #expect(isTaken == isMeant, "\(confirmation)")
+        }
+        // `true` is about the rise of a bump that raises, and about the way out of one that only blocks.
+        for (required, blocked) in [("20", []), (nil, ["21.5"])] as [(String?, [String])] {
+            var subject = Self.subject()
+            subject.known = KnownVersions()
+            try subject.ask("2.0")
+            let isTaken = subject.take(.asked(try bump(required, blocked, .usual)))
+            #expect(isTaken)
+        }
+    }
+
+    @Test("Another program's block of what is required waits for a person, who cannot release it either")
+    func outsideDeadEnd() throws {
+        let dead = RequirementRefusal.deadEnd(try Version("2.0"))
+        var subject = Self.subject()
+        subject.known = KnownVersions()
+        try subject.ask("2.0")
+        try subject.askOutside("2.0", kind: .blocked)
+        subject.take(.looked)
+        #expect(subject.requirements.rows.last?.state == .asked)
+        #expect(try subject.requirements.rows.last?.reason == Requirements.deadEndText(Version("2.0")))
+        let isTaken = subject.take(.released(try Version("2.0"), .blocked))
+        #expect(!isTaken && subject.refusal == dead)
+    }
 }

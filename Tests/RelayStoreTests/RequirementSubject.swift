@@ -15,6 +15,8 @@ struct RequirementSubject {
     var verdicts: [Version: GateVerdict.State] = [:]
     var waves: WavePlan?
     var known = KnownVersions.everything
+    /// Why the last event was refused; nil: it was taken.
+    private(set) var refusal: RequirementRefusal?
     private var nextID: Int64 = 1
 
     var surroundings: RequirementMachine.Surroundings {
@@ -33,8 +35,10 @@ struct RequirementSubject {
         now = now + .seconds(1)
         var machine = RequirementMachine(requirements, campaigns: campaigns)
         do {
+            refusal = nil
             try machine.reduce(event, by: Signature(by: by, via: via, at: now), in: surroundings)
         } catch {
+            refusal = error
             return false
         }
         // As a store gives them theirs.
@@ -67,9 +71,9 @@ struct RequirementSubject {
     }
 
     /// As another program's row comes in.
-    mutating func askOutside(_ version: String) throws {
+    mutating func askOutside(_ version: String, kind: Requirement.Kind = .required) throws {
         var row = Requirement(
-            id: nextID, kind: .required, version: try Version(version), state: .asked, isGated: true,
+            id: nextID, kind: kind, version: try Version(version), state: .asked, isGated: true,
             changed: Signature(by: "unknown", via: "database", at: now))
         row.reach = Requirement.everybody
         nextID += 1

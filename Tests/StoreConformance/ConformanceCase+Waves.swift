@@ -143,7 +143,7 @@ extension ConformanceCase {
 
 extension Subject {
     /// A campaign that was cut into waves.
-    fileprivate func waved(
+    func waved(
         devices: Int, ends: [Int], shardSize: Int, required: String = "2.0"
     ) throws -> (CampaignRecord, WaveDraw) {
         try registerDevices(devices)

@@ -52,7 +52,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + deliveries + erasing
         + tokens + providerTokens + sessions
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
-        + adoption + versionShares + blocks + rounds + evidence + audit + together
+        + adoption + versionShares + blocks + rounds + evidence + audit + confirming + together
 }
 
 /// Where a driver broke a rule.

@@ -27,6 +27,23 @@ package struct APIRequest: Sendable, Equatable {
         contentType = "application/json"
     }
 
+    /// The same with what was shown: in its body, or in its query where it has none (DELETE).
+    func carrying(_ shown: [JSONMember]) throws -> APIRequest {
+        guard !shown.isEmpty else { return self }
+        var request = self
+        guard method != "DELETE" else {
+            let pairs = shown.map {
+                "\($0.name)=\(Self.encoded($0.value.integer.map(String.init) ?? $0.value.string ?? ""))"
+            }
+            request.path += (path.contains("?") ? "&" : "?") + pairs.joined(separator: "&")
+            return request
+        }
+        let members = try body.map { try JSONReader.read($0).object ?? [] } ?? []
+        request.body = JSONValue.object(members + shown).bytes()
+        request.contentType = "application/json"
+        return request
+    }
+
     /// All but the unreserved characters (RFC 3986, 2.1 and 2.3).
     private static func encoded(_ text: String) -> String {
         var result = ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import RelayStore
 import Terminal
 import Threading
 import WireFormat
@@ -8,12 +9,14 @@ extension CommandEntry {
     static let alertsSet = request(
         "alerts set",
         asks: { run in
-            guard run.arguments.flag("blocking") else { return }
+            let shown = try await shown(run)
+            guard run.arguments.flag("blocking") else { return shown }
             let name = try AppArguments.name(run.arguments)
             try await Confirmation.obtain(run, "Lock \(name) for all its users?") {
                 let end = try end(run.arguments)?.internetTime ?? ""
                 return "locked until \(end): \(run.arguments.value("message") ?? "")\n"
             }
+            return shown
         },
         request: { try APIRequest("PUT", AppArguments.path($0, "alert"), json: alert($0)) },
         text: { line($1) + $1.warnings })
@@ -29,8 +32,19 @@ extension CommandEntry {
         return "\(alert.place): \(kind) \(end): \(alert.shown(.message))\n"
     }
 
+    /// The alert that there is, which a new one would take the place of.
+    private static func shown(_ run: ClientRun) async throws -> [JSONMember] {
+        let answer = try await run.client().transport.send(
+            APIRequest("GET", AppArguments.path(run.arguments, "alert")))
+        // Who may not look goes by what is there.
+        if answer.status == 403 { return [] }
+        guard answer.isSuccess else { return [JSONValue.member(.text, nil)] }
+        return [JSONValue.member(.text, try RelayClient.Reply(answer).json[.message])]
+    }
+
     static let alertsClear = request(
         "alerts clear",
+        asks: { try await shown($0) },
         request: { try APIRequest("DELETE", AppArguments.path($0, "alert")) },
         done: {
             try [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import Terminal
 import UpgradeRules
 import WireFormat
@@ -31,11 +32,19 @@ extension CommandEntry {
         "version unblock",
         asks: { run in
             let name = try AppArguments.name(run.arguments)
+            let path = try AppArguments.path(run.arguments, "version")
+            let now = try await run.look(APIRequest("GET", path))
             try await Confirmation.obtain(run, "Let \(named(run.arguments)) of \(name) be used again?") {
-                let path = try AppArguments.path(run.arguments, "version")
-                let reply = try await run.client().reply(to: APIRequest("GET", path))
-                return BlockText.list(reply.json, of: name)
+                BlockText.list(now, of: name)
             }
+            let meant = Set(try versions(run.arguments).array ?? [])
+            let states = Set(
+                now.list(.blocks).filter { meant.contains($0[.version] ?? .null) }.map { $0.shown(.state) })
+            let state = states.isEmpty ? nil : JSONValue.string(states.sorted().joined(separator: ", "))
+            return now[.shown] == nil
+                ? []
+                : now.carried(.unblock).filter { $0.name != Shown.Fact.state.rawValue }
+                    + [JSONValue.member(.state, state)]
         },
         request: { arguments in
             try APIRequest(

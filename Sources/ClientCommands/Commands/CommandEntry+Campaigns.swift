@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import RelayStore
 import Synchronization
 import Terminal
 import WireFormat
@@ -61,24 +62,26 @@ extension CommandEntry {
         request: { try APIRequest("GET", ["v1", "campaigns", $0.require("ID"), "adoption"]) },
         text: { AdoptionText($1).text })
 
-    static let campaignsPause = campaigns("pause")
-    static let campaignsResume = campaigns("resume")
-    static let campaignsRelease = campaigns(
-        "release",
-        asks: { run in
-            let id = try run.arguments.require("ID")
-            try await Confirmation.obtain(run, "Release campaign \(id)?") { try await details(run, id) }
-        })
-    static let campaignsCancel = campaigns(
-        "cancel",
-        asks: { run in
-            let id = try run.arguments.require("ID")
-            try await Confirmation.obtain(run, "Cancel campaign \(id)?") { try await details(run, id) }
-        })
+    static let campaignsPause = campaigns("pause", .pause)
+    static let campaignsResume = campaigns("resume", .resume) { run, id, campaign in
+        // What was stopped between two waves goes on with the next one.
+        guard campaign[.state]?.string == CampaignState.suspended.rawValue,
+            campaign[.wave]?[.endedAt]?.string != nil, let wave = campaign[.shown]?["ifWave"]?.integer
+        else { return }
+        let question = "Resume campaign \(id) with wave \(wave) of \(campaign[.wave]?.count(.of) ?? wave)?"
+        try await Confirmation.obtain(run, question, needsYes: false) { details(campaign) }
+    }
+    static let campaignsRelease = campaigns("release", .releaseCampaign) { run, id, campaign in
+        try await Confirmation.obtain(run, "Release campaign \(id)?") { details(campaign) }
+    }
+    static let campaignsCancel = campaigns("cancel", .cancel) { run, id, campaign in
+        try await Confirmation.obtain(run, "Cancel campaign \(id)?") { details(campaign) }
+    }
 
     static let campaignsRetry = request(
         "campaigns retry",
         changesCampaign: true,
+        asks: { try await shown($0).carried(.retry) },
         request: { arguments in
             let states = arguments.list("state").map(JSONValue.string)
             let body: JSONValue = [
@@ -90,11 +93,19 @@ extension CommandEntry {
         text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
 
     /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
+    ///
+    /// - Parameter asks: about the campaign of this id.
     private static func campaigns(
-        _ verb: String, asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in }
+        _ verb: String, _ act: ActKind,
+        asks: @escaping @Sendable (ClientRun, _ id: String, _ campaign: JSONValue) async throws -> Void = { _, _, _ in }
     ) -> CommandEntry {
         request(
-            "campaigns \(verb)", changesCampaign: true, asks: asks,
+            "campaigns \(verb)", changesCampaign: true,
+            asks: { run in
+                let campaign = try await shown(run)
+                try await asks(run, try run.arguments.require("ID"), campaign)
+                return campaign.carried(act)
+            },
             request: { arguments in
                 APIRequest(
                     "POST", ["v1", "campaigns", try arguments.require("ID"), verb],
@@ -107,10 +118,15 @@ extension CommandEntry {
             })
     }
 
+    /// The campaign that an act is about.
+    private static func shown(_ run: ClientRun) async throws -> JSONValue {
+        let id = try run.arguments.require("ID")
+        return try await run.look(APIRequest("GET", ["v1", "campaigns", id]))
+    }
+
     /// The campaign that a person is asked about.
-    private static func details(_ run: ClientRun, _ id: String) async throws -> String {
-        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "campaigns", id]))
-        return CampaignText(reply.json).details(hasColour: false)
+    private static func details(_ campaign: JSONValue) -> String {
+        campaign == .null ? "" : CampaignText(campaign).details(hasColour: false)
     }
 
     static let notifications = request(

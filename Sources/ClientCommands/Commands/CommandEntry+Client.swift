@@ -86,13 +86,13 @@ extension CommandEntry {
     /// A command that asks the daemon one thing and shows the answer: with `--json` as it came, else as `text` says it.
     ///
     /// - Parameters:
-    ///   - asks: what a person is asked before (`Confirmation`).
+    ///   - asks: what a person is asked before (`Confirmation`), and what was shown then: it goes with the request.
     ///   - request: made of what was given before anything is asked.
     ///   - done: what `--json` prints where the daemon answers without a body.
     ///   - note: what goes to standard error after the text.
     static func request(
         _ name: String, changesCampaign: Bool = false,
-        asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in },
+        asks: @escaping @Sendable (ClientRun) async throws -> [JSONMember] = { _ in [] },
         request: @escaping @Sendable (ParsedArguments) throws -> APIRequest,
         done: (@Sendable (ParsedArguments) throws -> JSONValue)? = nil,
         note: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
@@ -100,8 +100,8 @@ extension CommandEntry {
     ) -> CommandEntry {
         client(name, changesCampaign: changesCampaign) { run in
             let wanted = try request(run.arguments)
-            try await asks(run)
-            let reply = try await run.client().reply(to: wanted)
+            let shown = try await asks(run)
+            let reply = try await run.client().reply(to: try wanted.carrying(shown))
             if let done, reply.bytes.isEmpty {
                 try run.show(done(run.arguments), text(run.arguments, reply.json))
             } else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import Terminal
 import UpgradeRules
 import WireFormat
@@ -61,19 +62,25 @@ extension CommandEntry {
     ) { run in
         switch try Target(run) {
         case .telephone(let telephone):
-            try await Confirmation.obtain(run, "Forget this user?") {
-                try await devicesTable(of: telephone, run)
-            }
+            let known = try await devices(of: telephone, run)
+            try await Confirmation.obtain(run, "Forget this user?") { devicesTable(known) }
+            // Of more than a page nobody has counted them.
+            let isWhole = known.json[.next]?.string == nil
+            let shown = isWhole ? [JSONValue.member(.devices, .integer(Int64(known.items.count)))] : []
             let query = try [("telephone", telephone)] + AppArguments.query(run)
-            let reply = try await run.client().reply(to: APIRequest("DELETE", ["v1", "users"], query: query))
+            let request = try APIRequest("DELETE", ["v1", "users"], query: query).carrying(shown)
+            let reply = try await run.client().reply(to: request)
             let (devices, deliveries) = (reply.json.count(.devices), reply.json.count(.deliveries))
             run.show(
                 reply.text,
                 "\(Quantity.count(devices, "device")) removed; the phone number is out of "
                     + (deliveries == 1 ? "1 delivery\n" : "\(Quantity.count(deliveries)) deliveries\n"))
         case .token(let token):
-            let (place, _) = try await search(token, run)
-            _ = try await run.client().reply(to: APIRequest("DELETE", place.path("devices", token)))
+            let (place, device) = try await search(token, run)
+            try await Confirmation.obtain(run, "Forget this device?") { details(device.json) }
+            let shown = [JSONValue.member(.text, device.json[.telephone])]
+            _ = try await run.client().reply(
+                to: APIRequest("DELETE", place.path("devices", token)).carrying(shown))
             run.show(
                 [
                     "app": .string(place.app), "platform": .string(place.platform), "token": .string(token),
@@ -90,8 +97,7 @@ extension CommandEntry {
     }
 
     /// What a person sees before a yes.
-    private static func devicesTable(of telephone: String, _ run: ClientRun) async throws -> String {
-        let reply = try await devices(of: telephone, run)
+    private static func devicesTable(_ reply: RelayClient.Reply) -> String {
         var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", .time("REGISTERED")])
         for item in reply.items {
             table.add([

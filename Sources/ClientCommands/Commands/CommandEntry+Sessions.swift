@@ -29,6 +29,8 @@ extension CommandEntry {
                 let sessions = try await run.client().reply(to: APIRequest("GET", ["v1", "sessions"])).json
                 return table(sessions, of: id)
             }
+            // Its id is used once: nothing else of it can be another by now.
+            return []
         },
         request: { try APIRequest("DELETE", ["v1", "sessions", $0.require("ID")]) },
         done: { ["id": .string(try $0.require("ID")), "ended": .bool(true)] },

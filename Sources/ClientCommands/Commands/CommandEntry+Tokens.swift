@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import Telemetry
 import Terminal
 import WireFormat
@@ -43,10 +44,11 @@ extension CommandEntry {
         "tokens revoke",
         asks: { run in
             let name = try run.arguments.require("NAME")
-            try await Confirmation.obtain(run, "Revoke the token \(name)?") {
-                let tokens = try await run.client().reply(to: APIRequest("GET", ["v1", "tokens"])).json
-                return table(tokens, of: name)
-            }
+            let tokens = try await run.client().reply(to: APIRequest("GET", ["v1", "tokens"])).json
+            try await Confirmation.obtain(run, "Revoke the token \(name)?") { table(tokens, of: name) }
+            let token = tokens.list(.items).first { $0[.name]?.string == name }
+            let state = token.map { JSONValue.string($0[.revokedAt]?.string == nil ? "active" : "revoked") }
+            return [JSONValue.member(.state, state)]
         },
         request: { try APIRequest("DELETE", ["v1", "tokens", $0.require("NAME")]) },
         done: { ["name": .string(try $0.require("NAME")), "revoked": .bool(true)] },

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import Terminal
 import UpgradeRules
 import WireFormat
@@ -47,7 +48,8 @@ extension CommandEntry {
         let reply = try await client.reply(
             to: APIRequest(
                 "POST", AppArguments.path(run.arguments, "withdraw"),
-                json: ["required": .string(required), "reason": reason]))
+                json: ["required": .string(required), "reason": reason]
+            ).carrying(now.carried(.withdraw)))
         let after = reply.json[.version] ?? .null
         let campaign = reply.json[.campaign]?.shown(.id) ?? ""
         run.show(
@@ -62,10 +64,13 @@ extension CommandEntry {
         "version release",
         asks: { run in
             let name = try AppArguments.name(run.arguments)
-            try await Confirmation.obtain(run, "Put it in force for everybody who uses \(name)?") {
-                let path = try AppArguments.path(run.arguments, "version")
-                return version(try await run.client().reply(to: APIRequest("GET", path)).json, of: name)
+            let path = try AppArguments.path(run.arguments, "version")
+            let now = try await run.look(APIRequest("GET", path))
+            let what = now[.releasable]?["ifVersion"]?.string ?? "it"
+            try await Confirmation.obtain(run, "Put \(what) in force for everybody who uses \(name)?") {
+                version(now, of: name)
             }
+            return now.carried(.release, in: .releasable)
         },
         request: {
             try APIRequest(

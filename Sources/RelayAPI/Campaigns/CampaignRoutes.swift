@@ -37,27 +37,30 @@ extension API {
 
     /// Without a body, what was rejected, cancelled or expired is sent again.
     func retryCampaign(_ id: String, body: [UInt8], _ caller: Caller) throws -> Response {
-        let campaign = try record(id, caller).id
+        let campaign = try record(id, caller)
         var states = Set(CampaignRound.retried)
-        var isUrgent = false
-        if !body.isEmpty {
-            var fields = try BodyFields(body)
+        let (shown, isUrgent) = try Self.carried(.retry, body, mayBeUrgent: true) { fields in
             states = Self.states(&fields) ?? states
-            isUrgent = fields.bool(Field.now.rawValue)
-            try fields.finish()
         }
         let status = try control.requirements.retry(
-            campaign: campaign, states: states, isUrgent: isUrgent, by: caller.actor)
+            campaign: campaign.id, states: states, isUrgent: isUrgent,
+            by: caller.actor.confirming(shown, of: campaign.key))
         return .json { $0.campaign(status, for: caller.sight) }
     }
 
-    /// What a body says that may be left out: `{"now": true}`.
-    static func isUrgent(_ body: [UInt8]) throws -> Bool {
-        guard !body.isEmpty else { return false }
+    /// What a body says of an act, which may be left out: what was confirmed, and `{"now": true}` where that begins pushes.
+    ///
+    /// - Parameter more: reads what else it may say.
+    static func carried(
+        _ act: ActKind, _ body: [UInt8], mayBeUrgent: Bool, more: (inout BodyFields) -> Void = { _ in }
+    ) throws -> (Shown, isUrgent: Bool) {
+        guard !body.isEmpty else { return (Shown(), false) }
         var fields = try BodyFields(body)
-        let isUrgent = fields.bool(Field.now.rawValue)
+        more(&fields)
+        let isUrgent = mayBeUrgent && fields.bool(Field.now.rawValue)
+        let shown = Shown(act, in: &fields)
         try fields.finish()
-        return isUrgent
+        return (shown, isUrgent)
     }
 
     /// nil where they are left out, or refused.

@@ -41,11 +41,15 @@ extension API {
         return .json { $0.device(record, for: caller.sight) }
     }
 
-    func removeDevice(_ app: AppKey, token: String, by caller: Caller) throws -> Response {
+    func removeDevice(
+        _ app: AppKey, token: String, _ query: inout Query, by caller: Caller
+    ) throws -> Response {
         try require(app)
+        let shown = Shown(.removeDevice, in: &query)
+        try query.finish()
         guard
             try store.removeDevice(
-                app, token: Self.checked(token, app), by: Signature(by: caller.actor, at: now()))
+                app, token: Self.checked(token, app), by: Signature(by: caller.actor.confirming(shown), at: now()))
         else { throw Self.noDevice(app) }
         return .noContent
     }

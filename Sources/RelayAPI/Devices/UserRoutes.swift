@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
-import RelayStore
+package import RelayStore
 import Telemetry
 import UpgradeRules
 import WireFormat
@@ -37,10 +37,18 @@ extension API {
         }
     }
 
+    /// What a person is shown before a user is erased: of all apps that the caller may see.
+    package func shown(ofUser telephone: String, _ caller: Caller) throws -> Shown {
+        try shown(.user(telephone, apps: try store.census().devices.keys.filter { caller.maySee($0) }))
+    }
+
     /// The log says who asked for it, and not of whom.
     package func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
+        let shown = Shown(.eraseUser, in: &query)
         let (telephone, places) = try user("who is to be forgotten", &query, caller)
-        let erasure = try control.requirements.eraseUser(telephone, by: caller.actor) { places.takes($0) }
+        let erasure = try control.requirements.eraseUser(telephone, by: caller.actor.confirming(shown)) {
+            places.takes($0)
+        }
         guard erasure != UserErasure() else {
             throw ProblemDetails(404, "nothing is known of this phone number: it must be spelt as the app sends it")
         }

@@ -44,6 +44,12 @@ extension API {
         }
     }
 
+    func revokeToken(_ name: String, _ query: inout Query, by caller: Caller) throws -> Response {
+        let shown = Shown(.revokeToken, in: &query)
+        try query.finish()
+        return try revokeToken(name, by: caller.confirming(shown))
+    }
+
     package func revokeToken(_ name: String, by caller: Caller) throws -> Response {
         guard try store.revokeToken(name: name, by: Signature(by: caller.actor, at: now())) else {
             throw ProblemDetails(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")

@@ -29,4 +29,7 @@ package struct FormFields: Sendable {
         guard let end = text.lastIndex(where: { !$0.isWhitespace }) else { return nil }
         return String(text[...end])
     }
+
+    /// Byte for byte as it came; nil where it is not there. What a form carries out of sight is compared with what was shown.
+    package func exact(_ name: String) -> String? { items.last { $0.name == name }?.value }
 }

@@ -29,11 +29,12 @@ extension API {
         } else if isBlocking, !fields.faults.contains(where: { $0.field == "endsAt" }) {
             fields.refuse("endsAt", "is missing; an alert that locks the app needs a time at which it vanishes")
         }
+        let shown = Shown(.setAlert, in: &fields)
         try fields.finish()
         let alert = AlertRecord(
             app: app, message: message ?? "", isBlocking: isBlocking, endsAt: endsAt, createdAt: now,
             createdBy: caller.actor.name)
-        try store.setAlert(alert, by: caller.actor)
+        try store.setAlert(alert, by: caller.actor.confirming(shown))
         versionCache.refresh()
         let record = try store.version(of: app) ?? VersionRecord(app: app, updatedAt: now)
         let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
@@ -45,9 +46,11 @@ extension API {
         }
     }
 
-    func clearAlert(_ app: AppKey, by caller: Caller) throws -> Response {
+    func clearAlert(_ app: AppKey, _ query: inout Query, by caller: Caller) throws -> Response {
         try require(app)
-        let isCleared = try store.clearAlert(of: app, by: Signature(by: caller.actor, at: now()))
+        let shown = Shown(.clearAlert, in: &query)
+        try query.finish()
+        let isCleared = try store.clearAlert(of: app, by: Signature(by: caller.actor.confirming(shown), at: now()))
         versionCache.refresh()
         guard isCleared else { throw Self.noAlert }
         return .noContent

@@ -32,9 +32,13 @@ extension API {
         let history = try store.history(of: app, limit: limit)
         let inForceHistory = try store.inForceHistory(of: app, limit: limit)
         let status = try store.version(of: app).map(control.requirements.status)
+        let required = try shown(.required(app))
+        let release = try shown(.release(app, nil, nil))
         return .json { writer in
             writer.object { writer in
                 writer.versionMembers(of: app, status, for: sight)
+                writer.shown(.shown, required)
+                writer.shown(.releasable, release.facts[.version] == .nothing ? nil : release)
                 writer.member(.warnings, status.map { control.requirements.warnings(of: $0.record) } ?? [])
                 writer.array(.history, history) { $0.change($1, for: sight) }
                 writer.array(.inForceHistory, inForceHistory) { $0.change($1) }
@@ -42,13 +46,21 @@ extension API {
         }
     }
 
+    /// What a person is shown before an act.
+    package func shown(_ subject: ActSubject) throws -> Shown { try store.facts(subject, at: now()) }
+
     package func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        return try apply(read(body, app), by: caller, receipt: nil)
+        let (bump, shown) = try read(body, app)
+        return try apply(bump, by: caller.confirming(shown), receipt: nil)
     }
 
-    private func read(_ body: [UInt8], _ app: AppKey) throws -> VersionBump {
-        try BumpBody.read(body, app: app, schemes: control.profile(of: app)?.downloadSchemes ?? [])
+    private func read(_ body: [UInt8], _ app: AppKey) throws -> (VersionBump, Shown) {
+        var shown = Shown()
+        let bump = try BumpBody.read(body, app: app, schemes: control.profile(of: app)?.downloadSchemes ?? []) {
+            shown = Shown(.raise, in: &$0)
+        }
+        return (bump, shown)
     }
 
     func plan(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -62,7 +74,7 @@ extension API {
         _ app: AppKey, body: [UInt8], by caller: Caller
     ) throws -> (report: PlanReport, warnings: [String]) {
         try require(app)
-        let bump = try read(body, app)
+        let (bump, _) = try read(body, app)
         let slot = try long.take(
             for: app.app, busy: "a plan of \(app.app) is being made already, which takes as long as it has devices",
             retryAfter: 5)
@@ -79,8 +91,9 @@ extension API {
 
     package func release(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        let isUrgent = try Self.isUrgent(body)
-        let record = try control.requirements.release(app: app, isUrgent: isUrgent, by: caller.actor)
+        let (shown, isUrgent) = try Self.carried(.release, body, mayBeUrgent: true)
+        let record = try control.requirements.release(
+            app: app, isUrgent: isUrgent, by: caller.actor.confirming(shown))
         versionCache.refresh(for: record)
         return .json { $0.version(control.requirements.status(record), for: caller.sight) }
     }
@@ -97,11 +110,13 @@ extension API {
         }
         let required = fields.version("required")
         let reason = fields.text("reason", example: "20.0.0 was meant to be 2.0.0", limit: 200)
+        let shown = Shown(.withdraw, in: &fields)
         try fields.finish()
         guard let required else {
             throw ProblemDetails(field: "required", "is null; the version that is withdrawn is needed")
         }
-        let withdrawal = try control.requirements.withdraw(required, of: app, by: caller.actor, reason: reason)
+        let withdrawal = try control.requirements.withdraw(
+            required, of: app, by: caller.actor.confirming(shown), reason: reason)
         versionCache.refresh(for: withdrawal.record)
         return .json { writer in
             writer.object { writer in
@@ -118,8 +133,10 @@ extension API {
     private func unblock(_ app: AppKey, _ fields: inout BodyFields, by caller: Caller) throws -> Response {
         let versions = BumpBody.blocked(&fields)
         let reason = fields.text("reason", example: "2.1.5 starts again since the server was mended", limit: 200)
+        let shown = Shown(.unblock, in: &fields)
         try fields.finish()
-        let record = try control.requirements.unblock(versions, of: app, by: caller.actor, reason: reason)
+        let record = try control.requirements.unblock(
+            versions, of: app, by: caller.actor.confirming(shown), reason: reason)
         versionCache.refresh(for: record)
         return .json { writer in
             writer.object { writer in

@@ -98,7 +98,8 @@ extension RequirementControl {
         var hasChanged = false
         do {
             hasChanged = try store.decide(
-                campaign.app, .campaign(campaign.key, .hurried), by: Signature(by: actor, via: "campaign", at: now),
+                campaign.app, .campaign(campaign.key, .hurried),
+                by: Signature(by: actor.unconfirming, via: "campaign", at: now),
                 in: surroundings(of: campaign.app, at: now)
             ).hasChanged
         } catch is RequirementRefusal {}
@@ -148,12 +149,14 @@ extension RequirementControl {
             decision = try store.decide(
                 app, .released(target?.version, target.map { $0.isBlock ? .blocked : .required }),
                 by: Signature(by: actor, via: "release", at: now),
-                in: surroundings(of: app, at: now))
+                in: surroundings(of: app, try sources.known(of: app), at: now))
         } catch RequirementRefusal.isBlocked(let version) {
             let name = "\(app.app) \(app.platform.rawValue)"
             throw ControlError(
                 .wrongState, context: "\(version) of \(name) is blocked, and cannot be released",
                 hint: "\"upgrade-relay version unblock \(name) \(version)\", or withdraw what is required")
+        } catch RequirementRefusal.deadEnd(let version) {
+            throw StoreError(.deadEnd(version), of: app)
         } catch is RequirementRefusal {
             return nil
         }

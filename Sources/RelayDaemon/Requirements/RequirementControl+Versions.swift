@@ -255,7 +255,7 @@ extension RequirementControl {
         let known = try known(of: bump)
         // The dry run says what the bump itself would say, once it is confirmed.
         var confirmed = bump
-        confirmed.isConfirmed = true
+        confirmed.confirmation = .dryRun
         let stored = try store.version(of: bump.app)?.requirements ?? Requirements()
         let (bump, planned) = try asked(
             confirmed, app, stored, known, by: Principal("plan", .token, via: "api"), at: clock())
@@ -285,9 +285,11 @@ extension RequirementControl {
         report.waves = report.rises ? route.draft.waves : row.stages
         report.planned = VersionRecord(bump.app, planned)
         report.largestKnown = known.highest(stored.takenUp.latest?.version)
-        report.needsConfirmation =
-            known.doubt(bump, stored) != nil
-            || sources.decidingStore(of: bump.app) == nil && stored.firstWithoutWayOut(of: bump.blocked, known) != nil
+        let rises = known.doubts(bump, stored).map { Doubt(.implausibleRise, $0.version) }
+        let blocked = sources.decidingStore(of: bump.app) == nil ? stored.withoutWayOut(bump.blocked, known) : []
+        report.doubts =
+            rises.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+            + blocked.map { Doubt(.nothingAbove, $0) }
         report.gate = row.state == .inForce ? nil : wait(for: row, among: planned, of: bump.app)
         if report.toPush > 0, !bump.isUrgent { report.hours = hoursWait(row, of: bump.app, report.gate) }
         return report

@@ -28,12 +28,31 @@ package struct Principal: Hashable, Sendable {
     package var via: String
     /// Where a request came from: an IP address, or `controlSocket`; nil: it came from within the relay.
     package var address: String?
+    /// What was shown and confirmed; nil: the act goes by whatever is there.
+    package var confirmed: Confirmed?
 
     package init(_ name: String, _ kind: Kind, via: String, from address: String? = nil) {
         self.name = name
         self.kind = kind
         self.via = via
         self.address = address
+    }
+
+    /// The same, who has confirmed what was shown, beside what was confirmed before.
+    ///
+    /// - Parameter campaign: that was shown; nil: what the act itself is about.
+    package func confirming(_ shown: Shown, of campaign: CampaignKey? = nil) -> Principal {
+        guard !shown.facts.isEmpty else { return self }
+        var principal = self
+        principal.confirmed = Confirmed(shown, of: campaign)
+        return principal
+    }
+
+    /// The same, for what follows from an act that was judged.
+    package var unconfirming: Principal {
+        var principal = self
+        principal.confirmed = nil
+        return principal
     }
 
     package static let controlSocket = "control socket"

@@ -26,7 +26,7 @@ package struct BumpRules: Hashable, Sendable {
     /// The most users that a requirement may be for first, by name.
     package static let mostTelephones = 100_000
     /// The most versions that one bump blocks.
-    package static let mostBlocked = 20
+    package static let mostBlocked = ListBound.blockedVersions.limit
     /// The most numbers of a version on iOS.
     package static let mostNumbers = 3
 

@@ -63,6 +63,9 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case notBlocked(Version)
     /// No version above it is known that is not blocked itself, and nobody has confirmed it: who leaves it would find nothing.
     case nothingAbove(Version)
+    /// It would be asked for and have to be left at the same time, or has to be had while nothing above it is known: nobody would get in
+    /// any more, and nobody can confirm that.
+    case deadEnd(Version)
     /// The campaign's state does not allow it.
     case wrongState(CampaignState)
     /// It holds what no bump may hold.

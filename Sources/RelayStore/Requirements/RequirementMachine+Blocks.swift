@@ -10,8 +10,21 @@ extension RequirementMachine {
     mutating func block(
         _ bump: VersionBump, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
-        if !bump.isConfirmed, surroundings.gate == nil, let known = surroundings.known,
-            let version = requirements.firstWithoutWayOut(of: bump.blocked, known)
+        let news = bump.blocked.filter { !requirements.isBlocked($0) }
+        // The rows of this bump are there already: what it announces counts as a way out, and what it requires as required.
+        if surroundings.gate == nil, let known = surroundings.known,
+            let version = news.first(where: { requirements.isDeadEnd($0, known, besides: bump.blocked) })
+        {
+            throw .deadEnd(version)
+        }
+        if let latest = bump.latest, bump.blocked.contains(latest),
+            !requirements.hasWayOut(of: latest, besides: bump.blocked, surroundings.known ?? KnownVersions())
+        {
+            throw .deadEnd(latest)
+        }
+        if surroundings.gate == nil, let known = surroundings.known,
+            let version = requirements.withoutWayOut(bump.blocked, known)
+                .first(where: { !bump.confirms(Doubt(.nothingAbove, $0)) })
         {
             throw .nothingAbove(version)
         }
@@ -28,6 +41,11 @@ extension RequirementMachine {
             (row.downloadURL, row.message) = (bump.downloadURL, bump.message)
             blocked.append(add(row))
         }
+    }
+
+    /// One bump that asks for a version and has it left contradicts itself, whatever anybody confirms: who obeys is locked out.
+    static func checkSense(of bump: VersionBump) throws(RequirementRefusal) {
+        if let version = bump.required, bump.blocked.contains(version) { throw .deadEnd(version) }
     }
 
     mutating func unblock(
@@ -74,15 +92,29 @@ extension Requirements {
             row.version, build: row.build, isReminder: isReminder ?? (row.kind == .latest), blocked: blocked)
     }
 
-    /// The first of versions that are to be blocked above which nothing is known that is not blocked itself. Where no store is asked,
+    /// Those of versions that are to be blocked above which nothing is known that is not blocked itself. Where no store is asked,
     /// that is all that speaks for there being a way out.
-    package func firstWithoutWayOut(of versions: [Version], _ known: KnownVersions) -> Version? {
+    package func withoutWayOut(_ versions: [Version], _ known: KnownVersions) -> [Version] {
+        versions.filter { !isBlocked($0) && !hasWayOut(of: $0, besides: versions, known) }
+    }
+
+    /// - Parameter versions: that are to be blocked as well.
+    fileprivate func hasWayOut(of version: Version, besides versions: [Version], _ known: KnownVersions) -> Bool {
         let all = blocked + versions
         let others = Requirements(takenUp.rows.filter { !all.contains($0.version) })
-        let highest = known.highest(others.latest?.version)
-        return versions.first { version in
-            !isBlocked(version) && !(highest.map { $0 > version && !all.contains($0) } ?? false)
-        }
+        return known.highest(others.latest?.version).map { $0 > version && !all.contains($0) } ?? false
+    }
+
+    /// Whether a block would have everybody leave what everybody must have, with nothing above it: nobody gets in any more. One that waits
+    /// for a store to offer a version above it does not.
+    func isDeadEnd(_ version: Version, _ known: KnownVersions, besides versions: [Version] = []) -> Bool {
+        takenUp.rows.contains { $0.kind == .required && $0.version == version && !isSuperseded($0) }
+            && !hasWayOut(of: version, besides: versions + [version], known)
+    }
+
+    /// Why such a block is not taken.
+    package static func deadEndText(_ version: Version) -> String {
+        "\(version) is required, and nothing above it is known: blocked, it would lock everybody out"
     }
 
     /// The oldest system on which there is a version to leave a blocked one for; nil: any, or not known.

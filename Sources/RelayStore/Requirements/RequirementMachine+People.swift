@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import UpgradeRules
+package import UpgradeRules
 
 /// What a person says of what waits, and of what is in force.
 extension RequirementMachine {
-    mutating func release(
-        _ version: Version?, _ kind: Requirement.Kind?, by actor: Signature, _ surroundings: Surroundings
-    ) throws(RequirementRefusal) {
+    /// What a release would let through; nil: nothing waits.
+    package func releasable(_ version: Version?, _ kind: Requirement.Kind?) -> Requirement? {
         let candidates = requirements.rows.filter { row in
             // Of one in waves it is its campaign's next wave that waits, while there is one to come.
             row.kind != .latest && row.isLive && !requirements.isSuperseded(row)
@@ -15,14 +14,24 @@ extension RequirementMachine {
         }
         .sorted { $0.version > $1.version }
         // What is held as a slip comes last: whoever releases a canary does not mean that.
-        guard
-            let row = candidates.first(where: { $0.isAccepted && $0.state != .inForce })
-                ?? candidates.first(where: \.isAccepted) ?? candidates.first
-        else { throw .nothingWaits }
+        return candidates.first { $0.isAccepted && $0.state != .inForce }
+            ?? candidates.first(where: \.isAccepted) ?? candidates.first
+    }
+
+    mutating func release(
+        _ version: Version?, _ kind: Requirement.Kind?, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        guard let row = releasable(version, kind) else { throw .nothingWaits }
         if row.kind == .required, requirements.isBlocked(row.version) { throw .isBlocked(row.version) }
         if row.state == .asked {
             let faults = surroundings.rules.faults(in: row)
             if !faults.isEmpty { throw .breaksRules(faults) }
+        }
+        // Who overrules the store is its only judge then.
+        if row.kind == .blocked, row.state != .inForce,
+            requirements.isDeadEnd(row.version, surroundings.known ?? KnownVersions())
+        {
+            throw .deadEnd(row.version)
         }
         subject = row.id
         if row.state == .inForce {

@@ -48,6 +48,7 @@ package struct RequirementMachine: Sendable {
             let bump = surroundings.rules.sent(asked)
             takeUp(surroundings)
             settle(surroundings)
+            try Self.checkSense(of: bump)
             try ask(bump, by: actor, surroundings)
             try block(bump, by: actor, surroundings)
             settle(surroundings)
@@ -111,7 +112,7 @@ package struct RequirementMachine: Sendable {
         let (before, latestBefore) = (takenUp.required, takenUp.latest)
         try Self.check("required", bump.required, against: before?.version)
         try Self.check("latest", bump.latest, against: latestBefore?.version)
-        if !bump.isConfirmed, let known = surroundings.known, let doubt = known.doubt(bump, takenUp) {
+        if let known = surroundings.known, let doubt = known.doubt(bump, takenUp) {
             throw .implausible(
                 field: doubt.field, proposed: doubt.version,
                 known: known.highest(takenUp.latest?.version) ?? doubt.version)
@@ -269,6 +270,8 @@ package struct RequirementMachine: Sendable {
             let broken = surroundings.rules.reason(against: row)
             let wasWithdrawn = requirements.wasWithdrawn(row.version, kind: row.kind)
             let isBlocked = row.kind == .required && requirements.isBlocked(row.version)
+            let isDeadEnd =
+                row.kind == .blocked && surroundings.gate == nil && requirements.isDeadEnd(row.version, known)
             let doubt = known.doubt(row, requirements)
             change(row.id, by: asker) {
                 if let broken {
@@ -278,6 +281,8 @@ package struct RequirementMachine: Sendable {
                     $0.reason = "\(row.version) was withdrawn before: a person has to release it"
                 } else if isBlocked {
                     $0.reason = "\(row.version) is blocked: unblock it, or ask for a version above it"
+                } else if isDeadEnd {
+                    $0.reason = Requirements.deadEndText(row.version)
                 } else if let doubt {
                     $0.reason = doubt
                 } else {

@@ -24,9 +24,15 @@ extension StoreError {
             self.init(
                 .refused, context: "\(version) of \(name) is not blocked",
                 hint: "\"upgrade-relay version show\" tells what is")
-        case .nothingAbove(let version):
+        case .deadEnd(let version):
             self.init(
                 .refused,
+                context: "\(version) of \(name) would have to be had and to be left: nobody would get in any more",
+                hint:
+                    "Require or announce a version above it that is not blocked, or withdraw it; nothing confirms this")
+        case .nothingAbove(let version):
+            self.init(
+                .doubtful(Doubt(.nothingAbove, version)),
                 context:
                     "no version of \(name) above \(version) is known that is not blocked: who leaves it would find nothing",
                 hint: "Announce the version to come first (`latest`), or confirm the block if the store offers one")

@@ -97,6 +97,7 @@ extension PostgresStore {
 
     package func removeDevice(_ app: AppKey, token: String, by actor: Signature) throws -> Bool {
         try write(.requests, "removing a device") { session in
+            try judge(actor, .device(app, token: token), session)
             guard let id = try AppTable.id(of: app, session),
                 let device = try RegistryTable.device(app, token: token, session),
                 try RegistryTable.remove(PackedToken.packed(app.platform.stored(token).utf8), of: id, session)

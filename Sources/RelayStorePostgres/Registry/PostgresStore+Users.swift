@@ -43,6 +43,7 @@ extension PostgresStore {
             _ = try session.all(
                 "SELECT id FROM device WHERE telephone = ? ORDER BY digest FOR UPDATE", telephone
             ) { $0.integer(0) }
+            try judge(actor, .user(telephone, apps: apps.map(\.key)), session)
             let devices = try ListedDevice.all(ofUser: telephone, session).filter { meant.contains($0.app) }
             for device in devices {
                 if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {

@@ -98,6 +98,7 @@ extension SQLiteStore {
     package func removeDevice(_ app: AppKey, token: String, by actor: Signature) throws -> Bool {
         let token = app.platform.stored(token)
         return try write("removing a device") { connection in
+            try judge(actor, .device(app, token: token), connection)
             guard let appID = try AppTable.id(of: app, connection),
                 let device = try DeviceTable.device(app, token: token, connection),
                 try DeviceTable.remove(token, of: appID, connection)

@@ -34,6 +34,7 @@ extension SQLiteStore {
             var seen = SeenTally()
             let apps = try AppTable.all(connection).filter { isMeant($0.key) }
             let meant = Set(apps.map(\.id))
+            try judge(actor, .user(telephone, apps: apps.map(\.key)), connection)
             let devices = try ListedDevice.all(ofUser: telephone, connection).filter { meant.contains($0.app) }
             let now = options.ticks()
             erased.withLock { erased in

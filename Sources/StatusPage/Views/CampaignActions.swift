@@ -29,6 +29,17 @@ enum CampaignAction: String, CaseIterable {
     /// Whether it may be done whatever the hour.
     var mayBeUrgent: Bool { self == .resume || self == .release || self == .retry }
 
+    /// What of its question the form carries.
+    var act: ActKind {
+        switch self {
+        case .pause: .pause
+        case .resume: .resume
+        case .release: .releaseCampaign
+        case .retry: .retry
+        case .cancel: .cancel
+        }
+    }
+
     func title(_ view: View) -> String {
         switch self {
         case .pause: view.say("Pause")
@@ -75,17 +86,31 @@ extension View {
 
     /// The question before it is done.
     ///
-    /// - Parameter fault: why it was not done just now.
-    func confirm(_ action: CampaignAction, _ id: String, fault: String? = nil) throws -> Response {
+    /// - Parameters:
+    ///   - fault: why it was not done just now.
+    ///   - stale: what of an earlier question holds no more.
+    func confirm(
+        _ action: CampaignAction, _ id: String, fault: String? = nil, stale: Stale? = nil
+    ) throws -> Response {
         try need(.campaigns)
         let record = try api.record(id, caller)
         let status = api.control.requirements.status(record)
         let title = "\(action.title(self)): \(name(record.app)), \(record.required.text)"
-        return page(title, at: .campaigns, status: fault == nil ? 200 : 422) { html in
+        return page(title, at: .campaigns, status: stale != nil ? 409 : fault == nil ? 200 : 422) { html in
+            notice(&html, stale)
             html.tag("p", text: action.explanation(self))
             html.tag("p") { html in
                 html.tag("strong") { $0.foreign(name(record.app)) }
-                html.text(": \(name(record.target)); \(devices(action.devices(status)))")
+                html.text(": \(name(record.target)); \(word(record.state)); \(devices(action.devices(status)))")
+                html.text("; \(say("Audience")): \(number(record.counts.audience))")
+            }
+            if let wave = record.waveToCome, action == .resume || action == .release {
+                html.tag("p") { html in
+                    html.text(say("The next wave is wave %.", String(wave)))
+                    if let next = record.waves.next {
+                        html.text(" " + say("It goes to % of the users.", "\(next.percentText) %"))
+                    }
+                }
             }
             guard action.fits(status) else {
                 html.tag("p", [.class("notice")], text: say("It is %: this cannot be done now.", word(record.state)))
@@ -98,6 +123,7 @@ extension View {
                         say("Type the app's name, %, to cancel", record.app.app), name: "app", fault: fault,
                         [.flag("required")])
                 }
+                html.carries(action.act, record.shown)
                 buttons(&html, action.title(self), isDangerous: action == .cancel, back: path(record))
             }
         }
@@ -110,15 +136,20 @@ extension View {
             return try confirm(action, id, fault: say("This is not the name of the app: %", record.app.app))
         }
         let (requirements, isUrgent) = (api.control.requirements, fields["now"] != nil)
-        switch action {
-        case .pause: _ = try requirements.pause(campaign: record.id, by: caller.actor)
-        case .resume: _ = try requirements.resume(campaign: record.id, isUrgent: isUrgent, by: caller.actor)
-        case .release: _ = try requirements.release(campaign: record.id, isUrgent: isUrgent, by: caller.actor)
-        case .retry:
-            _ = try requirements.retry(
-                campaign: record.id, states: Set(CampaignRound.retried), isUrgent: isUrgent, by: caller.actor)
-        case .cancel: _ = try requirements.cancel(campaign: record.id, by: caller.actor)
+        return try perform(action.act, fields, of: record) { caller in
+            let actor = caller.actor
+            switch action {
+            case .pause: _ = try requirements.pause(campaign: record.id, by: actor)
+            case .resume: _ = try requirements.resume(campaign: record.id, isUrgent: isUrgent, by: actor)
+            case .release: _ = try requirements.release(campaign: record.id, isUrgent: isUrgent, by: actor)
+            case .retry:
+                _ = try requirements.retry(
+                    campaign: record.id, states: Set(CampaignRound.retried), isUrgent: isUrgent, by: actor)
+            case .cancel: _ = try requirements.cancel(campaign: record.id, by: actor)
+            }
+            return PageHeaders.redirect(to: path(record))
+        } again: {
+            try confirm(action, id, stale: $0)
         }
-        return PageHeaders.redirect(to: path(record))
     }
 }

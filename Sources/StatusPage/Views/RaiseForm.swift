@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayStore
+import UpgradeRules
 import WireFormat
 
 /// What a person fills in to raise or block a version, as the body that the API takes.
@@ -11,7 +13,9 @@ struct RaiseForm {
     ]
 
     /// CONTRACT, "A bump's body": the same checks, and the same words where something is wrong.
-    func body(isConfirmed: Bool) -> [UInt8] {
+    ///
+    /// - Parameter doubts: that are confirmed.
+    func body(confirming doubts: [Doubt] = []) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             for name in Self.names {
@@ -22,10 +26,33 @@ struct RaiseForm {
                 default: writer.member(key, value)
                 }
             }
-            if isConfirmed { writer.member("confirm", true) }
+            if !doubts.isEmpty {
+                writer.name("confirm")
+                writer.array(doubts) { writer, doubt in
+                    writer.object([.reason: doubt.reason.rawValue, .version: doubt.version.text])
+                }
+            }
             if fields["now"] != nil { writer.member("now", true) }
         }
         return writer.bytes
+    }
+
+    /// The doubts that the question showed, if they were confirmed: no other that turns up.
+    var confirmed: [Doubt] {
+        guard fields["confirm"] != nil else { return [] }
+        return (fields.exact(Self.doubts.description) ?? "").split(separator: ",").compactMap { text in
+            let words = text.split(separator: " ").map(String.init)
+            guard words.count == 2, let reason = Doubt.Reason(rawValue: words[0]), let version = try? Version(words[1])
+            else { return nil }
+            return Doubt(reason, version)
+        }
+    }
+
+    /// The hidden field of the doubts.
+    static let doubts: StaticString = "doubts"
+
+    static func text(_ doubts: [Doubt]) -> String {
+        doubts.map { "\($0.reason.rawValue) \($0.version.text)" }.joined(separator: ",")
     }
 
     /// By commas, spaces or lines. One more than are taken is enough to be refused.

@@ -57,22 +57,27 @@ extension View {
         let form = RaiseForm(fields: fields)
         if fields["step"] == "edit" { return try raise(key, form) }
         do {
-            guard fields["step"] == "raise" else {
-                return try plan(key, form, try api.planned(key, body: form.body(isConfirmed: false), by: caller))
+            guard fields["step"] == "raise" else { return try plan(key, form) }
+            return try perform(.raise, fields) { caller in
+                _ = try api.bump(key, body: form.body(confirming: form.confirmed), by: caller)
+                return PageHeaders.redirect(to: path(key))
+            } again: {
+                try plan(key, form, stale: $0)
             }
-            _ = try api.bump(key, body: form.body(isConfirmed: fields["confirm"] != nil), by: caller)
-            return PageHeaders.redirect(to: path(key))
         } catch {
             let problem = api.problem(error, at: "POST /page/apps/{app}/{platform}/raise")
             return try raise(key, form, problem)
         }
     }
 
-    private func plan(_ key: AppKey, _ form: RaiseForm, _ planned: (report: PlanReport, warnings: [String])) throws
-        -> Response
-    {
+    private func plan(_ key: AppKey, _ form: RaiseForm, stale: Stale? = nil) throws -> Response {
+        // Read before the plan: what comes between is found when it is confirmed.
+        let shown = try api.shown(.required(key))
+        let planned = try api.planned(key, body: form.body(), by: caller)
         let report = planned.report
-        return page("\(say("Whom it would reach")): \(name(key))", at: .overview) { html in
+        let status = stale == nil ? 200 : 409
+        return page("\(say("Whom it would reach")): \(name(key))", at: .overview, status: status) { html in
+            notice(&html, stale)
             html.tag("p", [.class("result"), .named("role", "status")]) { html in
                 html.tag("strong", text: devices(report.toPush))
                 html.text(" " + say("would be pushed to, of %.", number(report.survey.audience)))
@@ -92,15 +97,13 @@ extension View {
             html.form(self, path(key, "raise")) { html in
                 for name in RaiseForm.names + ["now"] {
                     guard let value = form.fields[name.description] else { continue }
-                    html.void(
-                        "input",
-                        [.named("type", "hidden"), .named("name", name.description), .named("value", value)])
+                    html.hidden(name, value)
                 }
-                if report.needsConfirmation {
-                    html.checkbox(
-                        say(
-                            "This version is not known: no store offers it, and no device was seen with it. I mean it."),
-                        name: "confirm")
+                html.carries(.raise, shown)
+                if !report.doubts.isEmpty {
+                    html.hidden(RaiseForm.doubts, RaiseForm.text(report.doubts))
+                    for doubt in report.doubts { html.tag("p", [.class("notice")], text: words(doubt)) }
+                    html.checkbox(say("I mean it."), name: "confirm")
                 }
                 html.tag("p", [.class("buttons")]) { html in
                     html.button(
@@ -113,6 +116,15 @@ extension View {
                     html.button(say("Change it"), [.named("name", "step"), .named("value", "edit"), .class("plain")])
                 }
             }
+        }
+    }
+
+    private func words(_ doubt: Doubt) -> String {
+        switch doubt.reason {
+        case .implausibleRise:
+            say("% is not known: no store offers it, and no device was seen with it.", doubt.version.text)
+        case .nothingAbove:
+            say("Nothing above % is known that is not blocked: who leaves it would find nothing.", doubt.version.text)
         }
     }
 

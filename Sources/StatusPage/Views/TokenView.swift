@@ -94,21 +94,28 @@ extension View {
         return PageHeaders.redirect(to: PagePath("page", "tokens"))
     }
 
-    func confirmRevoking(_ name: String) throws -> Response {
+    func confirmRevoking(_ name: String, stale: Stale? = nil) throws -> Response {
         try needOperator()
-        return page(say("Revoke %", name), at: .tokens) { html in
+        let shown = try api.shown(.accessToken(name))
+        return page(say("Revoke %", name), at: .tokens, status: stale == nil ? 200 : 409) { html in
+            notice(&html, stale)
             html.tag(
                 "p", text: say("Who uses this token is refused from now on, and every session that began with it ends.")
             )
             html.form(self, PagePath("page", "tokens", name, "revoke")) { html in
+                html.carries(.revokeToken, shown)
                 buttons(&html, say("Revoke %", name), isDangerous: true, back: PagePath("page", "tokens"))
             }
         }
     }
 
-    func revoke(_ name: String) throws -> Response {
+    func revoke(_ name: String, _ fields: FormFields) throws -> Response {
         try needOperator()
-        _ = try api.revokeToken(name, by: caller)
-        return PageHeaders.redirect(to: PagePath("page", "tokens"))
+        return try perform(.revokeToken, fields) { caller in
+            _ = try api.revokeToken(name, by: caller)
+            return PageHeaders.redirect(to: PagePath("page", "tokens"))
+        } again: {
+            try confirmRevoking(name, stale: $0)
+        }
     }
 }

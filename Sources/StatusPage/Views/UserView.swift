@@ -170,20 +170,24 @@ extension View {
 
     // MARK: Erasing
 
-    func confirmErasure(_ telephone: String, fault: String? = nil) throws -> Response {
+    func confirmErasure(_ telephone: String, fault: String? = nil, stale: Stale? = nil) throws -> Response {
         try need(.devices)
-        let devices = try api.store.devices(telephone: telephone, token: nil, after: 0, limit: 1000)
-            .filter { maySee($0.registration.app) }
-        return page(say("Erase this user"), at: .users, status: fault == nil ? 200 : 422) { html in
+        let shown = try api.shown(ofUser: telephone, caller)
+        var devices: Int64 = 0
+        if case .number(let number)? = shown.facts[.devices] { devices = number }
+        let status = stale != nil ? 409 : fault == nil ? 200 : 422
+        return page(say("Erase this user"), at: .users, status: status) { html in
+            notice(&html, stale)
             html.tag("p") { html in
                 html.foreign(telephone)
-                html.text(": \(self.devices(Int64(devices.count)))")
+                html.text(": \(self.devices(devices))")
             }
             html.tag(
                 "p",
                 text: say("The devices are removed, and the number goes out of every record. This cannot be undone."))
             html.form(self, PagePath("page", "users", "erase")) { html in
-                html.void("input", [.named("type", "hidden"), .named("name", "telephone"), .named("value", telephone)])
+                html.hidden("telephone", telephone)
+                html.carries(.eraseUser, shown)
                 html.field(say("Type the phone number again"), name: "again", fault: fault, [.flag("required")])
                 buttons(
                     &html, say("Erase this user"), isDangerous: true,
@@ -194,14 +198,20 @@ extension View {
 
     func erase(_ fields: FormFields) throws -> Response {
         try need(.devices)
-        let telephone = fields["telephone"] ?? ""
-        guard fields["again"] == telephone else {
+        let telephone = fields.exact("telephone") ?? ""
+        // White space that was typed beside a number without any is none of it; a number with some is typed with it.
+        guard fields.exact("again") == telephone || fields["again"] == telephone else {
             return try confirmErasure(telephone, fault: say("This is not the same phone number."))
         }
-        var query = Query([RequestTarget.QueryItem(name: "telephone", value: telephone)])
-        _ = try api.eraseUser(&query, caller)
-        return page(say("The user is erased"), at: .users) { html in
-            html.tag("p", [.named("role", "status")], text: say("Nothing is known of this phone number any more."))
+        return try perform(.eraseUser, fields) { caller in
+            var query = Query([RequestTarget.QueryItem(name: "telephone", value: telephone)])
+            _ = try api.eraseUser(&query, caller)
+            return page(say("The user is erased"), at: .users) { html in
+                html.tag(
+                    "p", [.named("role", "status")], text: say("Nothing is known of this phone number any more."))
+            }
+        } again: {
+            try confirmErasure(telephone, stale: $0)
         }
     }
 }

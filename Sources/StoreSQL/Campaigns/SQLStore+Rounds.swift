@@ -16,6 +16,7 @@ extension SQLStore {
     package func reopen(_ campaign: CampaignKey, for draft: RoundDraft, by actor: Signature) throws -> Reopening {
         let now = actor.at
         return try write("opening a campaign again", lock: .campaign(campaign)) { connection in
+            try judge(actor, .campaign(campaign), connection)
             guard let record = try CampaignTable.record(campaign, connection) else {
                 throw StoreError(.conflict, context: "there is no campaign \(campaign.row)")
             }

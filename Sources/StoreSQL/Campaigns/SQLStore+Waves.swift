@@ -46,6 +46,7 @@ extension SQLStore {
 
     package func releaseWave(_ campaign: CampaignKey, by actor: Signature) throws -> Bool {
         try write("releasing a wave", lock: .campaign(campaign)) { connection in
+            try judge(actor, .campaign(campaign), connection)
             guard let record = try CampaignTable.record(campaign, connection), record.state == .running,
                 try WaveTable.release(campaign, onlyHeld: false, at: actor.at, connection)
             else { return false }

@@ -62,6 +62,7 @@ extension SQLStore {
                 let now = try RequirementTable.requirements(of: app, connection)
                 return (Decision(before: now, after: now, replay: answer), StoredAnswer?.some(answer))
             }
+            try judge(actor, event, of: app, connection)
             let decision = try decide(app, event, by: actor, in: surroundings, derive: derive, connection)
             guard let render else { return (decision, nil) }
             let answer = try render(decision)

@@ -41,7 +41,8 @@ struct ExampleTests {
                 [DeviceRegistration(app: Bench.app, token: "ab", telephone: "138", version: nil)], at: Bench.now)
             let isReleased = entry.path.hasSuffix("/release")
             let id = try isReleased ? bench.canary(required: "2.0") : bench.campaign(required: "2.0")
-            let verb = entry.path.hasSuffix("/resume") ? "pause" : isReleased ? nil : "cancel"
+            let verb =
+                entry.path.hasSuffix("/resume") ? "pause" : entry.path.hasSuffix("/retry") ? "cancel" : nil
             if let verb { #expect(try bench.ask("POST", "/v1/campaigns/\(id)/\(verb)").status == 200) }
             sent.path.replace("{id}", with: id)
         }

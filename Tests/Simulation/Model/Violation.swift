@@ -137,6 +137,10 @@ package enum Promise {
             "what a person or a webhook did, and the relay said was done, is in the audit trail once, with who it was",
             "README"
         ),
+        (
+            "act.stale",
+            "nothing is done by what somebody was shown and does not hold any more, and what holds is done", "DESIGN 13"
+        ),
         ("audit.states", "the audit trail has each state that a campaign came into, in their order", "README"),
     ]
 }

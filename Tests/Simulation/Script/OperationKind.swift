@@ -7,6 +7,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
     case bump, canary, webhook, replay, latest, confirmTexts, otherProgram
     case releaseApp, releaseCampaign, withdraw, block, unblock
     case pause, resume, hurry, cancel, retry
+    case look, actByLook
     // Phones and their owners.
     case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace
     // The stores of the apps, and files that say what is required.
@@ -30,7 +31,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts,
             .unblock:
             1
-        case .addApp, .addSource, .diskWorks, .sourceAnswers: 4
+        case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
         default: 3
         }
     }
@@ -41,6 +42,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
         case .webhook, .replay: .webhook
         case .block, .unblock: .block
+        case .look, .actByLook: .look
         case .crash, .kill: .kill
         case .removeApp, .addApp: .removeApp
         case .removeSource, .addSource: .removeSource

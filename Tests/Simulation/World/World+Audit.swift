@@ -16,12 +16,13 @@ extension World {
     ) throws -> Result {
         let place = acts.count
         let name = "somebody \(place + 1)"
-        let actor =
+        var actor =
             switch kind {
             case .webhook: Principal(name, .webhook, via: "webhook")
             case .token: Principal(name, .token, via: "api")
             default: Principal.operator(name)
             }
+        actor.confirmed = carried
         acts.append(Act(actor: name, actions: actions.map(\.rawValue)))
         let result = try body(actor)
         if !isDying, changes(result) { acts[place].isDone = true }

@@ -57,6 +57,8 @@ extension World {
         case .hurry: return try withCampaign(second, isOver: false) { try resume($0, isUrgent: true) }
         case .cancel: return try withCampaign(second, isOver: false) { try cancel($0) }
         case .retry: return try withCampaign(second, isOver: true) { try retry($0) }
+        case .look: return try look(app, second)
+        case .actByLook: return try actByLook(first, second)
         case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall,
             .replace:
             guard !phones.isEmpty else { return nil }

@@ -54,6 +54,10 @@ final class World: @unchecked Sendable {
     var receivers: [String: String] = [:]
     /// What was done by hand and by webhooks.
     var acts: [Act] = []
+    /// What people have looked at, the newest last.
+    var looks: [Look] = []
+    /// What who acts just now was shown; nil: he looks at what is there.
+    var carried: Confirmed?
     /// Webhooks that were sent: their ids and what they asked for.
     var webhooks: [(id: String, app: Int, version: Int)] = []
     /// Whether the wall clock was ever set: then nothing is held to a time by it.

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import UpgradeRules
+
+/// What a person does that is shown before it is done. Its facts travel with it from every face: the API takes them where they are
+/// sent, the page and the commands always send them.
+package enum ActKind: String, Hashable, Sendable, CaseIterable {
+    // Versions.
+    case raise, release, withdraw, unblock
+    // Campaigns.
+    case pause, resume, releaseCampaign, cancel, retry
+    // What is told at launch.
+    case setAlert, clearAlert
+    // People and tokens.
+    case removeDevice, eraseUser, revokeToken
+
+    /// The facts that it may carry.
+    package var facts: [Shown.Fact] {
+        switch self {
+        case .raise: [.version, .devices]
+        case .release, .withdraw: [.version, .state, .devices]
+        case .unblock: [.state, .devices]
+        case .pause, .resume, .releaseCampaign, .cancel: [.version, .state, .wave, .devices]
+        case .retry: [.version, .state, .wave, .round, .devices]
+        case .setAlert, .clearAlert: [.text]
+        case .removeDevice: [.text]
+        case .eraseUser: [.devices]
+        case .revokeToken: [.state]
+        }
+    }
+
+}
+
+extension Requirements {
+    /// Where a block stands, in a word: "inForce", "waiting", "superseded" where a floor above it says more.
+    package func standing(ofBlock row: Requirement) -> String {
+        isSuperseded(row) ? "superseded" : row.state == .inForce ? "inForce" : "waiting"
+    }
+
+    /// What a person is shown of versions that are to be left.
+    package func shown(ofBlocks versions: [Version], devices: Int64) -> Shown {
+        let standings = Set(versions.compactMap { live($0, kind: .blocked).map { standing(ofBlock: $0) } })
+        return Shown([
+            .state: .init(standings.isEmpty ? nil : standings.sorted().joined(separator: ", ")),
+            .devices: .number(devices),
+        ])
+    }
+}
+
+extension Requirement {
+    /// Where it stands, in a word: "asked", "waiting", "announced", "canary", "waves", "inForce", "withdrawn".
+    package var standing: String {
+        switch state {
+        case .asked: "asked"
+        case .waiting: "waiting"
+        case .announced: "announced"
+        case .inForce where reach == 0: "canary"
+        case .inForce where reach < Self.everybody: "waves"
+        case .inForce: "inForce"
+        case .withdrawn: "withdrawn"
+        }
+    }
+
+    /// What a person is shown of it.
+    ///
+    /// - Parameter devices: of its app.
+    package static func shown(_ row: Requirement?, devices: Int64) -> Shown {
+        Shown([.version: .init(row?.version), .state: .init(row?.standing), .devices: .number(devices)])
+    }
+}
+
+extension CampaignRecord {
+    /// The number of the wave that begins next, from 1; nil where none is to come, and where the next one has been let begin.
+    package var waveToCome: Int64? {
+        guard !waves.isEmpty else { return stages != nil && (isCanary || startedAt == nil) ? 1 : nil }
+        guard let next = waves.next, waves.current?.releasedAt == nil else { return nil }
+        return Int64(next.number + 1)
+    }
+
+    /// What a person is shown of it.
+    package var shown: Shown {
+        Shown([
+            .version: .init(required), .state: .text(state.rawValue), .wave: .init(waveToCome),
+            .round: .number(Int64(rounds.count + 1)), .devices: .number(counts.audience),
+        ])
+    }
+}
