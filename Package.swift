@@ -345,7 +345,7 @@ let package = Package(
             [
                 "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
                 "Signing", "RelayStore", "TestStores", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
-                "StoreConformance",
+                "StoreConformance", "Notifications", "VersionSources", "WireFormat",
             ]),
         tests(
             "CommandTests",

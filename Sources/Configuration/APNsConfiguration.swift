@@ -72,7 +72,9 @@ package struct APNsCertificateFiles: Sendable, Hashable {
                 case .key: (key ?? certificate).place
                 case .password: (password ?? certificate).place
                 }
-            throw FieldFault("\(field).\(error.part.rawValue)", "\(place) \(error)")
+            // A password may begin and end with anything; where it does not open the key, that may be why.
+            let doubt = error.part == .password ? passwordText.flatMap(SecretText.doubt).map { "; it \($0)" } : nil
+            throw FieldFault("\(field).\(error.part.rawValue)", "\(place) \(error)\(doubt ?? "")")
         }
     }
 

@@ -77,7 +77,10 @@ package struct ConfigurationCheck: Sendable {
         check(configuration.egress, "egress", &report)
         checkEnvironment(&report)
         if case .postgres(let postgres) = configuration.store.database, let password = postgres.password {
-            _ = read(password, "store.postgres.password", &report)
+            let field = "store.postgres.password"
+            if let doubt = read(password, field, &report).flatMap(SecretText.doubt) {
+                report.warnings.append(FieldFault(field, "\(password.place) \(doubt)"))
+            }
         }
         if let tls = configuration.listen.tls {
             do throws(FieldFault) {
@@ -170,21 +173,26 @@ package struct ConfigurationCheck: Sendable {
 
     func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
         do throws(FileProbe.Failure) {
-            let text = String(decoding: try FileProbe.read(path, limit: 16 << 20), as: UTF8.self)
-            if text.contains("-----BEGIN CERTIFICATE-----") { return }
-            report.faults.append(FieldFault(field, "the file \(path) holds no certificate in PEM"))
+            guard let (reason, someAreFound) = PEMText.authoritiesFault(try FileProbe.read(path, limit: 16 << 20))
+            else {
+                return
+            }
+            let fault = FieldFault(field, "the file \(path) \(reason)")
+            // It may be just the one that matters.
+            if someAreFound { report.warnings.append(fault) } else { report.faults.append(fault) }
         } catch {
             report.faults.append(FieldFault(field, "the file \(path) \(error)"))
         }
     }
 
-    /// Standard Webhooks secrets say what they are ("whsec_"), so a damaged one can be told; others are any bytes.
+    /// What is wrong with a secret that webhooks are signed with, by the piece that verifies with it; nil: nothing.
     package static func webhookSecretProblem(_ secret: [UInt8]) -> String? {
-        let prefix = Array("whsec_".utf8)
-        guard secret.starts(with: prefix) else { return nil }
-        guard let key = Base64.decode(String(decoding: secret.dropFirst(prefix.count), as: UTF8.self)) else {
-            return "begins with whsec_, but what follows is not base64"
+        do throws(SigningError) {
+            let size = try WebhookSecret(secret).standardSize
+            return size.map { (24...64).contains($0) } ?? true
+                ? nil : "holds \(size ?? 0) bytes after whsec_; 24 to 64 are right"
+        } catch {
+            return "\(error)"
         }
-        return (24...64).contains(key.count) ? nil : "holds \(key.count) bytes after whsec_; 24 to 64 are right"
     }
 }

@@ -18,6 +18,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         case secret
         /// A proxy's address, or an object that says where its password or all of it is kept.
         case proxy
+        /// The path of a file that the relay reads.
+        case file
         case list
         /// Its members have defaults, so it may be left out.
         case object
@@ -83,6 +85,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .secret: "The place of a secret."
         case .proxy:
             "The address of a proxy, { url, user, password } with the place of the password, or the place of the address."
+        case .file: "The absolute path of a file."
         case .list: "A list."
         case .object, .optionalObject: nil
         }

@@ -110,6 +110,11 @@ final class ConfigurationReader {
         read(key, .text(default: nil)) { value throws(Problem) in try Self.text(value, check) }
     }
 
+    /// A file that is read as text; nil where it is absent, and after a fault.
+    func file(_ key: String) -> String? {
+        read(key, .file) { value throws(Problem) in try Self.text(value, absolutePath) }
+    }
+
     /// What a text stands for; nil where it is absent, and after a fault.
     ///
     /// - Parameters:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Terminal
+import WireFormat
 
 /// Where the daemon's control socket is, as far as the configuration can be used.
 package struct ControlSocket: Sendable, Equatable {
@@ -52,7 +53,8 @@ extension ConfigurationFile {
 /// It reads words, texts and colons, passes over comments, and knows nothing of objects. Where the name stands more than once
 /// the last one counts, as in JSON5.
 enum ControlSocketText {
-    static func path(in bytes: [UInt8]) -> String? {
+    static func path(in file: [UInt8]) -> String? {
+        let bytes = (try? TextFile.utf8(file)) ?? file
         // A comment; a text, which ends with its line at the latest, so that a missing quote takes nothing of the next one
         // with it; a name; any other sign.
         let piece = #///[^\n]*|/\*(?s:.*?)(?:\*/|\z)|(["'])(?<text>(?:\\.|(?!\1).)*)\1?|[\w$]+|\S/#

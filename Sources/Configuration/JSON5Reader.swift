@@ -11,8 +11,14 @@ package enum JSON5Reader {
     ///
     /// - Throws: the first thing that is not JSON5.
     package static func read(
-        _ bytes: [UInt8]
+        _ file: [UInt8]
     ) throws(FieldFault) -> (value: JSONValue, duplicates: [FieldFault]) {
+        let bytes: [UInt8]
+        do throws(TextFile.Fault) {
+            bytes = try TextFile.utf8(file)
+        } catch {
+            throw FieldFault("", "the file \(error)")
+        }
         do throws(JSONSyntaxError) {
             let (value, duplicates) = try JSONReader.readJSON5(bytes)
             return (value, duplicates.prefix(mostDuplicates).map { FieldFault("", text($0, bytes)) })

@@ -38,6 +38,12 @@ extension RelayConfiguration {
         rules.tagPattern =
             reader.parsed("tagPattern", default: rules.tagPattern.text) { try TagPattern($0) } ?? rules.tagPattern
         rules.prereleases = reader.flag("prereleases", default: rules.prereleases)
+        rules.repository = reader.string("repository") { text in
+            let isName =
+                text.contains("/") && !text.contains("//") && text.utf8.count <= 255
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !text.hasPrefix("/") && !text.hasSuffix("/")
+            return isName ? nil : "is not a repository; as GitHub or GitLab names it, such as \"owner/name\""
+        }
         rules.sets = reader.choice("sets", default: rules.sets, "what a release raises")
         if reader.raw("canary") != nil {
             let telephones = reader.list("canary")

@@ -39,14 +39,18 @@ package enum SecretSource: Sendable, Hashable {
         return "\(place) is readable for everybody (mode 0\(String(mode, radix: 8))); chmod 640 or less"
     }
 
-    /// The secret as it is, without the line end that editors put at the end of a file.
+    /// The secret as it was meant (`SecretText`): without the byte-order mark and the line end that editors put into a file.
     ///
     /// - Throws: with the place, and never with any of the secret.
     package func read(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
-        var bytes = try bytes(environment: environment)
-        while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw FileProbe.Failure(problem: "\(place) is empty") }
-        return bytes
+        let bytes = try bytes(environment: environment)
+        do throws(TextFile.Fault) {
+            let secret = try SecretText.read(bytes)
+            if !secret.isEmpty { return secret }
+        } catch {
+            throw FileProbe.Failure(problem: "\(place) \(error)")
+        }
+        throw FileProbe.Failure(problem: "\(place) is empty")
     }
 
     /// The same, or all of it to the last byte where it is no text.

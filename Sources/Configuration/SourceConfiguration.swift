@@ -83,7 +83,7 @@ extension RelayConfiguration {
     }
 
     private static func readLaunchGate(_ reader: ConfigurationReader) -> VersionSource.Kind? {
-        let file = reader.string("file", check: absolutePath)
+        let file = reader.file("file")
         let url = reader.string("url") { text in
             let isAddress = text.hasPrefix("https://") || isLoopback(text)
             let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048

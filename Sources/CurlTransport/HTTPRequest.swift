@@ -15,6 +15,8 @@ package struct HTTPRequest: Sendable {
     package var connectTimeout: Duration = .seconds(10)
     /// Larger answers are refused with `.tooLarge`. Default 8 MiB. For a stream of lines: the longest line.
     package var maximumResponse: Int = 8 << 20
+    /// Whether a larger answer is taken all the same: its beginning is the body then, and the rest is not read. Default no.
+    package var cutsResponse = false
 
     package init(_ method: String, _ url: String) {
         self.method = method

@@ -57,6 +57,11 @@ final class Transfer {
     func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let piece, (200..<300).contains(status) else {
             guard body.count + bytes.count <= request.maximumResponse else {
+                guard !request.cutsResponse else {
+                    unsafe body.append(contentsOf: bytes.prefix(request.maximumResponse - body.count))
+                    isEnough = true
+                    return false
+                }
                 isTooLarge = true
                 return false
             }

@@ -7,7 +7,7 @@ import WireFormat
 
 /// One attempt to notify: signs, sends, reads the answer. Blocks up to 20 s.
 package struct NotificationSender: NotificationSending {
-    /// Bytes of an answer that are read; nothing in it is of interest.
+    /// Bytes of an answer that are read: a refusal is shorter, and what a receiver says beside its yes is of no interest.
     private static let longestAnswer = 64 * 1024
     /// Characters of an error that are kept.
     private static let longestError = 300
@@ -51,7 +51,7 @@ package struct NotificationSender: NotificationSending {
             let client = HTTPClient(to: .receiver, egress: target.egress)
             let response = try client.send(request, isCancelled: isCancelled)
             attempt.status = response.status
-            if !(200..<300).contains(response.status) { attempt.error = Self.fault(response) }
+            attempt.error = ReceiverAnswer.refusal(response.status, response.body, target.format)
             retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
         } catch let error as TransportError where error.code == .cancelled {
             return nil
@@ -63,7 +63,11 @@ package struct NotificationSender: NotificationSending {
         }
         attempt.milliseconds = (ticks() - start).milliseconds
         let verdict = schedule.verdict(
-            attempt: attempt.number, status: attempt.status, retryAfter: retryAfter, at: clock(),
+            // A 2xx that means no is no answer to be relied on.
+            attempt: attempt.number,
+            status: attempt.status.flatMap { status in
+                (200..<300).contains(status) && attempt.error != nil ? nil : status
+            }, retryAfter: retryAfter, at: clock(),
             random: random.unit())
         return Outcome(attempt: attempt, verdict: verdict)
     }
@@ -79,14 +83,7 @@ package struct NotificationSender: NotificationSending {
         request.body = body
         request.timeout = NotificationSchedule.timeout
         request.maximumResponse = longestAnswer
+        request.cutsResponse = true
         return request
-    }
-
-    private static func fault(_ response: HTTPResponse) -> String {
-        switch response.status {
-        case 300..<400: "HTTP \(response.status): redirects are not followed, give the final address"
-        case 410: "HTTP 410: the receiver is gone, nothing is sent to it any more"
-        default: "HTTP \(response.status)"
-        }
     }
 }

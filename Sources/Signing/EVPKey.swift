@@ -79,7 +79,8 @@ final class EVPKey: @unchecked Sendable {
     }
 
     /// Of any kind. The caller frees it.
-    static func readPrivateKey(_ pem: [UInt8]) throws(SigningError) -> OpaquePointer {
+    static func readPrivateKey(_ file: [UInt8]) throws(SigningError) -> OpaquePointer {
+        let pem = PEMText.repaired(file)
         guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a private key") }
         var encrypted: Int32 = 0
         guard let key = unsafe relay_PEM_read_bio_PrivateKey(memory.bio, &encrypted) else {
@@ -94,7 +95,8 @@ final class EVPKey: @unchecked Sendable {
         return unsafe key
     }
 
-    static func publicKey(pem: [UInt8], _ kind: Kind) throws -> EVPKey {
+    static func publicKey(pem file: [UInt8], _ kind: Kind) throws -> EVPKey {
+        let pem = PEMText.repaired(file)
         guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a public key") }
         guard let key = unsafe relay_PEM_read_bio_PUBKEY(memory.bio) else {
             throw Self.unreadable(pem, "public key", header: "-----BEGIN PUBLIC KEY-----")

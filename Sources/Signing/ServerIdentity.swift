@@ -32,8 +32,9 @@ package struct ServerIdentity: Hashable, Sendable {
         } catch {
             throw CertificateFault(.key, "\(error)")
         }
-        self.chain = chain
-        self.privateKey = privateKey
+        // As OpenSSL reads them: the server's TLS is given these texts.
+        self.chain = PEMText.repaired(chain)
+        self.privateKey = PEMText.repaired(privateKey)
         notAfter = certificates.map(\.notAfter).min() ?? 0
         names = certificates[0].alternativeNames
     }

@@ -21,23 +21,74 @@ package enum AppStoreAnswer {
     /// The most bytes of an answer; real ones have some ten thousand.
     package static let maximumSize = 1 << 20
 
+    /// The app that was asked for, wherever in the list it stands.
+    ///
+    /// - Parameter key: what it was asked by.
     /// - Returns: nil for an empty `results`: the app is not in that storefront.
-    package static func read(_ body: [UInt8]) throws(SourceFault) -> AppStoreEntry? {
+    /// - Throws: `SourceFault` where something is listed, and nothing of it is the app.
+    package static func read(
+        _ body: [UInt8], of source: AppStoreSource, by key: LookupKey
+    ) throws(SourceFault) -> AppStoreEntry? {
         let answer = try json(body)
         guard case .object = answer else { throw SourceFault("the answer is not a JSON object") }
         guard case .array(let results)? = answer.find(["results"]) else {
             throw SourceFault("the answer has no list \"results\"")
         }
-        guard let first = results.first else { return nil }
-        guard case .object = first else { throw SourceFault("results[0] is \(first.sight), not an object") }
+        var first: SourceFault?
+        var newest: AppStoreEntry?
+        for (index, result) in results.enumerated() {
+            let place = "results[\(index)]"
+            if let mismatch = mismatch(result, place, source, key) {
+                first = first ?? SourceFault(mismatch)
+            } else {
+                let entry = try entry(result, place)
+                if newest.map({ $0.listing.version < entry.listing.version }) ?? true { newest = entry }
+            }
+        }
+        if newest == nil, let first { throw first }
+        return newest
+    }
+
+    /// Why a result is not the app that was asked for; nil: it is.
+    private static func mismatch(
+        _ result: JSONValue, _ place: String, _ source: AppStoreSource, _ key: LookupKey
+    ) -> String? {
+        guard case .object = result else { return "\(place) is \(result.sight), not an object" }
+        var (isByTrack, isByBundle) = (false, false)
+        switch key {
+        case .trackID: isByTrack = true
+        case .bundleID: isByBundle = true
+        }
+        func fault(_ field: AnswerField, _ name: String, _ wanted: [String], isNeeded: Bool = false) -> String? {
+            wanted.isEmpty
+                ? nil : field.fault(result.find([name]), at: "\(place).\(name)", wanted: wanted, isNeeded: isNeeded)
+        }
+        return fault(.lookupWrapper, "wrapperType", ["software"]) ?? fault(.lookupKind, "kind", ["software"])
+            ?? fault(.lookupTrack, "trackId", [source.trackID.map(String.init)].compactMap(\.self), isNeeded: isByTrack)
+            ?? fault(.lookupBundle, "bundleId", [source.bundleID].compactMap(\.self), isNeeded: isByBundle)
+            ?? storefront(of: result).flatMap { country in
+                AnswerField.lookupStorefront.fault(
+                    .string(country), at: "the country of \(place).trackViewUrl", wanted: [source.country ?? "us"])
+            }
+    }
+
+    /// "cn" of https://apps.apple.com/cn/app/id1; nil where it is no such address.
+    private static func storefront(of result: JSONValue) -> String? {
+        guard let parts = result.find(["trackViewUrl"])?.string?.split(separator: "/"), parts.count > 3,
+            ["apps.apple.com", "itunes.apple.com"].contains(parts[1]), parts[2].utf8.count == 2, parts[3] == "app"
+        else { return nil }
+        return parts[2].lowercased()
+    }
+
+    private static func entry(_ result: JSONValue, _ place: String) throws(SourceFault) -> AppStoreEntry {
         // A string, or a number's own text: the store writes `fileSizeBytes` as one and `artistId` as the other.
         func text(_ name: String) -> String? {
-            switch first.find([name]) {
+            switch result.find([name]) {
             case .string(let text)?, .number(let text)?: text
             default: nil
             }
         }
-        guard let version = text("version") else { throw SourceFault("results[0] has no \"version\"") }
+        guard let version = text("version") else { throw SourceFault("\(place) has no \"version\"") }
         do throws(VersionError) {
             return AppStoreEntry(
                 listing: StoreListing(
@@ -46,12 +97,18 @@ package enum AppStoreAnswer {
                     minimumOS: text("minimumOsVersion").flatMap { try? Version($0) }),
                 bundleID: text("bundleId"), trackID: text("trackId").flatMap { Int64($0) })
         } catch {
-            throw SourceFault("results[0].version: \(error)")
+            throw SourceFault("\(place).version: \(error)")
         }
     }
 
     /// Any source's JSON, with a word for what is often sent in its place.
-    static func json(_ body: [UInt8]) throws(SourceFault) -> JSONValue {
+    static func json(_ answer: [UInt8]) throws(SourceFault) -> JSONValue {
+        let body: [UInt8]
+        do throws(TextFile.Fault) {
+            body = try TextFile.utf8(answer)
+        } catch {
+            throw SourceFault("the answer \(error)")
+        }
         let start = body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if start == nil { throw SourceFault("the answer is empty") }
         if start == UInt8(ascii: "<") { throw SourceFault("the answer is a page (HTML), not JSON") }

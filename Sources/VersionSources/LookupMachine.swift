@@ -73,12 +73,12 @@ package struct LookupMachine: PollMachine, Hashable {
     }
 
     private func mismatch(_ entry: AppStoreEntry) -> SourceFault? {
-        if let wanted = source.bundleID, let bundleID = entry.bundleID, bundleID != wanted {
-            return SourceFault("the answer is for \"\(JSONValue.shortened(bundleID))\", not for \"\(wanted)\"")
+        let bundle = source.bundleID.flatMap { wanted in
+            AnswerField.lookupBundle.fault(entry.bundleID.map(JSONValue.string), wanted: [wanted])
         }
-        if let wanted = source.trackID, let trackID = entry.trackID, trackID != wanted {
-            return SourceFault("the answer is for id \(trackID), not for \(wanted)")
+        let track = source.trackID.flatMap { wanted in
+            AnswerField.lookupTrack.fault(entry.trackID.map(JSONValue.integer), wanted: [String(wanted)])
         }
-        return nil
+        return (bundle ?? track).map { SourceFault($0) }
     }
 }

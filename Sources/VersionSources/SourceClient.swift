@@ -14,7 +14,7 @@ struct SourceClient: Sendable {
         do throws(SourceFault) {
             let response = try get(
                 .appStore, Self.address(key, source, at: clock()), source.egress, [], AppStoreAnswer.maximumSize)
-            return .success(try AppStoreAnswer.read(response.body))
+            return .success(try AppStoreAnswer.read(response.body, of: source, by: key))
         } catch {
             return .failure(error)
         }

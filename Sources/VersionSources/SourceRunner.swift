@@ -263,7 +263,7 @@ package final class SourceRunner: VersionLookup {
         let conclusion = machine.answered(
             said.answer, rate: said.rate, before: status.releases(of: app), at: clock())
         if case .success(let evidence)? = conclusion {
-            status.note(.appStoreConnect(evidence), of: app, asked: source.list)
+            status.note(.appStoreConnect(evidence), of: app, asked: source.query)
         }
         return conclusion
     }

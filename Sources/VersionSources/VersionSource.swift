@@ -2,6 +2,7 @@
 package import CurlTransport
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 /// Where the versions of one app are looked up.
 package struct VersionSource: Hashable, Sendable {
@@ -57,7 +58,7 @@ package struct VersionSource: Hashable, Sendable {
         var query: String? {
             switch self {
             case .appStore(let source): source.query
-            case .appStoreConnect(let source): source.list
+            case .appStoreConnect(let source): source.query
             case .googlePlay(let source): source.query
             case .launchGateFile, .launchGateURL: nil
             }
@@ -129,6 +130,7 @@ package struct AppStoreSource: PacedSource, Hashable {
             }
         }
         return "\(server)/lookup?" + (words + (country.map { ["country=\($0)"] } ?? [])).joined(separator: "&")
+            + " \(AnswerField.edition)"
     }
 
     package var keys: [LookupKey] {

@@ -68,9 +68,18 @@ package struct JSONReader {
         do {
             _ = try UTF8Span(validating: bytes.span.extracting(range))
         } catch {
-            throw JSONSyntaxError(offset: error.byteOffsets.lowerBound, reason: "the text is not valid UTF-8")
+            let isMarked = range.count >= 2 && [0xFE, 0xFF].contains(bytes[range.lowerBound])
+            throw JSONSyntaxError(
+                offset: error.byteOffsets.lowerBound,
+                reason: isMarked ? "the text is UTF-16; UTF-8 is needed" : "the text is not valid UTF-8")
         }
         var reader = JSONReader(bytes, range, isJSON5: isJSON5, atMost: most)
+        // "implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259, 8.1).
+        if range.count >= 3, bytes[range.lowerBound] == 0xEF, bytes[range.lowerBound + 1] == 0xBB,
+            bytes[range.lowerBound + 2] == 0xBF
+        {
+            reader.position += 3
+        }
         reader.skipSpace()
         guard reader.position < reader.end else { throw reader.fault("a value is missing") }
         let value = try reader.value(depth: 0)

@@ -132,6 +132,8 @@ import WireFormat
         same.push.words = app.push.words
         #expect(same.webhooks.canary?.count == 1)
         same.webhooks.canary = nil
+        #expect(same.webhooks.repository == "owner/name")
+        same.webhooks.repository = nil
         #expect(same == app)
     }
 

@@ -133,7 +133,8 @@ import WireFormat
         let wrong = try check(#"certificate: { file: "\#(p12)" }, password: { file: "\#(key)" }"#)
         #expect(
             wrong.faults.map(\.description) == [
-                "\(Self.field).password: file \(key) does not open the .p12 in `certificate`: another password is needed"
+                "\(Self.field).password: file \(key) does not open the .p12 in `certificate`: another password is needed; "
+                    + "it has several lines; the secret alone is needed, in one line"
             ])
         let none = try check(#"certificate: { file: "\#(p12)" }"#)
         #expect(

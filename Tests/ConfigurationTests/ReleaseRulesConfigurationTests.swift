@@ -36,7 +36,7 @@ import WireFormat
 
     @Test(arguments: [
         (
-            #"{ tagPattern: "(" }"#, #"tagPattern: "(" is no regular expression"#
+            #"{ tagPattern: "(" }"#, #"tagPattern: "(" is no regular expression: expected ')'"#
         ),
         (
             #"{ tagPattern: "\\d+" }"#,
@@ -49,7 +49,11 @@ import WireFormat
         (#"{ tagPattern: "" }"#, #"tagPattern: "" is empty or has more than 255 characters"#),
         (#"{ prereleases: "yes" }"#, #"prereleases: "yes" is not true or false"#),
         (#"{ sets: "all" }"#, #"sets: "all" is not what a release raises; "latest" or "required""#),
-        (#"{ tags: "x" }"#, "tags: unknown key; known here: canary, prereleases, sets, tagPattern"),
+        (#"{ tags: "x" }"#, "tags: unknown key; known here: canary, prereleases, repository, sets, tagPattern"),
+        (
+            #"{ repository: "app" }"#,
+            #"repository: "app" is not a repository; as GitHub or GitLab names it, such as "owner/name""#
+        ),
         (#"{ canary: [] }"#, "canary: names nobody; leave it out for everybody at once"),
         (
             #"{ canary: [13800138000] }"#,

@@ -293,7 +293,8 @@ import UpgradeRules
     @Test func aRefusedKeySuspendsWithGooglesText() throws {
         let bench = try bench()
         let refusal = GoogleTokenAnswer(
-            status: 400, body: Array(#"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#.utf8))
+            status: 400, body: Array(#"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#.utf8),
+            scope: GoogleAccount.Scope.firebaseMessaging)
         bench.service.state.change { $0.grant = .answered(refusal, retryAfter: nil) }
         try bench.start()
         try bench.raise()

@@ -56,6 +56,7 @@ enum FCMAnswer {
             "INVALID_ARGUMENT"
         ),
         (200, #"{"error":"down"}"#, .fault(.answer), "HTTP 200"),
+        (200, #"{"name":"operations/1"}"#, .fault(.answer), "HTTP 200"),
         (200, "<html>Please sign in</html>", .fault(.answer), "HTTP 200"),
         // By errorCode, whatever the status is.
         (404, FCMAnswer.body("NOT_FOUND", code: "UNREGISTERED"), .unregistered, "UNREGISTERED"),
@@ -142,12 +143,15 @@ enum FCMAnswer {
 
     /// By the first piece of a good answer's body, however short: what it lets pass is not looked at again.
     @Test func theBeginningOfAGoodBodyIsEnough() {
-        for body in ["{}", #"{"name":"x"}"#, "{\n  \"name\": \"x\"", #"{"errors":1}"#, #"{"e":1"#] {
+        for body in [#"{"name":"projects/p/messages/1"}"#, "{\n  \"name\": \"projects/p"] {
             let bytes = Array(body.utf8)
             let isGood = FCMJudge().isGood(bytes.span)
             #expect(isGood, "\(body)")
         }
-        for body in ["", "{", " {\n \"er", #"{"error": {"#, "<html>", "[]", "\"x\""] {
+        for body in [
+            "{}", #"{"name":"x"}"#, #"{"errors":1}"#, #"{"name":"proj"#, "", "{", " {\n \"er", #"{"error": {"#,
+            "<html>", "[]", "\"x\"",
+        ] {
             let bytes = Array(body.utf8)
             let isGood = FCMJudge().isGood(bytes.span)
             #expect(!isGood, "\(body)")

@@ -151,7 +151,8 @@ extension FCMTokenSource {
             .answered(
                 GoogleTokenAnswer(
                     status: 400,
-                    body: Array(#"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#.utf8)),
+                    body: Array(#"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#.utf8),
+                    scope: GoogleAccount.Scope.firebaseMessaging),
                 retryAfter: nil))
         _ = bench.ask()
         try #require(bench.waitForChange())

@@ -75,7 +75,9 @@ struct ReleaseWebhookLiveTests {
         #expect(again.bytes == first.bytes)
         #expect(try bench.store.version(of: Bench.app)?.latest == Version("2.2.0"))
         // An older line's release under a new id lowers nothing.
-        #expect(try Self.sendGitHub(bench, Self.release("v1.9.5"), id: "d-3").status == 409)
+        let older = try Self.sendGitHub(bench, Self.release("v1.9.5"), id: "d-3")
+        #expect(older.status == 200 && older.text("status") == "ignored")
+        #expect(older.text("reason") == "1.9.5 is older than 2.2.0, which is known; versions only rise")
         #expect(try bench.store.history(of: Bench.app, limit: 10).count == 2)
     }
 
@@ -94,19 +96,69 @@ struct ReleaseWebhookLiveTests {
                 == "android")
     }
 
-    @Test("GitHub: what is ignored is answered with the reason, and so is its redelivery after the rules have changed")
+    @Test("GitHub: a prerelease that becomes a release announces; the pair of every release does so once")
+    func gitHubLater() throws {
+        let bench = try Bench()
+        bench.control.rules.withLock { $0.sets = .required }
+        let ahead = try Self.sendGitHub(bench, Self.release("2.0", prerelease: true), id: "d-1")
+        #expect(ahead.text("status") == "ignored")
+        #expect(try Self.sendGitHub(bench, Self.release("2.0", action: "released"), id: "d-2").status == 202)
+        #expect(try bench.store.version(of: Bench.app)?.required == Version("2.0"))
+        // Published and released at once.
+        #expect(try Self.sendGitHub(bench, Self.release("2.1"), id: "d-3").status == 202)
+        let second = try Self.sendGitHub(bench, Self.release("2.1", action: "released"), id: "d-4")
+        #expect(second.status == 200 && second.value("campaign") == .null)
+        #expect(try Self.sendGitHub(bench, Self.release("2.1", action: "edited"), id: "d-5").status == 200)
+        #expect(try bench.store.history(of: Bench.app, limit: 10).count == 2)
+        // An older line, by any of its events.
+        for (index, action) in ["published", "released", "edited"].enumerated() {
+            let older = try Self.sendGitHub(bench, Self.release("1.9.5", action: action), id: "d-6-\(index)")
+            #expect(older.status == 200 && older.text("status") == "ignored", "\(action)")
+        }
+    }
+
+    @Test("GitLab: a release that was dated ahead announces with its update, and not before its date")
+    func gitLabLater() throws {
+        let bench = try Bench()
+        let ahead = Self.created("v2.0").replacing("2020-11-02 12:55:12 UTC", with: "2096-01-01 00:00:00 UTC")
+        #expect(try Self.sendGitLab(bench, ahead, id: "e-1").text("status") == "ignored")
+        #expect(
+            try Self.sendGitLab(bench, ahead.replacing("create", with: "update"), id: "e-2").text("status") == "ignored"
+        )
+        #expect(
+            try Self.sendGitLab(bench, Self.created("v2.0", action: "update"), id: "e-3").text("version", "latest")
+                == "2.0")
+        #expect(try Self.sendGitLab(bench, Self.created("v1.9"), id: "e-4").text("status") == "ignored")
+        // The same event, sent again when its date has come, is looked at again: nothing was kept of it.
+        #expect(try Self.sendGitLab(bench, Self.created("v2.1"), id: "e-1").text("version", "latest") == "2.1")
+    }
+
+    @Test("An event of another repository is none of the app's")
+    func repositories() throws {
+        let bench = try Bench()
+        bench.control.rules.withLock { $0.repository = "owner/app" }
+        func from(_ name: String, _ tag: String) -> String {
+            Self.release(tag).replacing("{\"action\"", with: "{\"repository\":{\"full_name\":\"\(name)\"},\"action\"")
+        }
+        let other = try Self.sendGitHub(bench, from("owner/tool", "9.0"), id: "d-1")
+        #expect(other.status == 200 && other.text("status") == "ignored")
+        #expect(other.text("reason")?.contains("owner/tool") == true)
+        #expect(try Self.sendGitHub(bench, Self.release("9.1"), id: "d-2").text("status") == "ignored")
+        #expect(try Self.sendGitHub(bench, from("Owner/App", "2.0"), id: "d-3").text("version", "latest") == "2.0")
+    }
+
+    @Test("GitHub: what is ignored is answered with the reason, and looked at again where the rules have changed")
     func gitHubIgnored() throws {
         let bench = try Bench()
         let ignored = try Self.sendGitHub(bench, Self.release("2.0", prerelease: true), id: "d-1")
         #expect(ignored.status == 200)
         #expect(ignored.text("status") == "ignored")
         #expect(ignored.text("reason")?.contains("prerelease") == true)
-        bench.control.rules.withLock { $0.prereleases = true }
         #expect(try Self.sendGitHub(bench, Self.release("2.0", prerelease: true), id: "d-1").bytes == ignored.bytes)
         #expect(try bench.store.version(of: Bench.app) == nil)
-        // Another event: GitHub writes its time into it.
+        bench.control.rules.withLock { $0.prereleases = true }
         #expect(
-            try Self.sendGitHub(bench, Self.release("2.0", prerelease: true) + " ", id: "d-2").text("version", "latest")
+            try Self.sendGitHub(bench, Self.release("2.0", prerelease: true), id: "d-1").text("version", "latest")
                 == "2.0")
 
         #expect(try Self.sendGitHub(bench, "{}", id: "d-3", event: "push").text("status") == "ignored")
@@ -163,7 +215,7 @@ struct ReleaseWebhookLiveTests {
         #expect(try Self.sendGitLab(bench, Self.created("v1.1"), id: "e-1").bytes == first.bytes)
         #expect(try Self.sendGitLab(bench, Self.created("v1.2"), id: "e-1").status == 409)
         #expect(
-            try Self.sendGitLab(bench, Self.created("v1.2", action: "update"), id: "e-2").text("status") == "ignored")
+            try Self.sendGitLab(bench, Self.created("v1.2", action: "delete"), id: "e-2").text("status") == "ignored")
         #expect(try Self.sendGitLab(bench, Self.created("v1.2"), id: "e-3", token: "guess").status == 401)
         #expect(try bench.store.version(of: Bench.app)?.latest == Version("1.1"))
 

@@ -93,11 +93,43 @@ struct ReleaseEventTests {
 
     @Test(
         "GitHub: the other actions of a release",
-        arguments: ["created", "deleted", "edited", "prereleased", "released", "unpublished"])
+        arguments: ["created", "deleted", "unpublished"])
     func gitHubActions(action: String) throws {
         #expect(
             try Self.readGitHub(Self.gitHub(action: action))
-                == .ignored("the action is \"\(action)\"; only \"published\" announces a version"))
+                == .ignored(
+                    "the action is \"\(action)\"; only \"published\", \"released\", \"prereleased\", \"edited\" announce a version"
+                ))
+    }
+
+    @Test("GitHub: what comes true after it was published announces, and the words of a release do not")
+    func gitHubLater() throws {
+        let later = ReleaseNews.outByNow(try Version("2.1.0"))
+        for action in ["released", "edited"] {
+            #expect(try Self.readGitHub(Self.gitHub(action: action)) == later)
+            #expect(try Self.readGitHub(Self.gitHub(action: action, draft: true)) == .ignored("the release is a draft"))
+            guard case .ignored? = try? Self.readGitHub(Self.gitHub(action: action, prerelease: true)) else {
+                Issue.record("a prerelease was announced")
+                return
+            }
+        }
+        #expect(
+            try Self.readGitHub(Self.gitHub(action: "prereleased", prerelease: true)) { $0.prereleases = true } == later
+        )
+        func edited(_ changes: String) throws -> ReleaseNews {
+            try Self.readGitHub(
+                Self.bytes(
+                    String(decoding: Self.gitHub(action: "edited"), as: UTF8.self)
+                        .replacing("\"action\"", with: "\"changes\":\(changes),\"action\"")))
+        }
+        for words in [
+            #"{"body":{"from":"a"}}"#, #"{"name":{"from":"a"},"body":{"from":""}}"#, #"{"make_latest":{"to":true}}"#,
+        ] {
+            #expect(try edited(words) == .ignored("only the words of the release were edited"))
+        }
+        for change in ["{}", "null", #"{"tag_name":{"from":"v2.0"}}"#, #"{"prerelease":{"from":true}}"#] {
+            #expect(try edited(change) == later, "\(change)")
+        }
     }
 
     @Test("GitHub: other events, the ping, and bodies at fault")
@@ -141,9 +173,18 @@ struct ReleaseEventTests {
         #expect(
             try read("create", "2023-11-14 22:13:21 UTC")
                 == .ignored("the release is an upcoming one, dated 2023-11-14 22:13:21 UTC"))
+        #expect(try read("update", "2020-11-02 12:55:12 UTC") == .outByNow(Version("1.1")))
+        #expect(try read("create", "2023-11-14 22:13:21 +0200") == version)
+        guard case .ignored? = try? read("create", "2023-11-14 22:13:21 -0100") else {
+            Issue.record("a release of the future was announced")
+            return
+        }
         #expect(
-            try read("update", "2020-11-02 12:55:12 UTC")
-                == .ignored(#"the action is "update"; only "create" announces a version"#))
+            try read("update", "2023-11-14 22:13:21 UTC")
+                == .ignored("the release is an upcoming one, dated 2023-11-14 22:13:21 UTC"))
+        #expect(
+            try read("delete", "2020-11-02 12:55:12 UTC")
+                == .ignored(#"the action is "delete"; only "create" and "update" announce a version"#))
         #expect(
             try read("create", "", kind: "push")
                 == .ignored(#"the event is "push"; only "release" announces a version"#))

@@ -116,7 +116,9 @@ final class SourceBench: Sendable {
 
 /// The App Store's answer of SEEDS S4, as the store sends it.
 enum LookupSample {
-    static func body(version: String = "1.01", released: String = "2016-11-20T21:03:47Z") -> String {
+    static func body(
+        version: String = "1.01", released: String = "2016-11-20T21:03:47Z", storefront: String = "us"
+    ) -> String {
         #"""
 
 
@@ -124,7 +126,7 @@ enum LookupSample {
         {
          "resultCount":1,
          "results": [
-        {"screenshotUrls":["http://a3.mzstatic.com/us/r30/Purple71/v4/screen696x696.jpeg"], "ipadScreenshotUrls":[], "appletvScreenshotUrls":[], "artworkUrl512":"http://is4.mzstatic.com/image/thumb/512x512bb.jpg", "artistViewUrl":"https://itunes.apple.com/us/developer/id1173193998?uo=4", "kind":"software", "features":[], "supportedDevices":["iPhone5", "iPadMini"], "advisories":[], "isGameCenterEnabled":false, "trackCensoredName":"\u65e5\u8bed", "languageCodesISO2A":["EN", "ZH"], "fileSizeBytes":"24063488", "contentAdvisoryRating":"4+", "trackViewUrl":"https://itunes.apple.com/us/app/%E6%97%A5%E8%AF%AD/id1173193999?mt=8&uo=4", "trackContentRating":"4+", "averageUserRating":4.5, "price":0.00, "version":"\#(version)", "bundleId":"com.imlian.QZJapanese", "trackId":1173193999, "artistId":1173193998, "releaseNotes":"1. Erste Zeile\n2. Zweite \"Zeile\"\n3. \ud83d\ude80", "minimumOsVersion":"8.0", "currentVersionReleaseDate":"\#(released)", "releaseDate":"2016-11-10T02:29:11Z", "genreIds":["6017"], "isVppDeviceBasedLicensingEnabled":true, "formattedPrice":"Free"}]
+        {"screenshotUrls":["http://a3.mzstatic.com/us/r30/Purple71/v4/screen696x696.jpeg"], "ipadScreenshotUrls":[], "appletvScreenshotUrls":[], "artworkUrl512":"http://is4.mzstatic.com/image/thumb/512x512bb.jpg", "artistViewUrl":"https://itunes.apple.com/us/developer/id1173193998?uo=4", "kind":"software", "features":[], "supportedDevices":["iPhone5", "iPadMini"], "advisories":[], "isGameCenterEnabled":false, "trackCensoredName":"\u65e5\u8bed", "languageCodesISO2A":["EN", "ZH"], "fileSizeBytes":"24063488", "contentAdvisoryRating":"4+", "trackViewUrl":"https://itunes.apple.com/\#(storefront)/app/%E6%97%A5%E8%AF%AD/id1173193999?mt=8&uo=4", "trackContentRating":"4+", "averageUserRating":4.5, "price":0.00, "version":"\#(version)", "bundleId":"com.imlian.QZJapanese", "trackId":1173193999, "artistId":1173193998, "releaseNotes":"1. Erste Zeile\n2. Zweite \"Zeile\"\n3. \ud83d\ude80", "minimumOsVersion":"8.0", "currentVersionReleaseDate":"\#(released)", "releaseDate":"2016-11-10T02:29:11Z", "genreIds":["6017"], "isVppDeviceBasedLicensingEnabled":true, "formattedPrice":"Free"}]
         }
 
 

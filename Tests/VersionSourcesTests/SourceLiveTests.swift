@@ -45,7 +45,7 @@ struct SourceNetworkTests {
 
     @Test("the lookup asks by both keys and raises latest, and only latest")
     func lookupRaisesLatest() throws {
-        let script = Script(Script.ok(LookupSample.body()))
+        let script = Script(Script.ok(LookupSample.body(storefront: "cn")))
         let server = try LocalServer(answer: script.answer)
         let bench = try SourceBench()
         defer {
@@ -64,7 +64,7 @@ struct SourceNetworkTests {
         #expect(lines[1].hasPrefix("GET /lookup?bundleId=com.imlian.QZJapanese&country=cn&_cb="))
         #expect(bench.runner.faults().isEmpty)
         // The same again is no bump; a newer one is.
-        script.set(Script.ok(LookupSample.body(version: "1.10")))
+        script.set(Script.ok(LookupSample.body(version: "1.10", storefront: "cn")))
         bench.wait("the next version is stored") { $0.bumps.count > 1 }
         #expect(bench.seen.now.bumps.compactMap(\.latest?.text) == ["1.01", "1.10"])
     }
@@ -90,7 +90,7 @@ struct SourceNetworkTests {
             answer: LocalServer.response("302 Found", headers: ["Location: http://u:p@127.0.0.1:1/elsewhere?sign=x"]),
             says: "redirects to http://…@127.0.0.1:1/elsewhere?…; "),
         Lie(
-            testDescription: "an older version", answer: Script.ok(LookupSample.body(version: "1.9")),
+            testDescription: "an older version", answer: Script.ok(LookupSample.body(version: "1.9", storefront: "cn")),
             says: "shows 1.9, older than 1.10"),
         Lie(
             testDescription: "403 with Retry-After",
@@ -101,7 +101,7 @@ struct SourceNetworkTests {
 
     @Test("a lookup that fails or lies is reported once and changes nothing; recovery too", arguments: lies)
     func lookupLies(_ lie: Lie) throws {
-        let script = Script(Script.ok(LookupSample.body(version: "1.10")))
+        let script = Script(Script.ok(LookupSample.body(version: "1.10", storefront: "cn")))
         let server = try LocalServer(answer: script.answer)
         let bench = try SourceBench()
         defer {
@@ -114,7 +114,7 @@ struct SourceNetworkTests {
         bench.wait("the fault is logged") { $0.log.contains { $0.hasPrefix("a source of versions fails") } }
         #expect(bench.runner.faults()["\(bench.part)appStore"]?.contains(lie.says) == true, "\(bench.runner.faults())")
         #expect(try bench.store.version(of: SourceBench.app)?.latest?.text == "1.10")
-        script.set(Script.ok(LookupSample.body(version: "1.11")))
+        script.set(Script.ok(LookupSample.body(version: "1.11", storefront: "cn")))
         bench.wait("the recovery is logged") { $0.log.contains { $0.hasPrefix("a source of versions is well again") } }
         #expect(bench.runner.faults().isEmpty)
         #expect(bench.seen.now.bumps.compactMap(\.latest?.text) == ["1.10", "1.11"])
@@ -123,7 +123,7 @@ struct SourceNetworkTests {
 
     @Test("others may ask what the store shows now")
     func current() throws {
-        let script = Script(Script.ok(LookupSample.body()))
+        let script = Script(Script.ok(LookupSample.body(storefront: "cn")))
         let server = try LocalServer(answer: script.answer)
         let bench = try SourceBench()
         defer {

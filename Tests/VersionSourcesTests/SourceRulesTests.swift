@@ -11,6 +11,13 @@ struct SourceRulesTests {
     static let start = Timestamp(seconds: 1_000_000)
     static let source = AppStoreSource(trackID: 1_173_193_999, bundleID: "com.imlian.QZJapanese", country: "cn")
 
+    static func read(
+        _ text: String,
+        of source: AppStoreSource = AppStoreSource(trackID: 1_173_193_999, bundleID: "com.imlian.QZJapanese")
+    ) throws(SourceFault) -> AppStoreEntry? {
+        try AppStoreAnswer.read(Array(text.utf8), of: source, by: source.keys[0])
+    }
+
     static func entry(_ version: String, bundleID: String = "com.imlian.QZJapanese") throws -> AppStoreEntry {
         AppStoreEntry(
             listing: StoreListing(version: try Version(version)), bundleID: bundleID, trackID: 1_173_193_999)
@@ -18,7 +25,7 @@ struct SourceRulesTests {
 
     @Test("an answer in the shape of the store's own goes through")
     func sample() throws {
-        let entry = try #require(try AppStoreAnswer.read(Array(LookupSample.body().utf8)))
+        let entry = try #require(try Self.read(LookupSample.body()))
         #expect(entry.listing.version.text == "1.01")
         #expect(entry.bundleID == "com.imlian.QZJapanese")
         #expect(entry.trackID == 1_173_193_999)
@@ -27,9 +34,9 @@ struct SourceRulesTests {
         #expect(entry.listing.releasedAt == Timestamp(seconds: 1_479_675_827))
         // Numbers where strings were, and the other way round.
         let odd = #"{"results":[{"version":2,"trackId":"7","bundleId":null,"currentVersionReleaseDate":5}]}"#
-        let other = try #require(try AppStoreAnswer.read(Array(odd.utf8)))
+        let other = try #require(try Self.read(odd, of: AppStoreSource(trackID: 7, bundleID: nil)))
         #expect(other == AppStoreEntry(listing: StoreListing(version: try Version("2")), bundleID: nil, trackID: 7))
-        #expect(try AppStoreAnswer.read(Array(LookupSample.empty.utf8)) == nil)
+        #expect(try Self.read(LookupSample.empty) == nil)
     }
 
     @Test(
@@ -39,7 +46,7 @@ struct SourceRulesTests {
             #"{"results":[{}]}"#, #"{"results":[{"version":"two"}]}"#, #"{"results":[{"version":"1.0"}"#,
         ])
     func lies(_ body: String) {
-        #expect(throws: SourceFault.self) { try AppStoreAnswer.read(Array(body.utf8)) }
+        #expect(throws: SourceFault.self) { try Self.read(body) }
     }
 
     @Test("both keys are asked and the newer answer is believed", arguments: [("1.9", "1.10"), ("1.10", "1.9")])

@@ -29,7 +29,8 @@ struct JSONReaderTests {
             "", " ", "{", "[", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "'a'", "\"a", "\"\\x\"",
             "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\u{1}\"", "\"\\n\u{1}\"", "01", "1.",
             ".5",
-            "-", "1e", "+1", "tru", "nul", "NaN", "1 2", "{} x", "{\"a\":1,\"a\":2}", "\u{FEFF}{}", "\"\\",
+            "-", "1e", "+1", "tru", "nul", "NaN", "1 2", "{} x", "{\"a\":1,\"a\":2}", "\u{FEFF}", "\u{FEFF}\u{FEFF}{}",
+            "{\u{FEFF}}", "\"\\",
         ])
     func refused(text: String) {
         #expect(throws: JSONSyntaxError.self) { try JSONReader.read(Array(text.utf8)) }

@@ -2,6 +2,7 @@
 import Configuration
 import Synchronization
 package import Terminal
+import WireFormat
 
 /// Where the daemon is, as every command that talks to it understands it.
 package struct ConnectionOptions: Sendable {
@@ -63,9 +64,8 @@ package struct ConnectionOptions: Sendable {
 
     private func transport(_ context: CommandContext, _ isSilent: Bool) throws -> any APITransport {
         if let address {
-            let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
             return CurlAPITransport(
-                url: address, token: token.flatMap { $0.isEmpty ? nil : $0 },
+                url: address, token: try token(context),
                 trustedCertificates: arguments.value("ca"))
         }
         let socket = try socket(context)
@@ -74,6 +74,18 @@ package struct ConnectionOptions: Sendable {
             context.console.writeError("warning: \(DisplayWidth.sanitised(remark))\n")
         }
         return CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil)
+    }
+
+    /// The API's token, as its variable or a file of such has it.
+    private func token(_ context: CommandContext) throws -> String? {
+        let (name, text) =
+            arguments.value("token").map { ("--token", $0) } ?? (
+                Self.tokenVariable, context.environment[Self.tokenVariable] ?? ""
+            )
+        let bytes = (try? SecretText.read(Array(text.utf8))) ?? Array(text.utf8)
+        guard !bytes.isEmpty else { return nil }
+        if let doubt = SecretText.doubt(bytes) { throw UsageError("\(name) \(doubt)") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Who pauses a campaign does not need a configuration without faults: only a file that was named here and is not there

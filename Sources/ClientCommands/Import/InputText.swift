@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// What a file's bytes are, by how it begins: text in UTF-8 or UTF-16, or something that can be named. Pure.
 enum InputText: Sendable, Equatable {
@@ -11,11 +12,6 @@ enum InputText: Sendable, Equatable {
     static let sample = 65_536
 
     private static let marks: [(bytes: [UInt8], text: InputText)] = [
-        ([0xFF, 0xFE, 0, 0], .other("UTF-32", hint: convert("UTF-32"))),
-        ([0, 0, 0xFE, 0xFF], .other("UTF-32", hint: convert("UTF-32"))),
-        ([0xEF, 0xBB, 0xBF], .utf8(mark: 3)),
-        ([0xFF, 0xFE], .utf16(mark: 2, isLittleEndian: true)),
-        ([0xFE, 0xFF], .utf16(mark: 2, isLittleEndian: false)),
         (
             Array("PK\u{3}\u{4}".utf8),
             .other("a ZIP archive, as Excel's workbooks are", hint: "save the sheet as CSV UTF-8")
@@ -26,7 +22,14 @@ enum InputText: Sendable, Equatable {
 
     /// - Parameter sample: the beginning, or the whole of a smaller file.
     init(_ sample: ArraySlice<UInt8>) {
-        if let mark = Self.marks.first(where: { sample.starts(with: $0.bytes) }) {
+        if let (mark, length) = TextMark.found(in: sample) {
+            self =
+                switch mark {
+                case .utf8: .utf8(mark: length)
+                case .utf16(let isLittleEndian): .utf16(mark: length, isLittleEndian: isLittleEndian)
+                case .utf32: .other("UTF-32", hint: Self.convert("UTF-32"))
+                }
+        } else if let mark = Self.marks.first(where: { sample.starts(with: $0.bytes) }) {
             self = mark.text
         } else if sample.count >= 2, sample.first != 0, sample.dropFirst().first == 0 {
             // The first character of a table's header is one of ASCII.

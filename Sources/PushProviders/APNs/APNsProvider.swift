@@ -179,12 +179,21 @@ package struct APNsProvider: PushProvider {
     /// What the answer to a push means for it.
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
-        if answer.status == 200 { return .accepted }
+        if answer.status == 200 {
+            return answer.body < 0 ? .accepted : Self.outcome(ofGood: batch.bodies[Int(answer.body)])
+        }
         let body = Self.body(of: answer, in: batch)
         let outcome = Self.outcome(
             status: answer.status, reason: body.reason, timestamp: body.timestamp(at: now),
             retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)))
         return tokens == nil ? Self.withoutTokens(outcome) : outcome
+    }
+
+    /// Of a 200 that says more than nothing, which APNs' own never does. Which of the two is true nobody knows: the push counts as not taken,
+    /// and the token stays.
+    static func outcome(ofGood body: [UInt8]) -> PushOutcome {
+        if let reason = APNsErrorBody(body).reason { return .rejected(reason: reason) }
+        return APNsJudge.isGood(body) ? .accepted : .fault(reason: "HTTP 200", .answer)
     }
 
     /// Where no token is sent, an answer about tokens asks for nothing that could be done: somebody on the way added one.
@@ -277,8 +286,21 @@ package struct APNsProvider: PushProvider {
 package struct APNsJudge: AnswerJudge {
     package init() {}
 
-    package func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
-        let body = APNsErrorBody(body)
+    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from APNs"): any other is
+    /// kept and judged.
+    package func isGood(_ body: Span<UInt8>) -> Bool { body.isEmpty }
+
+    /// A stand-in may say something that tells of no error, as long as it is an object.
+    static func isGood(_ body: [UInt8]) -> Bool {
+        body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }.map { $0 == UInt8(ascii: "{") } ?? true
+    }
+
+    package func judge(status: UInt16, body bytes: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
+        if status == 200 {
+            let isRefusal = APNsErrorBody(bytes).reason != nil
+            return (isRefusal || Self.isGood(bytes) ? .keep : .doubt, AnswerReading())
+        }
+        let body = APNsErrorBody(bytes)
         guard let entry = APNsReaction.entry(status: status, reason: body.reason) else {
             return (APNsReaction.to(status: status, reason: body.reason).connection, AnswerReading())
         }

@@ -8,7 +8,8 @@
 /// Read from the bytes, one pass: a tree costs more than the push (STYLE 5). The lane keeps the first 4 KiB of a body, so
 /// one that breaks off gives what it had up to there. Anything else gives nothing, and the HTTP status decides.
 struct FCMErrorBody: Hashable, Sendable {
-    /// It is what FCM answers in where it takes a message: an object that tells of no error.
+    /// It is what FCM answers where it takes a message: an object that tells of no error, and names a message
+    /// where it names anything.
     var isGood = false
     /// "NOT_FOUND": the canonical code.
     var status: String?
@@ -28,6 +29,8 @@ struct FCMErrorBody: Hashable, Sendable {
         var found = FCMErrorBody()
         found.isGood = scan.isObject
         _ = scan.object { scan, key in
+            // "projects/*/messages/{message_id}" (Google, `Message`).
+            if key == "name" { return scan.string { if !$0.hasPrefix("projects/") { found.isGood = false } } }
             guard key == "error" else { return scan.skip() }
             found.isGood = false
             return scan.object { scan, key in

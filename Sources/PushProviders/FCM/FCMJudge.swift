@@ -10,7 +10,7 @@ package struct FCMJudge: AnswerJudge {
         return (reaction.connection, AnswerReading(entry: FCMReaction.entry(of: reaction)))
     }
 
-    /// An object, which does not begin with what an error's does. A piece that ends before that can be seen is kept.
+    /// An object that begins with the name of the message that was taken. A piece that ends before that can be seen is kept.
     package func isGood(_ body: Span<UInt8>) -> Bool {
         var place = 0
         func skipSpace() {
@@ -20,11 +20,18 @@ package struct FCMJudge: AnswerJudge {
         guard place < body.count, body[place] == UInt8(ascii: "{") else { return false }
         place += 1
         skipSpace()
-        let error: StaticString = "\"error\""
-        for index in 0..<error.utf8CodeUnitCount {
-            guard place + index < body.count else { return false }
-            if unsafe body[place + index] != error.utf8Start[index] { return true }
+        func take(_ text: StaticString) -> Bool {
+            guard body.count - place >= text.utf8CodeUnitCount else { return false }
+            for index in 0..<text.utf8CodeUnitCount {
+                if unsafe body[place + index] != text.utf8Start[index] { return false }
+            }
+            place += text.utf8CodeUnitCount
+            return true
         }
-        return false
+        guard take("\"name\"") else { return false }
+        skipSpace()
+        guard take(":") else { return false }
+        skipSpace()
+        return take("\"projects/")
     }
 }

@@ -203,7 +203,8 @@ extension FCMTokenSource {
             do {
                 let response = try HTTPClient(to: .googleTokens, egress: egress).send(request)
                 return .answered(
-                    GoogleTokenAnswer(status: response.status, body: response.body),
+                    GoogleTokenAnswer(
+                        status: response.status, body: response.body, scope: GoogleAccount.Scope.firebaseMessaging),
                     retryAfter: response["retry-after"].flatMap { RetryAfter.duration($0, at: now) })
             } catch {
                 return .failed("\(error)")

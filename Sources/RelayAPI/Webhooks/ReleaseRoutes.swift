@@ -69,10 +69,17 @@ extension API {
     ) throws -> Response {
         switch news {
         case .version(let version): return try release(version, app, rules, receipt, by: caller)
+        case .outByNow(let version):
+            do {
+                return try release(version, app, rules, receipt, by: caller)
+            } catch let error as ControlError where error.code == .withdrawn {
+                return try note("ignored", error.description, receipt)
+            }
         case .askTheStore:
             return try release(try offered(app), app, rules, receipt, by: caller, isOfTheStore: true)
-        case .ignored(let reason): return try note("ignored", reason, receipt)
-        case .ping: return try note("pong", "the signature is right; releases may come", receipt)
+        // Not kept: a date comes, a rule changes, and who has the event sent again means it to be looked at again.
+        case .ignored(let reason): return Self.noted("ignored", reason)
+        case .ping: return Self.noted("pong", "the signature is right; releases may come")
         }
     }
 
@@ -82,7 +89,14 @@ extension API {
     ) throws -> Response {
         var bump = VersionBump(app: app, latest: version, required: rules.sets == .required ? version : nil)
         bump.isListed = isOfTheStore
-        return try apply(bump, by: caller, receipt: receipt)
+        do {
+            return try apply(bump, by: caller, receipt: receipt)
+        } catch let error as StoreError {
+            // An older line goes on being mended, and that is nobody's failure.
+            guard case .versionWouldFall(_, let current, let proposed) = error.code else { throw error }
+            return try note(
+                "ignored", "\(proposed) is older than \(current), which is known; versions only rise", receipt)
+        }
     }
 
     /// The version that App Store Connect has live, or else the one that the App Store shows.
@@ -109,12 +123,19 @@ extension API {
         return listing.version
     }
 
-    /// An answer to an event that changes nothing, kept like any other: a replay is answered alike even after the rules
-    /// have changed.
+    /// An answer to an event that announces a version and changes nothing, kept like any other: a replay is answered alike, whatever was
+    /// taken back since.
     private func note(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
+        let answer = try store.keep(
+            StoredAnswer(status: 200, body: Self.noteBody(status, reason)), to: receipt, at: now())
+        return .json(answer.status, answer.body)
+    }
+
+    private static func noted(_ status: String, _ reason: String) -> Response { .json(200, noteBody(status, reason)) }
+
+    private static func noteBody(_ status: String, _ reason: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.object([.status: status, .reason: reason])
-        let answer = try store.keep(StoredAnswer(status: 200, body: writer.bytes), to: receipt, at: now())
-        return .json(answer.status, answer.body)
+        return writer.bytes
     }
 }

@@ -12,7 +12,8 @@ struct PEMBlock {
     var isPrivateKey: Bool { label.hasSuffix("PRIVATE KEY") }
 
     /// - Returns: the blocks in their order; a block without its end counts with all that follows.
-    static func all(in bytes: [UInt8]) -> [PEMBlock] {
+    static func all(in file: [UInt8]) -> [PEMBlock] {
+        let bytes = PEMText.repaired(file)
         var blocks: [PEMBlock] = []
         var open: PEMBlock?
         // Empty lines stay: one ends the headers of a key with a password in the old form (RFC 1421, 4.4).

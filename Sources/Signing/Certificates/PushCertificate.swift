@@ -86,8 +86,10 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
         return try readPKCS12(der, key, password, legacyProvider)
     }
 
-    private static func decoded(_ text: [UInt8]) -> [UInt8]? {
-        let digits = text.filter { ![0x0A, 0x0D, 0x20, 0x09].contains($0) }
+    private static func decoded(_ file: [UInt8]) -> [UInt8]? {
+        let text = (try? TextFile.utf8(file)) ?? file
+        // Quotes, too: files of variables have them.
+        let digits = text.filter { ![0x0A, 0x0D, 0x20, 0x09, 0x22, 0x27].contains($0) }
         return Base64.decode(String(decoding: digits, as: UTF8.self))
     }
 

@@ -97,7 +97,13 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Reading
 
-    private static func json(_ bytes: [UInt8]) throws(SigningError) -> JSONValue {
+    private static func json(_ file: [UInt8]) throws(SigningError) -> JSONValue {
+        let bytes: [UInt8]
+        do throws(TextFile.Fault) {
+            bytes = try TextFile.utf8(file)
+        } catch {
+            throw SigningError(.unreadable, "it \(error)")
+        }
         // A PKCS #12 file begins with a DER sequence.
         if bytes.first == 0x30 {
             throw SigningError(.wrongKind, "it is a .p12 file, not the JSON one; make a key of the type JSON")

@@ -12,10 +12,11 @@ package enum GoogleTokenAnswer: Hashable, Sendable {
     /// Google has no time now.
     case unavailable(String)
 
-    package init(status: Int, body: [UInt8]) {
+    /// - Parameter scope: what the token was asked for.
+    package init(status: Int, body: [UInt8], scope: String) {
         let answer = try? JSONReader.read(body)
         if status == 200 {
-            self = Self.grant(answer)
+            self = Self.grant(answer, scope)
             return
         }
         let error = answer?["error"]?.string
@@ -29,13 +30,31 @@ package enum GoogleTokenAnswer: Hashable, Sendable {
         self = .refused("Google refuses the service account's key (\(said)); \(Self.remedy(error, description))")
     }
 
-    private static func grant(_ answer: JSONValue?) -> GoogleTokenAnswer {
+    private static func grant(_ answer: JSONValue?, _ scope: String) -> GoogleTokenAnswer {
         guard let token = answer?["access_token"]?.string, !token.isEmpty,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { return .unavailable("Google's token endpoint answers HTTP 200 without an access_token") }
+        // "token_type […] Value is case insensitive" (RFC 6749, 5.1); "scope […] if identical to the scope requested" may be left out.
+        let type = answer?["token_type"].map { type in type.string.map { JSONValue.string($0.lowercased()) } ?? type }
+        let scopes = answer?["scope"].map { scopes in
+            scopes.string.map { $0.split(separator: " ").contains(scope[...]) ? JSONValue.string(scope) : scopes }
+                ?? scopes
+        }
+        if let fault = AnswerField.tokenType.fault(type, wanted: ["bearer"])
+            ?? AnswerField.tokenScope.fault(scopes, wanted: [scope]) ?? lifetimeFault(answer?["expires_in"])
+        {
+            return .unavailable("Google's token endpoint answers HTTP 200 with a token of no use: \(fault)")
+        }
         // "RECOMMENDED", RFC 6749, 5.1; without it a token is taken for a short one. A day at most: nobody keeps it longer.
         let seconds = answer?["expires_in"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } } ?? 600
         return .granted(token: token, lifetime: .seconds(min(max(seconds, 0), 86_400)))
+    }
+
+    private static func lifetimeFault(_ value: JSONValue?) -> String? {
+        guard let value, value != .null else { return nil }
+        let seconds = value.integer ?? value.string.flatMap { Int64($0) }
+        return seconds.map { $0 > 0 } ?? false
+            ? nil : "\(AnswerField.tokenLifetime.field) is \(value.sight), not a number of seconds above 0"
     }
 
     private static func remedy(_ error: String?, _ description: String?) -> String {

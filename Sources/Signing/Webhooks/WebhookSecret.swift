@@ -4,9 +4,6 @@ import WireFormat
 
 /// A secret that a sender of webhooks signs with.
 package struct WebhookSecret: Sendable, CustomStringConvertible {
-    /// What a secret of Standard Webhooks begins with.
-    private static let prefix = "whsec_"
-
     /// The key of Standard Webhooks' HMAC.
     let standardKey: [UInt8]
     /// The key of GitHub's HMAC: the secret as it stands.
@@ -16,27 +13,35 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     /// How the log and the history name who signs with it.
     package var name = "webhook"
 
-    /// Takes a secret as it stands in its file, line ends at its end left out.
+    /// Takes a secret as it stands in its file (`SecretText`).
     ///
     /// "whsec_" followed by standard base64 is a Standard Webhooks secret (PROTOCOLS 3.2); everything else is used byte
     /// for byte, and need not be text.
-    package init(_ secret: [UInt8]) throws(SigningError) {
-        var bytes = secret
-        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw SigningError(.invalid, "a webhook secret is needed; it was empty") }
-        textKey = bytes
-        let prefix = Array(Self.prefix.utf8)
-        if bytes.starts(with: prefix) {
-            guard let key = Base64.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)), !key.isEmpty
-            else {
-                throw SigningError(
-                    .invalid,
-                    "what follows whsec_ must be standard base64, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-            }
-            standardKey = key
-        } else {
-            standardKey = bytes
+    ///
+    /// - Throws: `SigningError`, of which the context completes "file X …".
+    package init(_ file: [UInt8]) throws(SigningError) {
+        let bytes: [UInt8]
+        do throws(TextFile.Fault) {
+            bytes = try SecretText.read(file)
+        } catch {
+            throw SigningError(.unreadable, error.description)
         }
+        guard !bytes.isEmpty else { throw SigningError(.invalid, "is empty, and a webhook secret is needed") }
+        if let doubt = SecretText.doubt(bytes) { throw SigningError(.invalid, doubt) }
+        textKey = bytes
+        let prefix = SecretText.webhookPrefix
+        guard bytes.starts(with: prefix.utf8) else {
+            standardKey = bytes
+            return
+        }
+        guard let key = Base64.decode(String(decoding: bytes.dropFirst(prefix.utf8.count), as: UTF8.self)), !key.isEmpty
+        else {
+            throw SigningError(
+                .invalid,
+                "begins with whsec_, but what follows is not base64",
+                hint: "standard base64 is needed, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        }
+        standardKey = key
     }
 
     package init(_ text: String) throws(SigningError) {
@@ -44,10 +49,13 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     }
 
     /// A key as the text that its file holds, and that both sides are given.
-    package static func text(_ key: [UInt8]) -> String { prefix + Base64.encode(key) }
+    package static func text(_ key: [UInt8]) -> String { SecretText.webhookPrefix + Base64.encode(key) }
 
     /// A new one of 32 random bytes: 24 to 64 are right (Standard Webhooks, "Symmetric signatures").
     package static func made() throws -> String { text(try RandomBytes.make(32)) }
+
+    /// The bytes that follow whsec_; nil: it is no secret of Standard Webhooks.
+    package var standardSize: Int? { standardKey.count == textKey.count ? nil : standardKey.count }
 
     package func verifies(_ app: String) -> Bool { apps?.contains(app) ?? true }
 

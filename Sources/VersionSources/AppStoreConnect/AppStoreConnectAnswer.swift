@@ -51,16 +51,53 @@ package enum AppStoreConnectAnswer {
         }
         let phases = try included(answer)
         var entries: [AppStoreConnectPage.Entry] = []
+        var other: SourceFault?
         for (index, element) in data.enumerated() {
-            if let entry = try entry(element, "data[\(index)]", phases, source) { entries.append(entry) }
+            let place = "data[\(index)]"
+            if let mismatch = mismatch(element, place, source) {
+                other = other ?? SourceFault(mismatch)
+            } else if let entry = try entry(element, place, phases) {
+                entries.append(entry)
+            }
+        }
+        if entries.isEmpty, let other { throw other }
+        // "self: (Required) The link that produced the current document" (Apple, `PagedDocumentLinks`): nothing else names the app.
+        if let missing = AnswerField.connectList.fault(
+            answer.find(["links", "self"]), wanted: [answer.find(["links", "self"])?.string ?? source.list],
+            isNeeded: true)
+        {
+            throw SourceFault(missing)
         }
         return AppStoreConnectPage(entries: entries, next: try next(answer, source))
     }
 
+    /// Why a version is not one of those that were asked for; nil: it is.
+    private static func mismatch(_ element: JSONValue, _ place: String, _ source: AppStoreConnectSource) -> String? {
+        func fault(_ field: AnswerField, _ path: [String], _ wanted: String) -> String? {
+            field.fault(element.find(path), at: "\(place).\(path.joined(separator: "."))", wanted: [wanted])
+        }
+        return fault(.connectApp, ["relationships", "app", "data", "id"], String(source.appID))
+            ?? fault(.connectPlatform, ["attributes", "platform"], "IOS")
+    }
+
     /// `GET /v1/appStoreVersions/{id}/appStoreVersionPhasedRelease`; nil where `data` is null.
-    package static func phase(_ body: [UInt8]) throws(SourceFault) -> AppStoreConnectEvidence.Phase? {
+    ///
+    /// - Parameter version: the id of the version that was asked for.
+    package static func phase(
+        _ body: [UInt8], of version: String
+    ) throws(SourceFault) -> AppStoreConnectEvidence.Phase? {
         let answer = try AppStoreAnswer.json(body)
         guard let data = answer["data"] else { throw SourceFault("the answer has no \"data\"") }
+        let link = answer.find(["links", "self"])?.string
+        if let link, !link.contains("/appStoreVersions/\(version)/") {
+            throw SourceFault("the answer is for \(shown(link)), not for the version \(version)")
+        }
+        if data != .null,
+            let fault = AnswerField.connectPhaseType.fault(
+                data.find(["type"]), wanted: ["appStoreVersionPhasedReleases"], isNeeded: true)
+        {
+            throw SourceFault(fault)
+        }
         return data == .null ? nil : try phase(data.find(["attributes", "phasedReleaseState"]), "data.attributes")
     }
 
@@ -68,17 +105,11 @@ package enum AppStoreConnectAnswer {
 
     /// nil for an old version that cannot be read: it says nothing of what is offered now.
     private static func entry(
-        _ element: JSONValue, _ place: String, _ phases: [String: JSONValue], _ source: AppStoreConnectSource
+        _ element: JSONValue, _ place: String, _ phases: [String: JSONValue]
     ) throws(SourceFault) -> AppStoreConnectPage.Entry? {
         guard case .object = element else { throw SourceFault("\(place) is \(element.sight), not an object") }
         guard element.find(["type"])?.string == "appStoreVersions", let id = element.find(["id"])?.string, isID(id)
         else { throw SourceFault("\(place) is no appStoreVersions with an id") }
-        if let app = element.find(["relationships", "app", "data", "id"])?.string, app != String(source.appID) {
-            throw SourceFault("\(place) is of the app \(JSONValue.shortened(app)), not of \(source.appID)")
-        }
-        if let platform = element.find(["attributes", "platform"])?.string, platform != "IOS" {
-            throw SourceFault("\(place) is for \(JSONValue.shortened(platform)), not for IOS")
-        }
         guard let text = element.find(["attributes", "versionString"])?.string else {
             throw SourceFault("\(place) has no versionString")
         }
@@ -112,7 +143,13 @@ package enum AppStoreConnectAnswer {
             throw SourceFault("\(place) has no appVersionState")
         }
         let live = AppStoreConnectEvidence.Release.live
-        guard state == live || state == "READY_FOR_SALE" else { return state }
+        let words = [live, "READY_FOR_SALE"]
+        guard words.contains(state) else { return state }
+        // What one of the two says is not out yet, such as a pre-order, nobody can get.
+        if let older, AnswerField.connectOlderState.fault(.string(older), wanted: words) != nil {
+            guard isWord(older) else { throw SourceFault("\(place).attributes.appStoreState is no word") }
+            return older
+        }
         // "downloadable": whether people can get this version at all.
         return element.find(["attributes", "downloadable"])?.bool == false ? "\(live), but not downloadable" : live
     }

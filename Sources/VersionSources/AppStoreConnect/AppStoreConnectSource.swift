@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CurlTransport
+import WireFormat
 
 /// One app in App Store Connect's API (PROTOCOLS 4.1).
 package struct AppStoreConnectSource: PacedSource, Hashable {
@@ -42,6 +43,9 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
 
     /// Where people get the app.
     var page: String { "https://apps.apple.com/app/id\(appID)" }
+
+    /// What it is asked, and by which checks it is believed.
+    var query: String { "\(list) \(AnswerField.edition)" }
 
     /// The list of the app's versions, without a query.
     var list: String { "\(server)/v1/apps/\(appID)/appStoreVersions" }

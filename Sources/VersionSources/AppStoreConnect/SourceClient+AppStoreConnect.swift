@@ -43,7 +43,7 @@ extension SourceClient {
         rate = response["x-rate-limit"].flatMap(AppStoreConnectRate.init)
         switch (response.status, question) {
         case (200, .page): return .page(try AppStoreConnectAnswer.page(response.body, of: source))
-        case (200, .phase): return .phase(try AppStoreConnectAnswer.phase(response.body))
+        case (200, .phase(let version)): return .phase(try AppStoreConnectAnswer.phase(response.body, of: version))
         // "404 where there is none" (PROTOCOLS 4.1).
         case (404, .phase): return .phase(nil)
         default:

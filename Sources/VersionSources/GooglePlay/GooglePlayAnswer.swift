@@ -52,10 +52,18 @@ package enum GooglePlayAnswer {
     private static let buildRange: ClosedRange<Int64> = 1...Int64(Int32.max)
 
     /// `ListReleaseSummariesResponse`. A track that is not used may answer nothing at all.
-    package static func releases(_ body: [UInt8]) throws(SourceFault) -> [GooglePlaySummary] {
+    ///
+    /// - Parameter track: what was asked for: of others nothing counts.
+    package static func releases(_ body: [UInt8], track: String) throws(SourceFault) -> [GooglePlaySummary] {
         if body.isEmpty { return [] }
         var summaries: [GooglePlaySummary] = []
+        var other: SourceFault?
         for (release, path) in try list(body) {
+            let named = release["track"]
+            if let mismatch = AnswerField.playReleaseTrack.fault(named, at: "\(path).track", wanted: [track]) {
+                other = other ?? SourceFault(mismatch)
+                continue
+            }
             let artifacts = try array("activeArtifacts", of: release, path)
             var builds: [Int64] = []
             for (index, artifact) in artifacts.enumerated() {
@@ -77,6 +85,7 @@ package enum GooglePlayAnswer {
             summaries.append(
                 GooglePlaySummary(name: release["releaseName"]?.string, builds: builds, lifecycle: lifecycle))
         }
+        if summaries.isEmpty, let other { throw other }
         return summaries
     }
 
@@ -89,8 +98,12 @@ package enum GooglePlayAnswer {
     }
 
     /// `Track`.
-    package static func track(_ body: [UInt8]) throws(SourceFault) -> [GooglePlayRollout] {
+    ///
+    /// - Parameter track: what was asked for.
+    package static func track(_ body: [UInt8], track: String) throws(SourceFault) -> [GooglePlayRollout] {
         var rollouts: [GooglePlayRollout] = []
+        let named = try AppStoreAnswer.json(body)["track"]
+        if let mismatch = AnswerField.playTrack.fault(named, wanted: [track]) { throw SourceFault(mismatch) }
         for (release, path) in try list(body) {
             let word = release["status"]?.string
             guard let status = word.flatMap(GooglePlayEvidence.Status.init(rawValue:)) else {

@@ -23,7 +23,9 @@ struct GooglePlayClient {
     func releases() throws(Refusal) -> [GooglePlaySummary] {
         let response = try send("GET", source.releasesAddress)
         if response.status == 404, isUnusedTrack(response) { return [] }
-        return try read(response, GooglePlayAnswer.releases)
+        return try read(response) { body throws(SourceFault) in
+            try GooglePlayAnswer.releases(body, track: source.track)
+        }
     }
 
     /// Opens an edit, reads the track, and deletes the edit whatever was answered.
@@ -38,7 +40,9 @@ struct GooglePlayClient {
             return (.failure(error), nil)
         }
         let answer = Result { () throws(Refusal) in
-            try read(send("GET", source.trackAddress(edit)), GooglePlayAnswer.track)
+            try read(send("GET", source.trackAddress(edit))) { body throws(SourceFault) in
+                try GooglePlayAnswer.track(body, track: source.track)
+            }
         }
         return (answer, discard(edit) ? nil : edit)
     }
@@ -50,7 +54,7 @@ struct GooglePlayClient {
         let http = HTTPClient(to: .googlePlay, egress: source.egress)
         guard let response = try? http.send(request) else { return false }
         // Refused: it ended before, or with another edit (404, 400 editExpired, 409).
-        return response.status < 500 && ![401, 403, 429].contains(response.status)
+        return (200..<300).contains(response.status) || [400, 404, 409, 410].contains(response.status)
     }
 
     // MARK: One request

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CurlTransport
 package import Signing
+import WireFormat
 
 /// One track of an app in Google Play, asked by the Google Play Developer API (PROTOCOLS 4.2).
 package struct GooglePlaySource: Hashable, Sendable {
@@ -50,7 +51,8 @@ package struct GooglePlaySource: Hashable, Sendable {
     var releasesAddress: String { "\(app)/tracks/\(Self.escaped(track))/releases" }
     /// By another pattern the same names are other versions.
     var query: String {
-        ([releasesAddress, namePattern.text] + (minimumOSPattern.map { [$0.text] } ?? [])).joined(separator: " ")
+        ([releasesAddress, namePattern.text] + (minimumOSPattern.map { [$0.text] } ?? []) + [AnswerField.edition])
+            .joined(separator: " ")
     }
     var editsAddress: String { "\(app)/edits" }
     func editAddress(_ edit: String) -> String { "\(editsAddress)/\(Self.escaped(edit))" }

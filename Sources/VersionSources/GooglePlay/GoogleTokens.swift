@@ -88,7 +88,9 @@ final class GoogleTokens: Sendable {
             machine.failed(retryAfter: nil, at: client.clock())
             throw SourceFault("no access token: \(error)")
         }
-        switch GoogleTokenAnswer(status: response.status, body: response.body) {
+        switch GoogleTokenAnswer(
+            status: response.status, body: response.body, scope: GoogleAccount.Scope.androidPublisher)
+        {
         case .granted(let token, let lifetime):
             return machine.granted(token, lifetime: lifetime, at: client.clock()).text
         case .refused(let reason):

@@ -31,6 +31,11 @@ package enum AppStoreConnectEvent {
         guard types.contains(type) else {
             return .ignored("the event is \(JSONValue.string(type).sight); only \"\(types[0])\" announces a version")
         }
+        if let other = AnswerField.appleInstance.fault(
+            body.find("data", "relationships", "instance", "data", "type"), wanted: ["appStoreVersions"])
+        {
+            return .ignored(other)
+        }
         let state = try body.text("data", "attributes", "newValue")
         guard live.contains(state) else {
             return .ignored("the version's state is \(JSONValue.string(state).sight); only \"\(live[0])\" means out")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 package import WireFormat
 
 /// GitLab's release events (docs.gitlab.com, "Webhook events", "Release events"; PROTOCOLS 3.4).
@@ -10,23 +11,31 @@ package enum GitLabEvent {
         guard kind == "release" else {
             return .ignored("the event is \(JSONValue.string(kind).sight); only \"release\" announces a version")
         }
+        if let other = rules.mismatch(.gitLabProject, body.find("project", "path_with_namespace")) {
+            return .ignored(other)
+        }
+        // A release that was dated ahead, or dated anew, comes true with an update.
         let action = try body.text("action")
-        guard action == "create" else {
-            return .ignored("the action is \(JSONValue.string(action).sight); only \"create\" announces a version")
+        guard action == "create" || action == "update" else {
+            return .ignored(
+                "the action is \(JSONValue.string(action).sight); only \"create\" and \"update\" announce a version")
         }
         if case .string(let date)? = body.find("released_at"), isFuture(date, now: now) {
             return .ignored("the release is an upcoming one, dated \(JSONValue.shortened(date))")
         }
-        return ReleaseNews(rules.tagPattern.read(try body.text("tag")))
+        return ReleaseNews(rules.tagPattern.read(try body.text("tag")), isFirst: action == "create")
     }
 
-    /// "2020-11-02 12:55:12 UTC" or "2020-11-02T12:55:12.000Z": both order as text once their separators are alike. Any
-    /// other form is not judged.
+    /// "2020-11-02 12:55:12 UTC", "2020-11-02 12:55:12 +0200" or "2020-11-02T12:55:12.000Z", to the second. Any other form is not judged.
     private static func isFuture(_ date: String, now: String) -> Bool {
-        guard date.hasSuffix(" UTC") || date.hasSuffix("Z"), date.utf8.count >= 19, now.utf8.count >= 19 else {
-            return false
+        var text = date.replacing(" UTC", with: "Z")
+        if let space = text.firstIndex(of: " ") { text.replaceSubrange(space...space, with: "T") }
+        text = text.replacing(" ", with: "")
+        // RFC 3339 wants a colon in the offset.
+        if let sign = text.lastIndex(where: { $0 == "+" || $0 == "-" }), text[sign...].utf8.count == 5 {
+            text.insert(":", at: text.index(sign, offsetBy: 3))
         }
-        let second = date.prefix(19).map { $0 == " " ? "T" : $0 }
-        return String(now.prefix(19)) < String(second)
+        guard let moment = Timestamp(internetTime: text), let now = Timestamp(internetTime: now) else { return false }
+        return moment.seconds > now.seconds
     }
 }

@@ -6,6 +6,9 @@ import WireFormat
 package enum ReleaseNews: Hashable, Sendable {
     /// This version is out.
     case version(Version)
+    /// This version is out, as an event that came later says: it was ignored before, or it was said before. Whoever took it back
+    /// meanwhile is right.
+    case outByNow(Version)
     /// Some version is out; the App Store's lookup knows which.
     case askTheStore
     /// Nothing that this relay acts on; why.

@@ -14,6 +14,8 @@ package struct ReleaseRules: Hashable, Sendable {
     package var tagPattern = TagPattern.standard
     /// Whether GitHub's prereleases count. Default: they are ignored.
     package var prereleases = false
+    /// Where releases of the app are made, as GitHub and GitLab name it, such as "owner/name"; nil: wherever an event comes from.
+    package var repository: String?
     /// Default latest.
     package var sets = Target.latest
     /// The telephones that a release is required of first, until a person releases it; nil: of everybody at once.

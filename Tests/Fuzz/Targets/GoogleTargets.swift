@@ -8,14 +8,17 @@ import WireFormat
 extension FuzzTarget {
     /// What Google says: a list of releases, an edit, its track, refusals, a token; and the file of a key.
     static let google = FuzzTarget("google") { bytes in
-        if let summaries = try google({ () throws(SourceFault) in try GooglePlayAnswer.releases(bytes) }) {
+        if let summaries = try google({ () throws(SourceFault) in
+            try GooglePlayAnswer.releases(bytes, track: "production")
+        }) {
             for summary in summaries {
                 try hold(!summary.builds.isEmpty && summary.builds.allSatisfy { $0 > 0 }, "a release without a code")
                 try hold(
                     (1...64).contains(summary.lifecycle.utf8.count), "a state of \(summary.lifecycle.utf8.count) bytes")
             }
         }
-        if let rollouts = try google({ () throws(SourceFault) in try GooglePlayAnswer.track(bytes) }) {
+        if let rollouts = try google({ () throws(SourceFault) in try GooglePlayAnswer.track(bytes, track: "production")
+        }) {
             for rollout in rollouts {
                 try hold(!rollout.builds.isEmpty && (0...1).contains(rollout.fraction), "\(rollout.fraction) of users")
                 try hold(rollout.status != .completed || rollout.fraction == 1, "completed, and not for all")
@@ -38,7 +41,7 @@ extension FuzzTarget {
         let error = GoogleErrorBody(bytes)
         try holdLine(error.message)
         for status in [200, 400, 503] {
-            switch GoogleTokenAnswer(status: status, body: bytes) {
+            switch GoogleTokenAnswer(status: status, body: bytes, scope: GoogleAccount.Scope.firebaseMessaging) {
             case .granted(let token, let lifetime):
                 try hold(status == 200 && !token.isEmpty && lifetime >= .zero, "a token of HTTP \(status)")
                 try hold(token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a token that breaks its header")

@@ -146,7 +146,9 @@ extension FuzzTarget {
 
     /// The App Store's lookup: the daemon's reader and the library's agree.
     static let storeLookup = FuzzTarget("store-lookup") { bytes in
-        switch Result(catching: { () throws(SourceFault) in try AppStoreAnswer.read(bytes) }) {
+        switch Result(catching: { () throws(SourceFault) in
+            try AppStoreAnswer.read(bytes, of: AppStoreSource(trackID: nil, bundleID: nil), by: .trackID(0))
+        }) {
         case .success(let entry):
             guard let library = try? JSONDecoder().decode(AppStoreLookup.self, from: Data(bytes)) else {
                 // Foundation refuses numbers that no Double holds.

@@ -38,7 +38,7 @@ extension FuzzTarget {
         case .failure(let fault): try holdShort(fault)
         }
         if case .failure(let fault) = Result(catching: { () throws(SourceFault) in
-            try AppStoreConnectAnswer.phase(bytes)
+            try AppStoreConnectAnswer.phase(bytes, of: "a")
         }) {
             try holdShort(fault)
         }

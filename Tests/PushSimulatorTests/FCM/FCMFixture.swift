@@ -66,7 +66,9 @@ extension RunningSimulator {
 
     func accessToken(scope: String = GoogleAccount.Scope.firebaseMessaging) throws -> String {
         let answer = try askForToken(scope: scope)
-        guard case .granted(let token, _) = GoogleTokenAnswer(status: answer.code, body: Array(answer.body.utf8))
+        guard
+            case .granted(let token, _) = GoogleTokenAnswer(
+                status: answer.code, body: Array(answer.body.utf8), scope: GoogleAccount.Scope.firebaseMessaging)
         else {
             throw SimulatorError("no access token: \(answer)")
         }

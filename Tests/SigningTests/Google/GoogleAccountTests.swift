@@ -116,7 +116,9 @@ import WireFormat
         (503, "", "unavailable"), (429, #"{"error":"rate"}"#, "unavailable"),
     ])
     func theTokenEndpointsAnswersAreTold(status: Int, body: String, says: String) {
-        switch GoogleTokenAnswer(status: status, body: Array(body.utf8)) {
+        switch GoogleTokenAnswer(
+            status: status, body: Array(body.utf8), scope: GoogleAccount.Scope.firebaseMessaging)
+        {
         case .granted(let token, let lifetime):
             #expect(says == "granted" && token == "ya29.c")
             #expect(lifetime == .seconds(body.contains("3599") ? 3599 : 600))

@@ -31,9 +31,9 @@ struct ConnectAnswerTests {
     func phases(_ state: String) throws {
         let page = try ConnectSample.read(ConnectSample.page([.init(version: "2.0", phase: state)]))
         #expect(page.entries.first?.release.phase?.rawValue == state)
-        let alone = try AppStoreConnectAnswer.phase(Array(ConnectSample.phase(state).utf8))
+        let alone = try AppStoreConnectAnswer.phase(Array(ConnectSample.phase(state).utf8), of: "a")
         #expect(alone?.rawValue == state)
-        #expect(try AppStoreConnectAnswer.phase(Array(#"{"data": null}"#.utf8)) == nil)
+        #expect(try AppStoreConnectAnswer.phase(Array(#"{"data": null}"#.utf8), of: "a") == nil)
     }
 
     @Test("a phased release that the page does not tell is to be asked for")
@@ -49,7 +49,8 @@ struct ConnectAnswerTests {
     func older() throws {
         func state(_ attributes: String) throws -> AppStoreConnectEvidence.Release? {
             try ConnectSample.read(
-                #"{"data":[{"type":"appStoreVersions","id":"a","attributes":{"versionString":"1.0",\#(attributes)}}]}"#
+                #"{"data":[{"type":"appStoreVersions","id":"a","attributes":{"versionString":"1.0",\#(attributes)}}],"#
+                    + #""links":{"self":"\#(Self.list)"}}"#
             ).entries.first?.release
         }
         #expect(try state(#""appStoreState":"READY_FOR_SALE""#)?.isLive == true)
@@ -92,11 +93,12 @@ struct ConnectAnswerTests {
         (ConnectSample.page([], next: "\(list).evil.example?cursor=A"), "leads elsewhere"),
         (
             #"{"data": [{"type":"appStoreVersions","id":"a","attributes":{"versionString":"1","appVersionState":"X","#
-                + #""platform":"MAC_OS"}}]}"#, "is for MAC_OS"
+                + #""platform":"MAC_OS"}}]}"#, #"data[0].attributes.platform is "MAC_OS", not "IOS""#
         ),
         (
             #"{"data": [{"type":"appStoreVersions","id":"a","attributes":{"versionString":"1","appVersionState":"X"},"#
-                + #""relationships":{"app":{"data":{"type":"apps","id":"7"}}}}]}"#, "of the app 7"
+                + #""relationships":{"app":{"data":{"type":"apps","id":"7"}}}}]}"#,
+            #"data[0].relationships.app.data.id is "7", not "6446998023""#
         ),
         (#"{"data": [], "included": 1}"#, "\"included\" is the number 1"),
     ]

@@ -15,13 +15,13 @@ struct PlayAnswerTests {
             PlaySample.summary("1.9.0", [190, 191]), PlaySample.summary(nil, [200], "IN_REVIEW"),
             PlaySample.summary("next", [], "DRAFT"))
         #expect(
-            try GooglePlayAnswer.releases(Array(body.utf8)) == [
+            try GooglePlayAnswer.releases(Array(body.utf8), track: "production") == [
                 GooglePlaySummary(name: "1.9.0", builds: [190, 191], lifecycle: "PUBLISHED"),
                 GooglePlaySummary(name: nil, builds: [200], lifecycle: "IN_REVIEW"),
             ])
         // What is empty is left out, and a track that was never used says nothing at all.
         for empty in ["", "{}", "{\"releases\":[]}", "{\"releases\":null}"] {
-            #expect(try GooglePlayAnswer.releases(Array(empty.utf8)).isEmpty)
+            #expect(try GooglePlayAnswer.releases(Array(empty.utf8), track: "production").isEmpty)
         }
     }
 
@@ -36,7 +36,7 @@ struct PlayAnswerTests {
                 more: #""countryTargeting": { "countries": ["DE"], "includeRestOfWorld": true },"#),
             PlaySample.rollout(nil, [203], "halted"), PlaySample.rollout("1.9.0", [190], "completed"),
             PlaySample.rollout("3", [], "draft"))
-        let read = try GooglePlayAnswer.track(Array(body.utf8))
+        let read = try GooglePlayAnswer.track(Array(body.utf8), track: "production")
         #expect(read.map(\.builds) == [[199, 200], [201], [202], [203], [190]])
         #expect(read.map(\.status) == [.inProgress, .inProgress, .halted, .halted, .completed])
         #expect(read.map(\.fraction) == [0.125, 0.5, 0.2, 1, 1])
@@ -69,7 +69,9 @@ struct PlayAnswerTests {
             ),
         ])
     func listFaults(body: String, says: String) throws {
-        let fault = try #require(throws: SourceFault.self) { try GooglePlayAnswer.releases(Array(body.utf8)) }
+        let fault = try #require(throws: SourceFault.self) {
+            try GooglePlayAnswer.releases(Array(body.utf8), track: "production")
+        }
         #expect(fault.reason.contains(says), "\(fault)")
     }
 
@@ -90,7 +92,9 @@ struct PlayAnswerTests {
             (#"{"releases":[{"versionCodes":["1"],"status":"halted","userFraction":"0.1"}]}"#, "not a number from 0"),
         ])
     func trackFaults(body: String, says: String) throws {
-        let fault = try #require(throws: SourceFault.self) { try GooglePlayAnswer.track(Array(body.utf8)) }
+        let fault = try #require(throws: SourceFault.self) {
+            try GooglePlayAnswer.track(Array(body.utf8), track: "production")
+        }
         #expect(fault.reason.contains(says), "\(fault)")
     }
 
