@@ -25,6 +25,8 @@ static const char steps[] = {
 #embed "postgres/30-nodes.sql"
     , 0,
 #embed "postgres/31-strangers.sql"
+    , 0,
+#embed "postgres/32-store-mark.sql"
     , 0
 };
 

@@ -65,6 +65,8 @@ static const char steps[] = {
 #embed "schema/30-nodes.sql"
     , 0,
 #embed "schema/31-strangers.sql"
+    , 0,
+#embed "schema/32-store-mark.sql"
     , 0
 };
 

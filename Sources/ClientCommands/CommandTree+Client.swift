@@ -46,6 +46,7 @@ extension CommandTree {
         .storeMigrate,
         .storeCheck,
         .storePrune,
+        .storeAccept,
         .logLevel,
         .reload,
     ]

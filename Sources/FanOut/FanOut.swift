@@ -187,7 +187,7 @@ extension FanOut.Board {
 
         /// Whether what the lanes have is still this relay's, as far as it can know.
         package func mayBegin(_ membership: Membership) -> Bool {
-            membership.isAlone || membership.term.map { term in read { $0.term == term } } ?? false
+            membership.mayAlone ?? membership.term.map { term in read { $0.term == term } } ?? false
         }
     }
 }

@@ -142,6 +142,8 @@ package final class API: RequestHandler {
         _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem],
         _ isKnown: (Caller) -> Void
     ) throws -> Admission {
+        // Whom a store lets in that went back may have been shut out since.
+        if route.right != .nothing, head.door != .control, let fall = store.membership.memory.fall { throw fall.error }
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
             peer: head.peer, authorization: head.headers["authorization"], session: { try session(of: head) },
@@ -158,7 +160,7 @@ package final class API: RequestHandler {
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
-            var response = try answer(self, &call)
+            var response = try byHand(head) { try answer(self, &call) }
             note(call, response)
             if case .stream(let source) = response.body, let watch = watch(caller) {
                 response.body = .stream(TokenBoundSource(source, watch))
@@ -168,7 +170,7 @@ package final class API: RequestHandler {
             let limit = route.right == .signature ? settings.limits.webhookBody : settings.limits.body
             return .collect(limit: limit) { [self, call] body in
                 do {
-                    let response = try finish(self, call, body)
+                    let response = try byHand(call.head) { try finish(self, call, body) }
                     note(call, response)
                     return response
                 } catch {
@@ -208,6 +210,12 @@ package final class API: RequestHandler {
             415,
             "the body comes in the coding \(JSONValue.string(coding).sight); it is taken as it is alone: "
                 + "send it without Content-Encoding", headers: [("Accept-Encoding", "identity")])
+    }
+
+    /// Who may open the control socket may repeat what a store has lost, before it is worked on again.
+    private func byHand<R>(_ head: RequestHead, _ body: () throws -> R) rethrows -> R {
+        guard store.membership.memory.hasFallen, head.door == .control else { return try body() }
+        return try OperatorsHand.$isAtWork.withValue(true, operation: body)
     }
 
     private func session(of head: RequestHead) throws -> (SessionSecret, LiveSession)? {

@@ -89,7 +89,7 @@ package struct ProblemDetails: Error {
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
         case .breaksRules(let faults): return ProblemDetails(faults: faults)
-        case .refused: return ProblemDetails(409, error.description)
+        case .refused, .nameInUse: return ProblemDetails(409, error.description)
         case .doubtful(let doubt):
             var problem = ProblemDetails(409, error.description)
             problem.type = "urn:upgrade-relay:\(doubt.reason.rawValue)"
@@ -102,7 +102,7 @@ package struct ProblemDetails: Error {
         case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
         case .unreachable: return unavailable("the store's database cannot be reached", error.hint, retryAfter: 2)
-        case .moved: return unavailable(error.context, error.hint, retryAfter: 30)
+        case .moved, .wentBack: return unavailable(error.context, error.hint, retryAfter: 30)
         case .fenced: return unavailable(error.context, error.hint, retryAfter: 2)
         case .tooNew, .conflict, .failed:
             return ProblemDetails(500, "the store failed at this; the relay's log says more")

@@ -243,6 +243,9 @@ extension Route {
         Route(
             "POST", "/v1/store/prune", .operatorOnly, .work(.reads), slots: { $0.maintenance }, isNoteworthy: true,
             .body { api, _, body in try api.pruneStore(body: body) }),
+        Route(
+            "POST", "/v1/store/accept", .operatorOnly, .work(.writes), isNoteworthy: true,
+            .body { api, call, body in try api.acceptStore(body: body, by: call.caller) }),
         Route("GET", "/v1/log", .operatorOnly, .work(.reads), .head { api, _ in api.logLevel() }),
         Route(
             "PUT", "/v1/log", .operatorOnly, .work(.reads), isNoteworthy: true,

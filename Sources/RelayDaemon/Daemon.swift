@@ -61,11 +61,14 @@ struct Daemon {
         let opened = try open(configuration.store, changes: log.written(on: changes))
         let store = opened.store
         defer { withExtendedLifetime(opened) { store.close() } }
-        let own = OwnNode(
-            NodeDescription(
-                name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
-                address: configuration.listen.address.description, configuration: configuration.digest),
-            startedAt: clock())
+        let past = PastWatch(store: store, notedAt: opened.note, log: log)
+        past.begin()
+        defer { past.stop() }
+        var description = NodeDescription(
+            name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
+            address: configuration.listen.address.description, configuration: configuration.digest)
+        (description.host, description.process) = (HostName.current, ProcessName.own)
+        let own = OwnNode(description, startedAt: clock())
         let keeper = opened.isShared ? try join(store, own.description) : nil
         let news = NewsDesk()
         defer {
@@ -128,6 +131,7 @@ struct Daemon {
                     }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: .init(configuration.store))
+            try past.start()
             if let keeper {
                 try news.start { news in
                     hear(news, fanOut, sources, versionCache)

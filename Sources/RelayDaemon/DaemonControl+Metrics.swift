@@ -248,6 +248,7 @@ extension DaemonControl {
         text.write(.databaseBytes, figures.databaseBytes.map(Double.init))
         text.write(.logBytes, figures.logBytes.map(Double.init))
         text.write(.freeBytes, figures.freeBytes.map(Double.init))
+        text.write(.storeWentBack, store.membership.memory.hasFallen ? 1 : 0)
         text.write(.storeTaking, fanOut.faults()["store"] == nil ? 1 : 0)
     }
 

@@ -58,7 +58,10 @@ struct DaemonControl: RelayControl {
         let known = faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? [])
         let node = (keeper?.fault).map { [ReadinessFault(part: "node", reason: $0)] } ?? []
         let claims = (keeper?.claimFault).map { [ReadinessFault(part: "claims", reason: $0)] } ?? []
-        return (known + certificates.faults(at: clock()) + node + claims).sorted { $0.part < $1.part }
+        let past = store.membership.memory.fall.map {
+            [ReadinessFault(part: ReadinessFault.past, reason: "\($0.error)")]
+        }
+        return (known + certificates.faults(at: clock()) + node + claims + (past ?? [])).sorted { $0.part < $1.part }
     }
 
     func warnings() -> [ReadinessFault] {

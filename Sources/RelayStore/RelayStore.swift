@@ -7,7 +7,7 @@ package import RelayEngine
 /// it. Each method is one transaction.
 package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
     ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore,
-    EvidenceStore, AuditStore, SessionStore, NodeStore
+    EvidenceStore, AuditStore, SessionStore, PastStore
 {
     /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.
     func checkWritable() throws

@@ -17,6 +17,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case doubtful(Doubt)
         /// An access token of that name exists.
         case nameTaken
+        /// Another relay of that name works on the store.
+        case nameInUse
         /// A webhook came with the id of an older one and another body.
         case webhookDiffers
         /// The disk is full.
@@ -32,6 +34,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case moved
         /// Other relays took this one for dead, and have what it had. It joins them again by itself.
         case fenced
+        /// The store does not hold what this relay saw in it (`StoreMemory`).
+        case wentBack
         /// The store was written by a newer release.
         case tooNew
         /// What was to be written contradicts what is there: something that it refers to is gone, or a rule of the schema
@@ -44,7 +48,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// Whether every other request would meet it, too.
     package var isOfWholeStore: Bool {
         switch code {
-        case .full, .readOnly, .busy, .unreachable, .moved, .fenced, .tooNew: true
+        case .full, .readOnly, .busy, .unreachable, .moved, .fenced, .wentBack, .tooNew: true
         default: false
         }
     }

@@ -58,13 +58,15 @@ extension StoreError.Code {
     /// What an operator has to see to; nil for an answer that only concerns who asked.
     package var label: String? {
         switch self {
-        case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .doubtful, .nameTaken, .webhookDiffers: nil
+        case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .doubtful, .nameTaken, .nameInUse, .webhookDiffers:
+            nil
         case .full: "full"
         case .readOnly: "readOnly"
         case .busy: "busy"
         case .unreachable: "unreachable"
         case .moved: "moved"
         case .fenced: "fenced"
+        case .wentBack: "wentBack"
         case .tooNew: "tooNew"
         case .conflict: "conflict"
         case .failed: "failed"
@@ -72,6 +74,6 @@ extension StoreError.Code {
     }
 
     package static let labels = [
-        "full", "readOnly", "busy", "unreachable", "moved", "fenced", "tooNew", "conflict", "failed",
+        "full", "readOnly", "busy", "unreachable", "moved", "fenced", "wentBack", "tooNew", "conflict", "failed",
     ]
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+package import RelayStore
 package import Telemetry
 import Threading
 
@@ -24,6 +25,8 @@ extension SQLiteStore {
         package var random = RandomSource.system
         /// Gets a line for each change of what is required. Default nobody's.
         package var log = Log.discarding
+        /// What this relay may do, and what it has seen of the store. Default one that is alone.
+        package var membership = Membership()
         /// Called before each transaction and each look, while no lock is held: where others may have their turn. Not by
         /// `close()`. Default nil: nothing is called.
         package var onEnter: (@Sendable () -> Void)?

@@ -26,7 +26,7 @@ package final class SQLiteStore: SQLStore {
     /// When users of devices were erased: a push that was on its way then must not bring them back (`OutcomeRecorder`). What a
     /// process had on its way ends with it.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
-    package let membership = Membership()
+    package var membership: Membership { options.membership }
     let readers: ReaderPool
     /// Those that it was opened with.
     let files: StoreFiles
@@ -184,15 +184,34 @@ package final class SQLiteStore: SQLStore {
         _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
         let start = options.ticks()
-        let node = isOfLease ? nil : membership.held
+        let (node, memory) = (isOfLease ? nil : membership.held, membership.memory)
+        if !isOfLease { try memory.allowWriting() }
         defer {
             let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }
         }
-        return try connection.write(since: asked) { connection in
-            if let node { try NodeTable.hold(node, connection) }
-            return try body(connection)
+        do {
+            let (result, mark) = try connection.write(since: asked) { connection in
+                if let node { try NodeTable.hold(node, connection) }
+                if !isOfLease, !memory.hasFallen, let seen = memory.seen, try !DecisionTable.holds(seen, connection) {
+                    throw memory.fell(to: try DecisionTable.newest(connection))
+                }
+                return (try body(connection), try DecisionTable.newest(connection))
+            }
+            memory.note(mark)
+            return result
+        } catch let error as StoreError where error.code == .wentBack {
+            memory.fell(to: nil)
+            throw error
         }
+    }
+
+    /// Before devices are read that are pushed to: the file's content may be another since the last look.
+    func holdPast(_ connection: SQLiteConnection) throws {
+        let memory = membership.memory
+        try memory.allowWriting()
+        guard let seen = memory.seen, try !DecisionTable.holds(seen, connection) else { return }
+        throw memory.fell(to: try DecisionTable.newest(connection))
     }
 
     /// One snapshot on a reader, for methods of more than one statement.

@@ -25,17 +25,34 @@ package enum StoreDriver {
     ) throws -> OpenStore {
         switch configuration.database {
         case .sqlite(let path):
-            return try open(path, release: release, log: log, changes: changes)
+            return try open(path, release: release, log: log, changes: changes, membership: membership)
         case .postgres(let postgres):
             let settings = try settings(postgres, environment)
             var options = PostgresStore.Options()
             (options.log, options.changes, options.membership) = (log, changes, membership)
             let store = try PostgresStore(settings, release: release, options: options)
-            return OpenStore(store: store, pulse: store.pulse, lock: nil, isShared: true)
+            return OpenStore(
+                store: store, pulse: store.pulse, lock: nil, isShared: true,
+                note: note(of: configuration.node, schema: postgres.schema, environment))
         }
     }
 
-    private static func open(_ path: String, release: String, log: Log, changes: Log) throws -> OpenStore {
+    /// The service's own directory, where systemd or an image has made one: the relay's name, for several may share it.
+    private static func note(of node: String?, schema: String, _ environment: [String: String]) -> String? {
+        // "systemd.exec", StateDirectory=: several are separated by colons.
+        guard let folder = environment["STATE_DIRECTORY"]?.split(separator: ":").first, folder.hasPrefix("/") else {
+            return nil
+        }
+        let name = ((node ?? "") + "." + schema).unicodeScalars.map { scalar in
+            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                || ".-".unicodeScalars.contains(scalar) ? String(scalar) : "_"
+        }.joined()
+        return "\(folder)/database\(name.hasPrefix(".") ? "" : ".")\(name).seen"
+    }
+
+    private static func open(
+        _ path: String, release: String, log: Log, changes: Log, membership: Membership
+    ) throws -> OpenStore {
         // Telephones are in it.
         try OwnDirectory.make(for: path, mode: 0o700)
         let lock = try StoreLock(store: path)
@@ -45,14 +62,16 @@ package enum StoreDriver {
                 [("path", path), ("names", String(lock.links))])
         }
         var options = SQLiteStore.Options()
-        options.log = changes
+        (options.log, options.membership) = (changes, membership)
         let store = try SQLiteStore(path: path, release: release, options: options)
         if !lock.wasClosedWell, !(try store.checkPages(within: pageCheckTime)) {
             log(
                 .notice, "the store was not closed well, and is too large to be looked through before it is used",
                 [("next", "upgrade-relay store check")])
         }
-        return OpenStore(store: store, pulse: store.pulse, lock: lock, isShared: false)
+        return OpenStore(
+            store: store, pulse: store.pulse, lock: lock, isShared: false,
+            note: SQLiteFile.note(beside: StoreLock.resolved(path)))
     }
 
     /// The store that the configuration names, for commands that find no daemon.
@@ -142,10 +161,13 @@ package struct OpenStore {
     package let pulse: Pulse
     /// Whether other relays may work on it at a time.
     package let isShared: Bool
+    /// Where it is kept how far the store is (`PastWatch`); nil: nowhere, for the service has no directory of its own.
+    package let note: String?
     private let lock: StoreLock?
 
-    fileprivate init(store: any RelayStore, pulse: Pulse, lock: StoreLock?, isShared: Bool) {
+    fileprivate init(store: any RelayStore, pulse: Pulse, lock: StoreLock?, isShared: Bool, note: String?) {
         self.store = store
+        self.note = note
         self.pulse = pulse
         self.lock = lock
         self.isShared = isShared

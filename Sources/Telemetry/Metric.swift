@@ -56,6 +56,7 @@ package enum Metric: String, Sendable, CaseIterable {
 
     case commits = "upgrade_relay_store_commit_duration_seconds"
     case storeErrors = "upgrade_relay_store_errors_total"
+    case storeWentBack = "upgrade_relay_store_went_back"
     case databaseBytes = "upgrade_relay_store_database_bytes"
     case logBytes = "upgrade_relay_store_wal_bytes"
     case freeBytes = "upgrade_relay_store_filesystem_free_bytes"

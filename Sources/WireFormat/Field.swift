@@ -45,9 +45,10 @@ package enum Field: String, Sendable {
     case telephoneCount = "telephones"
     case maskedTelephone = "telephone"
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
+    case mark, identity, decision, sign, recorded, wentBack, seenMark, foundMark, store
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
     // Several relays: who does what.
-    case isLeader, isThis, joinedAt, aliveUntil, clockAheadMs, configuration, differs
+    case isLeader, isThis, host, joinedAt, aliveUntil, clockAheadMs, configuration, differs
 }
 
 /// The members that hold people's data. They are no `Field`: what writes one of them has to say for whom (`Sight`), and a writer that

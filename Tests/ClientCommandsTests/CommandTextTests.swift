@@ -63,6 +63,7 @@ import Testing
         "store migrate": ["--from NEW"],
         "store check": [""],
         "store prune": ["--older-than 30d --yes --quiet"],
+        "store accept": ["--yes"],
         "log level": ["", "debug"],
         "reload": [""],
     ]

@@ -150,7 +150,14 @@ struct DocumentedTransport: APITransport {
         "chain":[{"version":1,"name":"the first schema","appliedAt":"2026-01-30T09:05:07.250Z"},
         {"version":2,"name":"version codes, alerts, versions seen","appliedAt":"2026-01-31T09:05:07.250Z"}],
         "firstInstalled":{"release":"0.1.0","schemaVersion":1,"openedAt":"2026-01-30T09:05:07.250Z"},
-        "current":{"release":"0.2.0","schemaVersion":2,"openedAt":"2026-01-31T09:05:07.250Z"}}
+        "current":{"release":"0.2.0","schemaVersion":2,"openedAt":"2026-01-31T09:05:07.250Z"},
+        "mark":{"identity":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","decision":38,"sign":"8899aabbccddeeff","recorded":5},
+        "wentBack":{
+        "seenMark":{"identity":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","decision":41,"sign":"00112233aabbccdd","recorded":7},
+        "foundMark":{"identity":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","decision":38,"sign":"8899aabbccddeeff","recorded":5}}}
+        """,
+        "POST /v1/store/accept": """
+        {"mark":{"identity":"f0e1d2c3b4a5968778695a4b3c2d1e0f","decision":39,"sign":"aa99aabbccddeeff","recorded":5}}
         """,
     ]
 

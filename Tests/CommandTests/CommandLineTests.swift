@@ -38,7 +38,7 @@ import WireFormat
             "tokens list",
             "tokens revoke", "sessions list", "sessions end", "log level", "reload", "store status", "store backup",
             "store check", "store prune",
-            "store restore", "store migrate",
+            "store restore", "store migrate", "store accept",
             "notifications", "audit", "nodes", "page", "campaigns report",
             "alerts set", "alerts show", "alerts clear",
         ]

@@ -3,6 +3,7 @@ import OwnThread
 import PrivatePostgres
 import RelayEngine
 import RelayStore
+import StoreConformance
 import StorePeers
 import TestPeers
 import Testing
@@ -42,7 +43,7 @@ struct PostgresSchemaTests {
                 == "21 the first schema,22 moments and systems in the history,23 what the app stores said,"
                 + "24 dead tokens in their order, events of apps,25 versions seen lately,26 who wants a campaign at any hour,"
                 + "27 messages in several languages,28 countries of devices,29 who did what, sessions of browsers,30 several relays,"
-                + "31 what strangers may do"
+                + "31 what strangers may do,32 which store it is and how far"
         )
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")
@@ -169,12 +170,29 @@ struct PostgresSchemaTests {
         }
         #expect(
             other(here, there) == [
-                "device.digest", "former_telephone.app_id", "node.gate", "version_now.revision",
+                "device.digest", "former_telephone.app_id", "node.gate", "store_identity.decisions",
+                "store_identity.transaction", "version_now.revision",
             ])
         let counts = ["told", "upgraded", "upgraded_both", "upgraded_early", "upgraded_login", "upgraded_push"]
         #expect(
             other(there, here) == ["app.devices"] + counts.map { "campaign.\($0)" }
                 + ["device.token_hash"])
+    }
+
+    /// A table that comes later has to be judged (`DecidingTables`).
+    @Test func eachTableDecidesOrDoesNot() throws {
+        let connection = try TestDatabase().connect()
+        try Self.grow(connection)
+        func names(_ query: String) throws -> Set<String> {
+            let rows = try connection.execute(query, until: .soon)
+            return Set((0..<rows.count).map { rows.text($0, 0) })
+        }
+        let tables = try names("SELECT tablename FROM pg_tables WHERE schemaname = 'upgrade_relay'")
+        #expect(tables.subtracting(DecidingTables.all).subtracting(DecidingTables.others.keys) == [])
+        #expect(
+            try names(
+                "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgfoid = 'decided'::regproc AND tgdeferrable")
+                == DecidingTables.all)
     }
 
     @Test func keysSortAsVersionsDo() throws {

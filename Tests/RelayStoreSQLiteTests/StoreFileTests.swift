@@ -76,6 +76,7 @@ struct StoreFileTests {
                 ["29", "who did what, sessions of browsers"],
                 ["30", "several relays"],
                 ["31", "what strangers may do"],
+                ["32", "which store it is and how far"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

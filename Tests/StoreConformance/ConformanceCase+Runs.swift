@@ -68,11 +68,10 @@ extension ConformanceCase {
                 })
             for _ in 0..<2 { try check(try subject.store.commit([retry], of: lease, at: subject.now), "a retry") }
             try same(try subject.counts(campaign.key).accepted, 4)
-            for wrong in [lease.commits - 1, lease.commits + 2] {
-                var other = lease
-                other.commits = wrong
-                try check(!(try subject.store.commit([first], of: other, at: subject.now)), "number \(wrong)")
-            }
+            // One that is ahead of the store says that the store went back (`past`).
+            var older = lease
+            older.commits -= 1
+            try check(!(try subject.store.commit([first], of: older, at: subject.now)), "number \(older.commits)")
             try same(try subject.counts(campaign.key).audience, 10)
             try same(try subject.store.check { _ in true }, [], "faults")
         },

@@ -42,10 +42,11 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     /// Whether it is about two relays, or does more with two.
     package var isOfTwo: Bool { Self.ofTwo.contains(description) }
 
-    private static let ofTwo = Set((runs + nodes + together + dead).map(\.description))
+    private static let ofTwo = Set((runs + nodes + past + together + dead).map(\.description))
 
     package static let all: [ConformanceCase] =
-        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + nodes + ledger
+        versions + webhooks + registry + replacing + dead + upgrades + campaigns + planning + runs + nodes + past
+        + ledger
         + uneventful
         + hygiene
         + leftovers

@@ -32,12 +32,49 @@ extension CommandEntry {
             ("schema", "version \(version)" + (version == newest ? "" : ", grows to \(newest) when the daemon starts")),
             ("first installed", release(store[.firstInstalled])), ("current", release(store[.current])),
         ]
+        if store[.mark]?.object != nil { fields.append(("holds", mark(store[.mark]))) }
+        if let fall = store[.wentBack], fall.object != nil {
+            fields.append(
+                (
+                    "went back",
+                    "this relay saw \(mark(fall[.seenMark])): nothing is sent until \"upgrade-relay store accept\""
+                ))
+        }
         if !isRunning { fields.append(("daemon", "does not answer; this is from the file")) }
         var table = TextTable(["VERSION", "STEP", .time("DONE")])
         for step in store.list(.chain) {
             table.add([step.shown(.version), step.shown(.name), step.shown(.appliedAt, or: "when the daemon starts")])
         }
         return "\(TextTable.fields(fields))\nchain\n\(table.text)"
+    }
+
+    /// As errors name it.
+    private static func mark(_ mark: JSONValue?) -> String {
+        guard let mark, let identity = mark[.identity]?.string else { return "-" }
+        return "store \(identity.prefix(8)), decision \(mark.shown(.decision)), record \(mark.shown(.recorded))"
+    }
+
+    static let storeAccept = client("store accept") { run in
+        let store = try await run.client().reply(to: APIRequest("GET", ["v1", "store"])).json
+        guard let fall = store[.wentBack], fall.object != nil, let seen = fall[.seenMark], let found = fall[.foundMark]
+        else {
+            throw CommandFailure(
+                .failed, "the store did not go back: there is nothing to accept",
+                hint: "\"upgrade-relay store status\" says how far it is")
+        }
+        guard run.arguments.flag("yes") || run.console.canAsk else {
+            throw UsageError("--yes is needed: this relay saw \(mark(seen)), and the store holds \(mark(found))")
+        }
+        try await Confirmation.obtain(run, "Go on with it as it is? What was decided and recorded since is lost.") {
+            TextTable.fields([
+                ("store", store.shown(.path)), ("seen", mark(seen)), ("holds", mark(found)),
+                ("lost", "withdrawals, erasures, revoked tokens and outcomes since: repeat them first"),
+            ])
+        }
+        let reply = try await run.client().reply(
+            to: APIRequest("POST", ["v1", "store", "accept"], json: ["seenMark": seen, "foundMark": found]))
+        run.show(reply.text, "the store is worked on again: \(mark(reply.json[.mark]))\n")
+        return .done
     }
 
     static let storeCheck = client("store check") { run in

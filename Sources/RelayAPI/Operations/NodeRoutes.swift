@@ -69,6 +69,7 @@ extension JSONWriter {
         object([
             .name: record.description.name, .state: record.state.rawValue, .isLeader: record.leads,
             .isThis: node.isThis, .release: record.description.release, .address: record.description.address,
+            .host: record.description.host,
             .joinedAt: record.joinedAt,
             // One that is alone has no lease that could end.
             .aliveUntil: isAlone ? nil : record.aliveUntil, .clockAheadMs: record.clockAhead.milliseconds,

@@ -12,10 +12,12 @@ package struct ReadinessFault: Sendable, Hashable {
     }
 
     static let store = "store"
+    /// The store went back in time.
+    package static let past = "past"
 
     /// Whether requests cannot be answered or recorded while it lasts. What a load balancer must not act on is none: another relay
     /// would meet the same outage, and the login check works beside a refused reload.
-    var stopsRequests: Bool { part == Self.store }
+    var stopsRequests: Bool { part == Self.store || part == Self.past }
 
     /// What an operator can do about it.
     package var remedy: String {
@@ -23,6 +25,9 @@ package struct ReadinessFault: Sendable, Hashable {
         case Self.store[...]:
             "look at the free space, at who else has the file open, and at `upgrade-relay store check`; all goes on by itself when the "
                 + "store takes writes"
+        case Self.past[...]:
+            "put the newest store back, and it goes on by itself; or repeat over the control socket what was lost (withdraw, erase, revoke), "
+                + "and run `upgrade-relay store accept`"
         case "watcher":
             "look at the log and at `upgrade-relay store check`; it is tried again five times a second"
         case "gates":

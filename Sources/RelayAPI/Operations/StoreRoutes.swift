@@ -5,13 +5,46 @@ import WireFormat
 
 extension API {
     func storeStatus() throws -> Response {
-        .json(200, StoreDocument.json(of: try store.status()))
+        let status = try store.status()
+        let mark = try store.mark()
+        return .json(200, StoreDocument.json(of: status, mark: mark, seen: store.membership.memory.fall?.seen))
+    }
+
+    /// A person's word that a store is to be worked on that went back, with what that person was shown.
+    func acceptStore(body: [UInt8], by caller: Caller) throws -> Response {
+        var fields = try BodyFields(body)
+        let seen = Self.mark(&fields, "seenMark")
+        let found = Self.mark(&fields, "foundMark")
+        try fields.finish()
+        guard let seen, let found else { return .noContent }
+        let mark = try store.accept(
+            StoreWord(seen: seen, found: found), by: Signature(by: caller.actor, at: now()))
+        versionCache.refresh()
+        tokenCache.forget()
+        return .json { $0.object { $0.mark(.mark, mark) } }
+    }
+
+    private static func mark(_ fields: inout BodyFields, _ name: String) -> StoreMark? {
+        let value = fields.take(name)
+        if let value, let identity = value[.identity]?.string, let decision = value[.decision]?.integer,
+            let sign = value[.sign]?.string, let recorded = value[.recorded]?.integer
+        {
+            return StoreMark(identity: identity, decision: decision, sign: sign, recorded: recorded)
+        }
+        fields.refuse(
+            name,
+            "an object as GET /v1/store shows it is needed, with identity, decision, sign and recorded; got \((value ?? .null).sight)"
+        )
+        return nil
     }
 }
 
 /// A store's status as `GET /v1/store` and `store status --json` say it.
 package enum StoreDocument {
-    package static func json(of status: StoreStatus) -> [UInt8] {
+    /// - Parameters:
+    ///   - mark: how far it is; nil: not asked for.
+    ///   - seen: how far it was, where it went back.
+    package static func json(of status: StoreStatus, mark: StoreMark? = nil, seen: StoreMark? = nil) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member(.path, status.path)
@@ -23,12 +56,27 @@ package enum StoreDocument {
             }
             writer.release(.firstInstalled, status.firstInstalled)
             writer.release(.current, status.current)
+            writer.mark(.mark, mark)
+            writer.member(.wentBack, seen) { writer, seen in
+                writer.object { writer in
+                    writer.mark(.seenMark, seen)
+                    writer.mark(.foundMark, mark)
+                }
+            }
         }
         return writer.bytes
     }
 }
 
 extension JSONWriter {
+    fileprivate mutating func mark(_ field: Field, _ mark: StoreMark?) {
+        member(field, mark) { writer, mark in
+            writer.object([
+                .identity: mark.identity, .decision: mark.decision, .sign: mark.sign, .recorded: mark.recorded,
+            ])
+        }
+    }
+
     fileprivate mutating func release(_ field: Field, _ release: StoreRelease?) {
         name(field)
         guard let release else { return null() }

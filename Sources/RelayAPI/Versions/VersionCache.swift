@@ -122,9 +122,22 @@ package final class VersionCache: Sendable {
 
     private func read() {
         refreshing.withLock { _ in
-            guard let records = try? store.versions(), let alerts = try? store.alerts(at: clock()),
-                let seen = try? store.seenVersions()
-            else { return }
+            let memory = store.membership.memory
+            var (records, alerts, seen): ([VersionRecord], [AlertRecord], [AppKey: SeenVersions]) = ([], [], [:])
+            do {
+                // From a store that went back nothing is taken, and what was said before is said on. Asked last: what was read is
+                // as old.
+                guard !memory.hasFallen else { throw memory.fall?.error ?? StoreError(.wentBack, context: "") }
+                (records, alerts, seen) = (
+                    try store.versions(), try store.alerts(at: clock()), try store.seenVersions()
+                )
+                try store.lookBack()
+            } catch let error as StoreError where error.code == .wentBack && contents.withLock(\.profiles.isEmpty) {
+                // Nothing was said yet: nobody is forced to anything.
+                (records, alerts, seen) = ([], [], [:])
+            } catch {
+                return
+            }
             let profiles = profiles()
             let byApp = Dictionary(uniqueKeysWithValues: records.map { ($0.app, $0) })
             let alertByApp = Dictionary(uniqueKeysWithValues: alerts.map { ($0.app, $0) })

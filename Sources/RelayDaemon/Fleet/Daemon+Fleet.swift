@@ -11,7 +11,7 @@ extension Daemon {
     func join(_ store: any RelayStore, _ description: NodeDescription) throws -> NodeKeeper {
         let keeper = NodeKeeper(store: store, description: description, log: log)
         do {
-            try keeper.join()
+            try keeper.joinAtStart()
         } catch let error as StoreError {
             throw CommandFailure(.failed, error.context, hint: error.hint)
         }

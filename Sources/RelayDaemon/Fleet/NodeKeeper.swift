@@ -14,12 +14,14 @@ package final class NodeKeeper: Sendable {
     private static let longestListening = Duration.seconds(1)
     /// How long it rests where the database cannot be listened to.
     private static let rest = Duration.milliseconds(50)
+    private static let lookAtNamesake = Duration.milliseconds(250)
 
     private let store: any RelayStore
     private let log: Log
     private let name: String
     private let boot: @Sendable () -> MonotonicTime
     private let wall: @Sendable () -> Timestamp
+    private let isEnded: @Sendable (_ process: String) -> Bool
     private let state: Mutex<State>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
@@ -42,12 +44,15 @@ package final class NodeKeeper: Sendable {
     /// - Parameters:
     ///   - boot: a clock that goes on while the machine is suspended.
     ///   - wall: this machine's own.
+    ///   - isEnded: whether a process is known to have ended, by what a relay says of itself.
     package init(
         store: any RelayStore, description: NodeDescription, log: Log,
         boot: @escaping @Sendable () -> MonotonicTime = BootClock.now,
-        wall: @escaping @Sendable () -> Timestamp = WallClock.now
+        wall: @escaping @Sendable () -> Timestamp = WallClock.now,
+        isEnded: @escaping @Sendable (_ process: String) -> Bool = ProcessName.isEnded
     ) {
         (self.store, self.log, self.boot, self.wall, name) = (store, log, boot, wall, description.name)
+        self.isEnded = isEnded
         state = Mutex(State(machine: NodeMachine(at: boot()), description: description))
         store.membership.beginFleet(clock: boot)
     }
@@ -56,8 +61,13 @@ package final class NodeKeeper: Sendable {
     ///
     /// - Throws: `StoreError`.
     package func join() throws {
+        let description = state.withLock { $0.description }
+        // One that was killed has given nothing back; that it is gone is seen on its own machine alone.
+        let ended = try store.nodes().first { $0.description.name == description.name }.flatMap { former in
+            isEnded(former.description.process) ? former.description.process : nil
+        }
         let (sent, wallSent) = (boot(), wall())
-        let (node, at) = try store.join(state.withLock { $0.description }, for: NodeMachine.lease)
+        let (node, at) = try store.join(description, for: NodeMachine.lease, ended: ended)
         note(storeTime: at, sent: wallSent)
         let now = boot()
         state.withLock { state in
@@ -66,6 +76,30 @@ package final class NodeKeeper: Sendable {
         }
         publish()
         try? lookAround(fences: false)
+    }
+
+    /// The same where another relay of the name may be about to go, or be gone without a word: its lease is waited for, as long as it is
+    /// not prolonged.
+    ///
+    /// - Throws: `StoreError`, `.nameInUse`, where it is.
+    func joinAtStart() throws {
+        var known: Timestamp?
+        let deadline = boot() + NodeMachine.lease + .seconds(2)
+        while true {
+            do {
+                return try join()
+            } catch let error as StoreError where error.code == .nameInUse {
+                let until = try store.nodes().first { $0.description.name == name }?.aliveUntil
+                guard boot() < deadline, known == nil || until == known else { throw error }
+                if known == nil {
+                    log(
+                        .notice, "another relay of this name has its place: waiting whether it is there",
+                        [("node", name)])
+                }
+                known = until
+                Pause.rest(Self.lookAtNamesake)
+            }
+        }
     }
 
     /// Does what is due.

@@ -27,6 +27,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case userErase = "user.erase"
     case relayReload = "relay.reload"
     case logLevel = "log.level"
+    /// A store that had gone back in time was taken on.
+    case storeAccept = "store.accept"
     // What the relay makes of campaigns.
     case campaignCreate = "campaign.create"
     case campaignWait = "campaign.wait"

@@ -20,6 +20,8 @@ package final class Membership: Sendable {
     private static let jitter = Duration.milliseconds(500)
 
     private let state = Mutex(State())
+    /// What was seen of the store: while that has gone back, nobody may do anything.
+    package let memory = StoreMemory()
 
     package init() {}
 
@@ -38,12 +40,18 @@ package final class Membership: Sendable {
 
     /// Another one with each time that it could not be sure of what it owns; nil: it may send nothing.
     package var term: Int64? {
-        state.withLock { state in
-            if state.isAlone { return 0 }
+        guard !memory.hasFallen else { return nil }
+        // Two numbers in one: relays join anew some thousand times in their lives, and a store falls hardly ever.
+        let epoch = memory.epoch << 40
+        return state.withLock { state in
+            if state.isAlone { return epoch }
             guard let until = state.trustedUntil, state.clock() < until else { return nil }
-            return state.node?.incarnation
+            return state.node.map { epoch + $0.incarnation }
         }
     }
+
+    /// Whether a relay that is alone with its store may send; nil: there are others, and `term` says it.
+    package var mayAlone: Bool? { state.withLock { $0.isAlone } ? !memory.hasFallen : nil }
 
     /// How long `term` stays as it is if nobody hears anything, zero where it is nil; nil: for good.
     package var untilDoubt: Duration? {

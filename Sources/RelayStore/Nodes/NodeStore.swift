@@ -22,6 +22,10 @@ package struct NodeDescription: Hashable, Sendable {
     package var address: String
     /// Of what its configuration says to apps, in hex: of two that differ an operator is told.
     package var configuration: String
+    /// The machine that it runs on, for people.
+    package var host = ""
+    /// Which process it is, among all of all machines; empty: it does not say, and its place is anybody's who has its name.
+    package var process = ""
 
     package init(name: String, release: String, address: String = "", configuration: String = "") {
         (self.name, self.release, self.address, self.configuration) = (name, release, address, configuration)
@@ -97,9 +101,12 @@ package protocol NodeStore: Sendable {
 
     /// Takes the place of that name. What an older incarnation of it had is free from now on, and it writes nothing any more.
     ///
-    /// - Parameter lease: how long it holds without a heartbeat.
+    /// - Parameters:
+    ///   - lease: how long it holds without a heartbeat.
+    ///   - ended: a process that is known to have ended: its lease is over.
     /// - Returns: the place, and the time by the store's clock.
-    func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp)
+    /// - Throws: `StoreError`, `.nameInUse`, where another process has the place and its lease is not over.
+    func join(_ description: NodeDescription, for lease: Duration, ended: String?) throws -> (NodeLease, at: Timestamp)
 
     /// - Parameters:
     ///   - configuration: as in `NodeDescription`: it may have been read anew.
@@ -150,4 +157,11 @@ package protocol NodeStore: Sendable {
 
     /// Forgets those that have been gone since before `time`.
     func forgetNodes(goneBefore time: Timestamp) throws
+}
+
+extension NodeStore {
+    /// Of whose place nothing is known but what the store says.
+    package func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp) {
+        try join(description, for: lease, ended: nil)
+    }
 }

@@ -152,22 +152,48 @@ import Threading
         return try answer(until: deadline, isRisky: isRisky)
     }
 
+    /// What is asked beside a COMMIT.
+    struct AfterCommit {
+        var text: String
+        /// Is given what that says, where it says something.
+        var take: (borrowing PostgresRows) -> Void
+    }
+
     /// Runs `body` in a transaction, which is rolled back when anything throws.
     ///
     /// A failure of the COMMIT itself by a lost connection is `isOutcomeUnknown`; all others mean that nothing was done.
     ///
-    /// - Parameter begin: the statement that begins it.
+    /// - Parameters:
+    ///   - begin: the statement that begins it.
+    ///   - question: what is asked in the message of the COMMIT, of what is so since then; nil: nothing.
     func transaction<R>(
-        _ begin: String = "BEGIN", until deadline: MonotonicTime, _ body: (PostgresConnection) throws -> R
+        _ begin: String = "BEGIN", until deadline: MonotonicTime, then question: AfterCommit? = nil,
+        _ body: (PostgresConnection) throws -> R
     ) throws -> R {
         try execute(begin, until: deadline)
         do {
             let result = try body(self)
-            try execute("COMMIT", until: deadline)
+            if let question {
+                if let rows = try commit(then: question.text, until: deadline) { question.take(rows) }
+            } else {
+                try execute("COMMIT", until: deadline)
+            }
             return result
         } catch {
             rollBack()
             throw error
+        }
+    }
+
+    /// - Returns: the answer to the question; nil where it failed, which undoes nothing.
+    private func commit(then question: String, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresRows? {
+        try send(isRisky: true) { unsafe relay_PQsendQuery(handle, "COMMIT; " + question) }
+        var isCommitted = false
+        do throws(PostgresFailure) {
+            return try answer(until: deadline, isRisky: true) { isCommitted = true }
+        } catch {
+            guard isCommitted else { throw error }
+            return nil
         }
     }
 
@@ -201,7 +227,11 @@ import Threading
     }
 
     /// All of the server's answer to what was sent.
-    func answer(until deadline: MonotonicTime, isRisky: Bool) throws(PostgresFailure) -> PostgresRows {
+    ///
+    /// - Parameter each: called at each statement of it that was done.
+    func answer(
+        until deadline: MonotonicTime, isRisky: Bool, each: () -> Void = {}
+    ) throws(PostgresFailure) -> PostgresRows {
         var patience = Patience(deadline)
         var last: PostgresRows?
         var failure: PostgresFailure?
@@ -211,6 +241,7 @@ import Threading
                 switch unsafe Int(relay_PQresultStatus(result)) {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
                     last = unsafe PostgresRows(result)
+                    each()
                 case PGRES_COPY_IN:
                     return unsafe PostgresRows(result)
                 default:

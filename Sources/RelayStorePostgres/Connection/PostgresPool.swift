@@ -36,9 +36,18 @@ package final class PostgresPool: Sendable {
     private let state = Mutex(State())
     private let log: Log
     private let random: RandomSource
+    private let greet: Greeting
+
+    /// What is asked of each new session, but of the one that keeps the lease.
+    typealias Greeting = @Sendable (PostgresConnection, _ deadline: MonotonicTime) throws(PostgresFailure) -> Void
 
     /// Connects to nobody yet.
-    package init(_ settings: PostgresSettings, log: Log, random: RandomSource = .system) {
+    package convenience init(_ settings: PostgresSettings, log: Log, random: RandomSource = .system) {
+        self.init(settings, log: log, random: random) { _, _ throws(PostgresFailure) in }
+    }
+
+    init(_ settings: PostgresSettings, log: Log, random: RandomSource = .system, greet: @escaping Greeting) {
+        self.greet = greet
         dialer = PostgresDialer(conninfo: settings.conninfo, schema: settings.schema, password: settings.password)
         lanes = Dictionary(
             uniqueKeysWithValues: PostgresRole.allCases.map { role in
@@ -105,7 +114,8 @@ package final class PostgresPool: Sendable {
             throw PostgresFailure(.crowded, "every connection for it is in use")
         }
         defer { lane.places.signal() }
-        let connection = try idle(lane) ?? dial(role, until: deadline)
+        let known = idle(lane)
+        let connection = try known ?? dial(role, until: deadline)
         defer {
             connection.rollBack()
             if let end = connection.end {
@@ -114,6 +124,7 @@ package final class PostgresPool: Sendable {
                 lane.idle.connections.withLock { $0.append(connection) }
             }
         }
+        if known == nil, role != .control { try greet(connection, max(deadline, MonotonicClock.now() + .seconds(1))) }
         return try body(connection)
     }
 

@@ -129,7 +129,7 @@ struct Repetition: Sendable {
             case .reconnect: return isReadOnly || !failure.isOutcomeUnknown
             case .busy: return state == "40001" || state == "40P01"
             case .prepareAnew: return true
-            case .full, .conflict, .fenced, .failed: return false
+            case .full, .conflict, .fenced, .wentBack, .failed: return false
             }
         }
     }

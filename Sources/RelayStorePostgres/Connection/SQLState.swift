@@ -24,6 +24,8 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         case prepareAnew
         /// Others have what this relay had (`hold_node`).
         case fenced
+        /// The store does not hold what this relay saw in it (`hold_decision`).
+        case wentBack
         /// A person has to do something: `hint`.
         case failed
     }
@@ -40,6 +42,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         // "cached plan must not change result type"; a statement that this session does not know (any more).
         case "0A000", "26000": .prepareAnew
         case "UR001": .fenced
+        case "UR002": .wentBack
         // A trigger's RAISE; an index row that is too long.
         case "P0001", "54000": .conflict
         case _ where code.hasPrefix("08"): .reconnect
@@ -78,6 +81,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         case .full: .full
         case .conflict: .conflict
         case .fenced: .fenced
+        case .wentBack: .wentBack
         case .failed: .failed
         }
     }

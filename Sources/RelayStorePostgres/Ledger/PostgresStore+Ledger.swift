@@ -39,7 +39,7 @@ extension PostgresStore {
     package func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool {
         try write(.commits, "recording outcomes") { session in
             let retired = try CommitWriter.recordTokens(of: batches, session)
-            let run = try RunTable.find(lease, session)
+            let run = try RunTable.find(lease, membership.memory, session)
             if case .next(let run) = run {
                 var writer = try CommitWriter(session, run, of: batches, at: now)
                 try writer.record(batches)

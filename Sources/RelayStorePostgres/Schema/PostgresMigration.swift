@@ -20,6 +20,7 @@ struct PostgresMigration: Sendable {
             "who did what, sessions of browsers",
             "several relays",
             "what strangers may do",
+            "which store it is and how far",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -22,6 +22,7 @@ package final class PostgresStore: SQLStore {
     /// What is known of changes by others.
     let watch: Mutex<ChangeWatch>
     package var membership: Membership { options.membership }
+    private let askedOfPast = Atomic<UInt64>(0)
     /// With what of the server's settings the store may lose what it promises to keep.
     let unready: SessionFault?
     /// Those that are written to; none where the schema was not brought to the newest version.
@@ -36,7 +37,12 @@ package final class PostgresStore: SQLStore {
         self.options = options
         watch = Mutex(ChangeWatch(longest: options.longestSilence))
         schema = PostgresSchema(name: settings.schema, release: release)
-        let pool = PostgresPool(settings, log: options.log)
+        let memory = options.membership.memory
+        // A server is another one only behind another session.
+        let pool = PostgresPool(settings, log: options.log) { connection, deadline throws(PostgresFailure) in
+            guard !memory.hasFallen, let seen = memory.seen, let question = Self.holdDecision(seen) else { return }
+            try connection.execute(question, until: deadline)
+        }
         self.pool = pool
         do {
             let deadline = MonotonicClock.now() + Self.patience(.requests)
@@ -103,7 +109,13 @@ package final class PostgresStore: SQLStore {
         options.onEnter?()
         let deadline = deadline(role)
         return try noting {
-            try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
+            // Whom these are read for, they are sent to.
+            if role == .reads { try membership.memory.allowWriting() }
+            return try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
+                // A server's content may be another under sessions that stay. Each transaction that records asks, too.
+                if role == .reads, isPastDue(), let question = membership.memory.seen.flatMap(Self.holdDecision) {
+                    try connection.execute(question, until: deadline)
+                }
                 let session = PostgresSession(connection: connection, deadline: deadline, isReadOnly: true)
                 guard isSnapshot else { return try body(session) }
                 return try connection.transaction(
@@ -119,12 +131,24 @@ package final class PostgresStore: SQLStore {
     ) throws -> R {
         options.onEnter?()
         let deadline = deadline(role)
+        let memory = membership.memory
         return try noting {
+            try memory.allowWriting()
             let start = MonotonicClock.now()
-            // One message: numbers of this relay's own.
-            let begin = membership.held.map { "BEGIN; SELECT hold_node(\($0.node), \($0.incarnation))" } ?? "BEGIN"
             let result = try pool.use(role, doing, until: deadline) { connection in
-                try connection.transaction(begin, until: deadline) { connection in
+                // One message: numbers of this relay's own. What was seen, as it is when this is sent.
+                let begin = [
+                    "BEGIN", membership.held.map { "SELECT hold_node(\($0.node), \($0.incarnation))" },
+                    memory.hasFallen ? nil : memory.seen.flatMap(Self.holdDecision),
+                ].compactMap(\.self).joined(separator: "; ")
+                // A batch of outcomes decides nothing; its lease has a number.
+                let question = PostgresConnection.AfterCommit(text: DecisionTable.newest.text) { rows in
+                    guard !rows.isEmpty, let number = Int64(rows.text(0, 1)) else { return }
+                    memory.note(StoreMark(identity: rows.text(0, 0), decision: number, sign: rows.text(0, 2)))
+                }
+                return try connection.transaction(
+                    begin, until: deadline, then: role == .commits ? nil : question
+                ) { connection in
                     let session = PostgresSession(connection: connection, deadline: deadline)
                     try session.take(lock)
                     return try body(session)
@@ -137,13 +161,30 @@ package final class PostgresStore: SQLStore {
         }
     }
 
+    /// Whether it is a while ago that whoever reads devices to send to has asked whether the store holds what was seen of it.
+    private func isPastDue() -> Bool {
+        let now = MonotonicClock.now().nanoseconds
+        let last = askedOfPast.load(ordering: .relaxed)
+        guard now - last > 100_000_000 else { return false }
+        return askedOfPast.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+    }
+
     func noting<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as StoreError {
             if let label = error.code.label { tally.withLock { $0.errors[label, default: 0] += 1 } }
-            throw error
+            guard error.code == .wentBack else { throw error }
+            throw membership.memory.fell(to: nil)
         }
+    }
+
+    /// nil where the words are not such as this program makes: they stand in a statement.
+    static func holdDecision(_ seen: StoreMark) -> String? {
+        let isPlain = (seen.identity + seen.sign).utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        }
+        return isPlain ? "SELECT hold_decision('\(seen.identity)', \(seen.decision), '\(seen.sign)')" : nil
     }
 }
 

@@ -11,6 +11,7 @@ extension SQLiteStore {
     ) throws {
         rows.removeAll()
         try readOnce("reading a batch of devices") { connection in
+            try holdPast(connection)
             guard let app = try AppTable.id(of: app, connection) else { return }
             let statement = try connection.prepared(
                 LedgerSQL.readDevices(of: environment, withoutRows: campaign != nil))
@@ -38,6 +39,7 @@ extension SQLiteStore {
     ) throws {
         rows.removeAll()
         try readOnce("reading due retries") { connection in
+            try holdPast(connection)
             let statement = try connection.prepared(LedgerSQL.readDueRetries)
             defer { statement.reset() }
             statement.bind(1, campaign.row)
@@ -65,7 +67,7 @@ extension SQLiteStore {
         do {
             return try write("recording outcomes") { connection in
                 for batch in batches { try OutcomeRecorder.recordTokens(of: batch, at: now, connection) }
-                switch try RunTable.find(lease, connection) {
+                switch try RunTable.find(lease, membership.memory, connection) {
                 case .over: return false
                 case .recorded: return true
                 case .next(let run):

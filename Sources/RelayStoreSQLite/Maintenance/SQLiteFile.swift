@@ -12,6 +12,9 @@ package struct SQLiteFile: ClosedStore {
         place = path
     }
 
+    /// Where the daemon keeps how far a store was, so that an older copy in its place is noticed.
+    package static func note(beside store: String) -> String { store + ".seen" }
+
     package var isInUse: Bool { StoreLock.isStore(place) }
 
     package func status() throws -> StoreStatus { try SQLiteStore.status(ofFile: place) }
@@ -40,6 +43,10 @@ package struct SQLiteFile: ClosedStore {
             try SQLiteFile(backup).copy(to: partial, progress: progress)
             if isThere { try Self.adopt(partial, from: store) }
             let kept = isThere ? try Self.keep(store) : nil
+            // Who restores a backup knows that it is older.
+            guard unsafe unlink(Self.note(beside: store)) == 0 || errno == ENOENT else {
+                throw Self.failure(Self.note(beside: store))
+            }
             guard unsafe rename(partial, store) == 0 else { throw Self.failure(store) }
             // Without it the name may be lost in a power cut (fsync(2)).
             try? SQLiteStore.synchronise(StoreFile.directory(of: store))

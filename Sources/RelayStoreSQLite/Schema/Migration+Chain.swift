@@ -38,6 +38,7 @@ extension Migration {
             "who did what, sessions of browsers",
             "several relays",
             "what strangers may do",
+            "which store it is and how far",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

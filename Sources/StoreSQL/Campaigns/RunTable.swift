@@ -25,15 +25,37 @@ package enum RunTable {
     }
 
     /// Within a transaction that writes.
-    package static func find(_ lease: RunLease, _ connection: some SQLConnection) throws -> Found {
+    ///
+    /// - Parameter memory: learns how often outcomes were recorded at least, where the store has lost some of that.
+    /// - Throws: `StoreError`, `.wentBack`.
+    package static func find(
+        _ lease: RunLease, _ memory: StoreMemory, _ connection: some SQLConnection
+    ) throws -> Found {
         let found = try connection.first(
             """
-            SELECT commits, rest, ended FROM campaign_run WHERE campaign_id = ? AND owner = ? AND epoch = ?
+            SELECT commits, rest, ended, epoch, owner FROM campaign_run WHERE campaign_id = ?
             \(connection.dialect.forUpdate)
-            """, lease.campaign.row, lease.owner, lease.epoch
-        ) { (commits: $0.integer(0), run: Run(campaign: lease.campaign, rest: $0.state(1), ended: $0.state(2))) }
-        switch found?.commits {
-        case lease.commits: return found.map { .next($0.run) } ?? .over
+            """, lease.campaign.row
+        ) { row in
+            (
+                commits: row.integer(0),
+                run: Run(campaign: lease.campaign, rest: row.state(1), ended: row.state(2)),
+                epoch: row.integer(3), isOwn: !row.isNull(4) && row.integer(4) == lease.owner
+            )
+        }
+        // Both only rise. What this lease stands for was there.
+        if let found, found.epoch < lease.epoch || found.epoch == lease.epoch && found.commits < lease.commits {
+            let recorded = try connection.integer("SELECT CAST(sum(commits) AS bigint) FROM campaign_run") ?? 0
+            memory.noteRecorded(recorded + max(1, lease.commits - found.commits))
+            throw StoreError(
+                .wentBack,
+                context:
+                    "the store went back in time: campaign \(lease.campaign.row) has \(found.commits) records there, and this relay "
+                    + "has made \(lease.commits)")
+        }
+        guard let found, found.isOwn, found.epoch == lease.epoch else { return .over }
+        switch found.commits {
+        case lease.commits: return .next(found.run)
         case lease.commits + 1: return .recorded
         default: return .over
         }

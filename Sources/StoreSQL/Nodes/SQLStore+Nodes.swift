@@ -4,9 +4,12 @@ package import RelayStore
 import WireFormat
 
 extension SQLStore {
-    package func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp) {
+    package func join(
+        _ description: NodeDescription, for lease: Duration, ended: String?
+    ) throws -> (NodeLease, at: Timestamp) {
         try StoreText.check(keys: description.name)
         return try keepLease("joining the relays of the store") { connection in
+            try NodeTable.refuse(description, unlessEnded: ended, storeClock, connection)
             // Who has the name and stopped in the middle of a transaction is in nobody's way.
             if let former = try NodeTable.id(of: description.name, connection) {
                 try NodeTable.exclude(former, connection)
@@ -115,16 +118,17 @@ extension SQLStore {
             return try connection.all(
                 """
                 SELECT id, incarnation, name, release, address, configuration, joined_at, alive_until, gone, ahead,
-                    CASE WHEN alive_until < \(connection.dialect.now) THEN 1 ELSE 0 END
+                    CASE WHEN alive_until < \(connection.dialect.now) THEN 1 ELSE 0 END, host, process
                 FROM node ORDER BY id
                 """, storeClock
             ) { row in
                 let id = row.integer(0)
                 let state = row.optionalText(8).flatMap(NodeRecord.State.init)
+                var description = NodeDescription(
+                    name: row.text(2), release: row.text(3), address: row.text(4), configuration: row.text(5))
+                (description.host, description.process) = (row.text(11), row.text(12))
                 return NodeRecord(
-                    lease: NodeLease(node: id, incarnation: row.integer(1)),
-                    description: NodeDescription(
-                        name: row.text(2), release: row.text(3), address: row.text(4), configuration: row.text(5)),
+                    lease: NodeLease(node: id, incarnation: row.integer(1)), description: description,
                     state: state ?? (row.integer(10) == 1 ? .lapsed : .alive), joinedAt: row.time(6),
                     aliveUntil: row.time(7), leads: leader == id, campaigns: campaigns[id] ?? [],
                     clockAhead: .milliseconds(row.integer(9)))
@@ -206,19 +210,40 @@ package enum NodeTable {
         try connection.integer("SELECT id FROM node WHERE name = ?", name)
     }
 
+    /// - Throws: `StoreError`, `.nameInUse`, where another process has the name and is not known to be gone.
+    static func refuse(
+        _ description: NodeDescription, unlessEnded ended: String?, _ clock: Timestamp?,
+        _ connection: some SQLConnection
+    ) throws {
+        let other = try connection.first(
+            """
+            SELECT host, process, joined_at FROM node
+            WHERE name = ?2 AND gone_at IS NULL AND alive_until >= \(connection.dialect.now) AND process <> ''
+            """, clock, description.name
+        ) { (host: $0.text(0), process: $0.text(1), since: $0.time(2)) }
+        guard let other, other.process != description.process, other.process != ended else { return }
+        throw StoreError(
+            .nameInUse,
+            context:
+                "another relay is called \"\(description.name)\": it runs on \(other.host) and has worked on this store since "
+                + other.since.internetSeconds,
+            hint: "Give each relay a name of its own (store.postgres.node), or stop the other one")
+    }
+
     static func join(
         _ description: NodeDescription, for lease: Duration, _ clock: Timestamp?, _ connection: some SQLConnection
     ) throws -> (NodeLease, at: Timestamp) {
         let joined = try connection.all(
             """
-            INSERT INTO node (name, incarnation, release, address, configuration, joined_at, alive_until)
-            VALUES (?2, 1, ?3, ?4, ?5, \(connection.dialect.now), \(connection.dialect.now) + ?6)
+            INSERT INTO node (name, incarnation, release, address, configuration, joined_at, alive_until, host, process)
+            VALUES (?2, 1, ?3, ?4, ?5, \(connection.dialect.now), \(connection.dialect.now) + ?6, ?7, ?8)
             ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, release = excluded.release,
                 address = excluded.address, configuration = excluded.configuration, joined_at = excluded.joined_at,
-                alive_until = excluded.alive_until, gone_at = NULL, gone = NULL
+                alive_until = excluded.alive_until, gone_at = NULL, gone = NULL, host = excluded.host,
+                process = excluded.process
             RETURNING id, incarnation, joined_at
             """, clock, description.name, description.release, description.address, description.configuration,
-            lease.milliseconds
+            lease.milliseconds, description.host, description.process
         ) { (NodeLease(node: $0.integer(0), incarnation: $0.integer(1)), at: $0.time(2)) }
         guard let joined = joined.first else { preconditionFailure("an upsert without a row") }
         return joined

@@ -44,7 +44,7 @@ struct CrashedPrimaryTests {
         #expect(try standby.recorded() == trial.fleet.devices.count)
     }
 
-    /// What the standby had not got when the server died is sent again, with the same ids, and nothing else is.
+    /// What the standby had not got when the server died is sent again when a person says so, with the same ids, and nothing else is.
     @Test func anAsynchronousStandbyLosesWhatItHadNotGot() throws {
         let primary = try PostgresServer.durable()
         let standby = try Self.standby(of: primary)
@@ -66,6 +66,13 @@ struct CrashedPrimaryTests {
         try standby.promote()
         // What had been sent by then and is not recorded here, and what was on its way and had no campaign to be recorded for.
         let sent = trial.bench.simulator.figures.accepted
+        _ = try trial.bench.until("the relay does not see it") {
+            try trial.bench.api("GET", "/readyz").status == 503
+                && trial.bench.relay?.log.contains("went back in time") == true
+                ? true : nil
+        }
+        let word = try trial.bench.command("store", "accept", "--yes")
+        #expect(word.status == 0, "\(word.output)\(word.errors)")
         try trial.goesOn()
         let relay = try #require(trial.bench.relay)
         func late() -> Int {

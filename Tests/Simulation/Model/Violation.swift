@@ -46,6 +46,11 @@ package enum Promise {
         ),
         ("push.refused", "a push that is refused for the credential is not sent again and again", "DESIGN 10"),
         ("push.unrecorded", "what cannot be recorded is not sent", "DESIGN 12"),
+        (
+            "store.back",
+            "nothing leaves and nothing is decided from a store that went back, until a person's word, and that ends it",
+            "DESIGN 12"
+        ),
         ("inForce.unknown", "nothing is in force that nobody asked for", "DESIGN 1"),
         (
             "inForce.implausible",

@@ -15,7 +15,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
     // The configuration.
     case reload, removeApp, addApp, removeSource, addSource
     // The store of the relay.
-    case prune, backUp, deleteRows
+    case prune, backUp, deleteRows, copyStore, putBack
     // What goes wrong.
     case weather, crash, kill, diskFails, diskWorks, clockBack, clockForward
     // Time.
@@ -32,6 +32,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
             .unblock:
             1
         case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
+        case .copyStore, .putBack: 2
         default: 3
         }
     }
@@ -47,6 +48,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .removeApp, .addApp: .removeApp
         case .removeSource, .addSource: .removeSource
         case .diskFails, .diskWorks: .diskFails
+        case .copyStore, .putBack: .putBack
         case .sourceFails, .sourceAnswers: .sourceFails
         default: self
         }

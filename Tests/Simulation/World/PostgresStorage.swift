@@ -47,6 +47,18 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
         return try openSimulatedStore(settings, release: "simulation", setting.entering { [self] in tellTime() })
     }
 
+    package func copy(to number: Int) throws { try admin.administer("SELECT simulated.copy(\(number))") }
+
+    /// The relay's sessions are of the server that was.
+    package func putBack(from number: Int) throws {
+        try admin.administer("SELECT simulated.put_back(\(number))")
+        ask(
+            """
+            SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """)
+    }
+
     package func otherProgram() throws -> any OtherProgram { PostgresProgram(storage: self) }
 
     fileprivate func write(_ statement: String) throws {
@@ -143,6 +155,24 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
                 END IF;
                 EXECUTE format('CREATE TRIGGER simulated BEFORE INSERT OR UPDATE OR DELETE ON %s '
                     'FOR EACH STATEMENT EXECUTE FUNCTION simulated.note()', entry.name);
+            END LOOP;
+        END $$;
+        CREATE FUNCTION simulated.copy(slot bigint) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE entry record;
+        BEGIN
+            FOR entry IN SELECT * FROM simulated.place LOOP
+                EXECUTE format('DROP TABLE IF EXISTS simulated.copy_%s_%s', slot, entry.number);
+                EXECUTE format('CREATE TABLE simulated.copy_%s_%s AS TABLE %s', slot, entry.number, entry.name);
+            END LOOP;
+        END $$;
+        CREATE FUNCTION simulated.put_back(slot bigint) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE entry record;
+        BEGIN
+            SET LOCAL session_replication_role = replica;
+            EXECUTE (SELECT 'TRUNCATE ' || string_agg(name::text, ', ') FROM simulated.place);
+            FOR entry IN SELECT * FROM simulated.place LOOP
+                EXECUTE format('INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE simulated.copy_%s_%s', entry.name, slot,
+                    entry.number);
             END LOOP;
         END $$;
         CREATE FUNCTION simulated.clear() RETURNS void LANGUAGE plpgsql AS $$

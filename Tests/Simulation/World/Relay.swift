@@ -56,6 +56,10 @@ final class Relay: @unchecked Sendable {
         let store = try world.storage.open(
             SimulatedSetting(
                 clock: wall, ticks: { world.tick }, random: world.random, onEnter: { world.yieldPoint() }))
+        if let noted = world.noted {
+            store.membership.memory.note(noted)
+            _ = try? store.lookBack()
+        }
         let (configuration, plan) = try settings.read()
         let mailbox = try Mailbox<FanOut.Event>()
         let tokenSources = TokenSources(
@@ -99,7 +103,7 @@ final class Relay: @unchecked Sendable {
         notifier = Notifier(
             store: store, log: log, clock: wall, ticks: ticks, sender: SimulatedHook(world)
         ) { event, _ in Array(event.type.rawValue.utf8) }
-        try notifier.adopt(active.current.notify)
+        if store.membership.leads { try notifier.adopt(active.current.notify) }
         sightings = SightingQueue(store: store, limit: 10_000, clock: wall)
         (self.store, self.active, self.cache, self.control) = (store, active, cache, control)
         (self.tokenSources, self.runner, self.mailbox) = (tokenSources, runner, mailbox)
@@ -202,6 +206,16 @@ final class Relay: @unchecked Sendable {
 
     /// They have their next turn as soon as a file that was edited may be due.
     func wakeSources() { wakes.sources = min(wakes.sources, world.clock.now.wall + .seconds(60)) }
+
+    /// A person has taken the store on.
+    func goOn() {
+        try? notifier.adopt(active.current.notify)
+        world.undisturbed { cache.refresh() }
+        poke()
+    }
+
+    /// Whether the lane may begin anything (`FanOut.Board.Shared.mayBegin`).
+    var mayBegin: Bool { board.mayBegin(store.membership) }
 
     /// The dispatcher looks at the store now.
     func poke() { mailbox.post(.poke) }

@@ -44,6 +44,28 @@ import UpgradeRules
         try run("DELETE FROM device WHERE id = CAST(? AS INTEGER)", "\(id)")
     }
 
+    /// Runs a script of any number of statements.
+    func execute(_ script: String) throws {
+        let code = unsafe sqlite3_exec(connection, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw refusal(code) }
+    }
+
+    /// All that a query gives, as text.
+    func rows(_ query: String) throws -> [[String]] {
+        var statement: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(connection, query, -1, 0, &statement, nil)
+        guard code == SQLITE_OK, let statement = unsafe statement else { throw refusal(code) }
+        defer { unsafe sqlite3_finalize(statement) }
+        var rows: [[String]] = []
+        while unsafe sqlite3_step(statement) == SQLITE_ROW {
+            rows.append(
+                unsafe (0..<sqlite3_column_count(statement)).map { column in
+                    unsafe sqlite3_column_text(statement, column).map { unsafe String(cString: $0) } ?? ""
+                })
+        }
+        return rows
+    }
+
     private func run(_ sql: String, _ values: String...) throws {
         let statement = unsafe try prepared(sql)
         defer { unsafe sqlite3_reset(statement) }

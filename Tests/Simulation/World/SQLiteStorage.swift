@@ -67,6 +67,32 @@ package final class SQLiteStorage: SimulatedStorage {
 
     package func otherProgram() throws -> any OtherProgram { try SQLiteProgram(path: path) }
 
+    private func copy(_ number: Int) -> String { folder.appending(path: "copy-\(number).db").path }
+
+    package func copy(to number: Int) throws {
+        try? FileManager.default.removeItem(atPath: copy(number))
+        try SQLiteProgram(path: path).execute("VACUUM INTO '\(copy(number))'")
+    }
+
+    /// Row by row and without the triggers: the file stays the one that is open.
+    package func putBack(from number: Int) throws {
+        let program = try SQLiteProgram(path: path)
+        try program.execute("PRAGMA foreign_keys = OFF; ATTACH '\(copy(number))' AS old; BEGIN IMMEDIATE")
+        let triggers = try program.rows("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")
+        for trigger in triggers { try program.execute("DROP TRIGGER \(trigger[0])") }
+        let tables = try program.rows(
+            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND (name NOT LIKE 'sqlite%' OR name = 'sqlite_sequence')"
+        )
+        for table in tables.map({ $0[0] }) {
+            let columns = try program.rows("SELECT name FROM pragma_table_info('\(table)')").map { "\"\($0[0])\"" }
+                .joined(separator: ", ")
+            try program.execute(
+                "DELETE FROM main.\(table); INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM old.\(table)")
+        }
+        for trigger in triggers { try program.execute(trigger[1]) }
+        try program.execute("COMMIT; DETACH old")
+    }
+
     package func set(time: Timestamp?) { StoreFaults.setTime(milliseconds: time?.milliseconds ?? 0) }
 
     package func arm(_ kind: StoreFaults.Kind, first: Int) { faults.arm(kind, first: first) }

@@ -146,6 +146,8 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
 
     private func pump(_ pool: Pool) {
         guard !pool.waiting.isEmpty, !world.isDying else { return }
+        // As `LaneLoop` does it.
+        guard !world.isBack || world.relay?.mayBegin == true else { return withdraw(pool) }
         if !pool.isConnected {
             if let time = pool.dialsAt, time > world.tick { return handBack(pool) }
             guard world.isReachable(pool.place) else {

@@ -22,6 +22,12 @@ package protocol SimulatedStorage: AnyObject {
     /// Another program, which has the store open, too.
     func otherProgram() throws -> any OtherProgram
 
+    /// Copies what is in the store, in the place of the copy before of that number, 0 or 1.
+    func copy(to number: Int) throws
+
+    /// A copy takes the store's place, under whoever has it open.
+    func putBack(from number: Int) throws
+
     /// What the storage's own idea of now is from here on; nil: the system's.
     func set(time: Timestamp?)
 

@@ -68,6 +68,8 @@ extension World {
         case .reload, .removeApp, .addApp, .removeSource, .addSource:
             return try actOnConfiguration(operation.kind, app, second)
         case .prune, .backUp, .deleteRows: return try actOnRecords(operation.kind, first, second)
+        case .copyStore: return try copyStore()
+        case .putBack: return try putBack(first, second)
         case .weather, .crash, .kill, .diskFails, .diskWorks, .clockBack, .clockForward:
             return actOnMachine(operation.kind, first, second)
         case .pass: return "\(Self.times[first % Self.times.count]) pass"

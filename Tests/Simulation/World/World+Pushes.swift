@@ -24,6 +24,7 @@ extension World {
     /// A batch comes into the lane.
     func submitted(_ count: Int, to place: PushPlace) {
         judgeRecording(count)
+        if isBack { model.broke("store.back", "\(count) pushes leave from a store that went back") }
         journal.trace("submit \(count) to \(place.host)")
     }
 

@@ -65,6 +65,12 @@ final class World: @unchecked Sendable {
     /// When it was last.
     var clockSetAt: MonotonicTime?
     var rowsWereDeleted = false
+    /// How far the copy of the store is that somebody has made; nil: there is none.
+    var copied: StoreMark?
+    /// Whether the store is an older one than the relay has seen.
+    var isBack = false
+    /// What the relay's last life has noted of the store, outside of it.
+    private(set) var noted: StoreMark?
     /// Where the phones are that were registered again with the token that they had, by app and token.
     var restored: [String: Int] = [:]
     /// Where the phones are that have replaced a token, by app and that token.
@@ -270,7 +276,7 @@ final class World: @unchecked Sendable {
     }
 
     /// Gives turns until `time` has passed and nothing is due.
-    private func pass(_ time: Duration) {
+    func pass(_ time: Duration) {
         let end = tick + time
         var turnsHere = 0
         while let relay {
@@ -324,8 +330,15 @@ final class World: @unchecked Sendable {
         for campaign in campaigns() { owe(campaign) }
     }
 
+    /// The store is another one, or is written to in a way that leaves no trace.
+    func forgetLooks() { (seenChange, notifiedChange, listed, explained) = (nil, nil, nil, [:]) }
+
     /// The process dies: what was written survives, everything else is gone.
-    func die(downFor time: Duration) {
+    ///
+    /// - Parameters:
+    ///   - isChecked: whether it has a turn and is judged as soon as it has started again.
+    ///   - meanwhile: what happens before it does.
+    func die(downFor time: Duration, isChecked: Bool = true, _ meanwhile: () -> Void = {}) {
         // Closing in order would tidy the log up, which nobody does who is killed.
         if storage.failures == 0 || !isDoomed { storage.arm(.write, first: 1) }
         endRelay()
@@ -337,8 +350,9 @@ final class World: @unchecked Sendable {
         clock.pass(to: tick + time)
         model.now = milliseconds
         note("the process dies\(time == .zero ? "" : " and starts again after \(time)")")
+        meanwhile()
         start()
-        step(.zero)
+        if isChecked { step(.zero) }
     }
 
     /// Nothing is left in memory.
@@ -351,6 +365,8 @@ final class World: @unchecked Sendable {
 
     /// Nothing of the relay is left in memory; another program lives on.
     private func endRelay() {
+        // As `PastWatch` does it, which is never ahead of the store.
+        if let relay { noted = relay.store.membership.memory.seen ?? noted }
         relay?.store.close()
         relay = nil
         storage.disarm()

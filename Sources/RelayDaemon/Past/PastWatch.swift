@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Synchronization
+import Telemetry
+import Threading
+
+/// Looks each second whether the store went back in time, and notes outside of it how far it is.
+///
+/// The note comes after what it is about, so a crash between the two raises no alarm: it is never ahead of the store.
+final class PastWatch: Sendable {
+    private static let interval = Duration.seconds(1)
+    /// How much later than a decision the number of records is noted, at most: a campaign makes many.
+    private static let noteInterval = Duration.seconds(5)
+
+    private struct State {
+        var written: StoreMark?
+        var writtenAt: MonotonicTime?
+        var faults = FaultLog()
+    }
+
+    private let store: any RelayStore
+    private let note: PastNote?
+    private let log: Log
+    private let worker = Worker()
+    private let state = Mutex(State())
+
+    /// - Parameter path: where the note is; nil: what is seen is forgotten with the process.
+    init(store: any RelayStore, notedAt path: String?, log: Log) {
+        (self.store, note, self.log) = (store, path.map(PastNote.init), log)
+    }
+
+    /// Holds the store to what was noted of it. Call once, before anything is decided by what it says.
+    func begin() {
+        let memory = store.membership.memory
+        memory.onFall { [log] fall in
+            log(
+                .error, "the store went back in time: nothing is sent, and nothing is decided",
+                [("error", "\(fall.error)")])
+        }
+        let known = note?.read()
+        state.withLock { $0.written = known }
+        if let known { memory.note(known) }
+        look()
+    }
+
+    /// - Throws: where the system has no thread left.
+    func start() throws {
+        try worker.start("past") { [self] _ in
+            look()
+            return Self.interval
+        }
+    }
+
+    /// Returns when the thread has ended and what was seen is noted.
+    func stop() {
+        worker.stop()
+        keep(isLast: true)
+    }
+
+    private func look() {
+        // Also where the store is gone, or has fallen: what was seen was there.
+        defer { keep(isLast: false) }
+        do {
+            try store.lookBack()
+            state.withLock { _ = $0.faults.clear("look") }
+        } catch let error as StoreError where error.code == .wentBack {
+            return
+        } catch {
+            // Who sends meets the same.
+            if state.withLock({ $0.faults.set("look", "\(error)") }) {
+                log(.warning, "it is not known whether the store went back in time", [("error", "\(error)")])
+            }
+        }
+    }
+
+    private func keep(isLast: Bool) {
+        let memory = store.membership.memory
+        guard let note, let seen = memory.seen else { return }
+        let now = MonotonicClock.now()
+        let isDue = state.withLock { state in
+            guard let written = state.written else { return true }
+            if seen == written { return false }
+            let isDecision = (seen.identity, seen.decision) != (written.identity, written.decision)
+            return isLast || isDecision || state.writtenAt.map { now - $0 >= Self.noteInterval } ?? true
+        }
+        guard isDue else { return }
+        do {
+            try note.write(seen)
+            state.withLock { state in
+                (state.written, state.writtenAt) = (seen, now)
+                _ = state.faults.clear("note")
+            }
+        } catch {
+            if state.withLock({ $0.faults.set("note", "\(error)") }) {
+                log(
+                    .warning,
+                    "how far the store is cannot be noted outside of it: after a restart an older copy is not noticed",
+                    [("file", note.path), ("error", "\(error)")])
+            }
+        }
+    }
+}

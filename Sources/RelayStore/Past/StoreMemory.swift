@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// The highest that this relay has seen of its store, kept outside of it: a store that falls below it went back in time, and then nothing
+/// is written to it and nothing sent from it until it is the right one again or a person takes it on. Any thread may ask.
+package final class StoreMemory: Sendable {
+    private struct State {
+        var seen: StoreMark?
+        var fall: StoreFall?
+        var fell: @Sendable (StoreFall) -> Void = { _ in }
+    }
+
+    private let state = Mutex(State())
+    private let isFallen = Atomic<Bool>(false)
+    private let liftings = Atomic<Int64>(0)
+
+    package init() {}
+
+    /// Whether the store went back and nobody has taken it on.
+    package var hasFallen: Bool { isFallen.load(ordering: .acquiring) }
+
+    /// One more with each fall that is over: what was begun before it does not go on.
+    package var epoch: Int64 { liftings.load(ordering: .acquiring) }
+
+    /// nil: nothing was seen yet.
+    package var seen: StoreMark? { state.withLock { $0.seen } }
+
+    /// nil: all is well.
+    package var fall: StoreFall? { state.withLock { $0.fall } }
+
+    /// - Parameter act: is given each fall as it is found; must not wait.
+    package func onFall(_ act: @escaping @Sendable (StoreFall) -> Void) { state.withLock { $0.fell = act } }
+
+    /// The store holds this. What is lower than what was seen changes nothing, nor does anything while the store has fallen.
+    ///
+    /// - Parameter mark: of a committed transaction; its `recorded` may be 0 where that was not asked for.
+    package func note(_ mark: StoreMark) {
+        state.withLock { state in
+            guard state.fall == nil else { return }
+            guard var seen = state.seen else { return state.seen = mark }
+            if mark.decision > seen.decision {
+                (seen.identity, seen.decision, seen.sign) = (mark.identity, mark.decision, mark.sign)
+            }
+            seen.recorded = max(seen.recorded, mark.recorded)
+            state.seen = seen
+        }
+    }
+
+    /// Outcomes were recorded so often, at least: who sends knows of its own.
+    package func noteRecorded(_ count: Int64) {
+        state.withLock { state in
+            guard state.fall == nil, let seen = state.seen else { return }
+            state.seen?.recorded = max(seen.recorded, count)
+        }
+    }
+
+    /// The store does not hold what was seen.
+    ///
+    /// - Parameter found: what it holds; nil: not looked at.
+    /// - Returns: what to throw.
+    @discardableResult
+    package func fell(to found: StoreMark?) -> StoreError {
+        let (fall, act) = state.withLock { state -> (StoreFall, (@Sendable (StoreFall) -> Void)?) in
+            let isNews = state.fall == nil
+            let seen = state.seen ?? StoreMark(identity: "", decision: 0, sign: "")
+            let fall = StoreFall(seen: state.fall?.seen ?? seen, found: found ?? state.fall?.found)
+            state.fall = fall
+            isFallen.store(true, ordering: .releasing)
+            return (fall, isNews ? state.fell : nil)
+        }
+        act?(fall)
+        return fall.error
+    }
+
+    /// The store is the right one again, or a person has taken it on.
+    ///
+    /// - Returns: whether it had fallen.
+    @discardableResult
+    package func rises(to mark: StoreMark) -> Bool {
+        state.withLock { state in
+            guard state.fall != nil else { return false }
+            (state.seen, state.fall) = (mark, nil)
+            liftings.wrappingAdd(1, ordering: .acquiringAndReleasing)
+            isFallen.store(false, ordering: .releasing)
+            return true
+        }
+    }
+
+    /// - Throws: `StoreError`, `.wentBack`, where nothing may be written: a person at the control socket may.
+    package func allowWriting() throws(StoreError) {
+        guard hasFallen, !OperatorsHand.isAtWork, let fall else { return }
+        throw fall.error
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+import Telemetry
+import WireFormat
+
+extension SQLStore {
+    /// More than any relay has claimed of a campaign meanwhile.
+    private static var epochsLeftOut: Int { 1 << 20 }
+
+    package func mark() throws -> StoreMark {
+        try read("asking how far the store is") { connection in try DecisionTable.mark(connection) }
+    }
+
+    @discardableResult
+    package func lookBack() throws -> StoreMark {
+        let memory = membership.memory
+        // Before the look: what others decide meanwhile is in it.
+        let seen = memory.seen
+        let (found, isHeld) = try readOnce("looking whether the store went back") { connection in
+            try DecisionTable.compare(seen, connection)
+        }
+        guard isHeld else { throw memory.fell(to: found) }
+        if memory.rises(to: found) {
+            log(.notice, "the store is worked on again", [("store", found.text)])
+        } else {
+            memory.note(found)
+        }
+        return found
+    }
+
+    package func accept(_ word: StoreWord, by signature: Signature) throws -> StoreMark {
+        let memory = membership.memory
+        guard let fall = memory.fall else {
+            throw StoreError(.refused, context: "the store did not go back: there is nothing to accept")
+        }
+        let accepted = try OperatorsHand.$isAtWork.withValue(true) {
+            try write("taking the store on", lock: .rows) { connection in
+                let found = try DecisionTable.mark(connection)
+                guard word.seen == fall.seen, word.found == found else {
+                    throw StoreError(
+                        .refused,
+                        context:
+                            "what was shown is not so any more: this relay saw \(fall.seen.text), and the store holds \(found.text)",
+                        hint: "Look again: upgrade-relay store status")
+                }
+                try connection.run(
+                    "INSERT INTO store_word (at, actor, identity, decision, recorded) VALUES (?, ?, ?, ?, ?)",
+                    signature.at, signature.by, fall.seen.identity, fall.seen.decision, fall.seen.recorded)
+                // What any relay has on its way by its leases of before is not recorded; nor is one of them taken for a fall again.
+                try connection.run("UPDATE campaign_run SET owner = NULL, epoch = epoch + \(Self.epochsLeftOut)")
+                try connection.run("UPDATE store_identity SET identity = \(connection.dialect.randomID)")
+                try AuditTable.insert(
+                    AuditEntry(
+                        .storeAccept, by: signature,
+                        from: [.store: .string(fall.seen.text)], to: [.store: .string(found.text)]), connection)
+                return found
+            }
+        }
+        // The row that was just written is a decision more.
+        let now = try mark()
+        _ = memory.rises(to: now)
+        log(
+            .warning, "the store was taken on as it is, though it went back",
+            [("by", signature.by), ("seen", fall.seen.text), ("found", accepted.text)])
+        return now
+    }
+}
+
+/// The tables `decision`, `store_identity` and `store_word`.
+package enum DecisionTable {
+    /// The last decision: identity, number, sign. SQLite and PostgreSQL read one row of each table.
+    package static let newest: SQL = """
+        SELECT i.identity, d.number, d.sign FROM store_identity AS i, decision AS d
+        WHERE d.number = (SELECT max(number) FROM decision)
+        """
+
+    package static func newest(_ connection: some SQLConnection) throws -> StoreMark {
+        let found = try connection.first(newest) {
+            StoreMark(identity: $0.text(0), decision: $0.integer(1), sign: $0.text(2))
+        }
+        // Taken out by somebody: nothing that was seen is there.
+        return found ?? StoreMark(identity: "", decision: 0, sign: "")
+    }
+
+    static func mark(_ connection: some SQLConnection) throws -> StoreMark {
+        var mark = try newest(connection)
+        mark.recorded =
+            try connection.integer("SELECT CAST(coalesce(sum(commits), 0) AS bigint) FROM campaign_run") ?? 0
+        return mark
+    }
+
+    /// Whether the store holds a decision that was seen. One that was forgotten since is taken for held where it is the same store.
+    package static func holds(_ seen: StoreMark, _ connection: some SQLConnection) throws -> Bool {
+        if try connection.exists("SELECT 1 FROM decision WHERE number = ? AND sign = ?", seen.decision, seen.sign) {
+            return true
+        }
+        return try connection.exists(
+            """
+            SELECT 1 FROM store_identity AS i
+            WHERE i.identity = ? AND (SELECT min(number) FROM decision) > ?
+            """, seen.identity, seen.decision)
+    }
+
+    /// How far the store is, and whether it holds what was seen, or a person has taken it on who was shown that or more, at another relay.
+    static func compare(_ seen: StoreMark?, _ connection: some SQLConnection) throws -> (StoreMark, isHeld: Bool) {
+        let compared = try connection.first(
+            """
+            SELECT i.identity, d.number, d.sign,
+                (SELECT CAST(coalesce(sum(commits), 0) AS bigint) FROM campaign_run),
+                (SELECT count(*) FROM decision WHERE number = ?1 AND sign = ?2),
+                (SELECT count(*) FROM store_identity WHERE identity = ?3
+                    AND (SELECT min(number) FROM decision) > ?1),
+                (SELECT count(*) FROM store_word WHERE identity = ?3 AND decision >= ?1 AND recorded >= ?4)
+            FROM store_identity AS i, decision AS d WHERE d.number = (SELECT max(number) FROM decision)
+            """, seen?.decision ?? 0, seen?.sign ?? "", seen?.identity ?? "", seen?.recorded ?? 0
+        ) { row in
+            let found = StoreMark(
+                identity: row.text(0), decision: row.integer(1), sign: row.text(2), recorded: row.integer(3))
+            let isThere = row.integer(4) + row.integer(5) > 0 && found.recorded >= seen?.recorded ?? 0
+            return (found, isHeld: seen == nil || isThere || row.integer(6) > 0)
+        }
+        return compared ?? (StoreMark(identity: "", decision: 0, sign: ""), isHeld: seen == nil)
+    }
+}
