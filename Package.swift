@@ -189,7 +189,7 @@ let package = Package(
         // The proofs.
         .target(name: "OwnThread", path: "Tests/OwnThread", swiftSettings: strict),
         .target(
-            name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
+            name: "StoreConformance", dependencies: ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
         .target(
             name: "HookReceiver", dependencies: ["TestPeers", "Signing", "Threading", "RelayEngine"],

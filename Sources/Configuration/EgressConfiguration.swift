@@ -108,7 +108,7 @@ extension RelayConfiguration {
         egress.proxy = reader.proxy("proxy")
         let exceptions = reader.proxyExceptions("noProxy")
         if egress.proxy != nil { egress.exceptions = ProxyException.loopback + exceptions }
-        egress.addedCertificates = reader.string("trustedCertificates", check: absolutePath)
+        egress.addedCertificates = reader.file("trustedCertificates")
         reader.finish()
         return egress
     }
@@ -120,7 +120,7 @@ extension ConfigurationReader {
     func egress(over common: EgressConfiguration) -> EgressConfiguration {
         var egress = common
         if let own = proxy("proxy") { (egress.proxy, egress.exceptions) = (own, []) }
-        egress.trustedCertificates = string("trustedCertificates", check: absolutePath)
+        egress.trustedCertificates = file("trustedCertificates")
         return egress
     }
 

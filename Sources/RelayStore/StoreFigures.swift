@@ -58,8 +58,8 @@ extension StoreError.Code {
     /// What an operator has to see to; nil for an answer that only concerns who asked.
     package var label: String? {
         switch self {
-        case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .doubtful, .nameTaken, .nameInUse, .webhookDiffers:
-            nil
+        case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .doubtful: nil
+        case .nameTaken, .nameInUse, .webhookDiffers: nil
         case .full: "full"
         case .readOnly: "readOnly"
         case .busy: "busy"

@@ -74,7 +74,7 @@ package enum AppStoreAnswer {
 
     /// "cn" of https://apps.apple.com/cn/app/id1; nil where it is no such address.
     private static func storefront(of result: JSONValue) -> String? {
-        guard let parts = result.find(["trackViewUrl"])?.string?.split(separator: "/"), parts.count > 3,
+        guard let parts = result.find(["trackViewUrl"])?.string?.split(separator: "/", maxSplits: 8), parts.count > 3,
             ["apps.apple.com", "itunes.apple.com"].contains(parts[1]), parts[2].utf8.count == 2, parts[3] == "app"
         else { return nil }
         return parts[2].lowercased()

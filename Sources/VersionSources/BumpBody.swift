@@ -78,7 +78,9 @@ package enum BumpBody {
             }
         }
         let rules = BumpRules(platform: app.platform, schemes: schemes)
-        for fault in rules.faults(in: bump) where !fields.faults.contains(where: { $0.field == fault.field }) {
+        // One fault of a field is enough, or of one of its elements.
+        for fault in rules.faults(in: bump)
+        where !fields.faults.contains(where: { $0.field == fault.field || $0.field.hasPrefix("\(fault.field)[") }) {
             fields.refuse(fault.field, fault.reason)
         }
         bump = rules.sent(bump)

@@ -61,6 +61,7 @@ package enum ValueDoubt: String, CaseIterable, Sendable {
     /// Whether a program printed "no value", an object or a template.
     package static func isPrinted(_ text: String) -> Bool {
         var bare = Substring(text)
+        var isWrapped = false
         // One wrapper after the other: "<null>", "(nil)", "[object Object]".
         while let first = bare.first, let last = bare.last {
             if first.isWhitespace {
@@ -69,12 +70,14 @@ package enum ValueDoubt: String, CaseIterable, Sendable {
                 bare.removeLast()
             } else if wrappers[first] == last, bare.count > 1 {
                 bare = bare.dropFirst().dropLast()
+                isWrapped = true
             } else {
                 break
             }
         }
-        let word = bare.lowercased()
-        if words.contains(word) { return true }
+        // White space alone is a user's telephone to the app that sends it.
+        if bare.isEmpty { return isWrapped }
+        if words.contains(bare.lowercased()) { return true }
         // A language's own wrapper around a value, an object's identity, a template that was never filled.
         let printed =
             #/(?i)\s*(optional|some|just|maybe|option)\s*[(\[{].*|.*\[object\s.*|\s*[<{].*|.*[>}]\s*|\s*\$.*|.*%[@sd].*|.*[a-z0-9_$;\]]@[0-9a-f]{5,16}\s*|\s*b'.*'/#
@@ -86,7 +89,7 @@ package enum ValueDoubt: String, CaseIterable, Sendable {
         "(": ")", "<": ">", "[": "]", "{": "}", "\"": "\"", "'": "'", "`": "`",
     ]
     private static let words: Set<String> = [
-        "", "null", "nil", "none", "nan", "na", "n/a", "#n/a", "#na", "#null!", "#value!", "#ref!", "\\n", "\\0",
+        "null", "nil", "none", "nan", "na", "n/a", "#n/a", "#na", "#null!", "#value!", "#ref!", "\\n", "\\0",
         "undefined", "unknown",
         "void", "empty", "missing", "absent", "anonymous", "false", "true", "-", "--", "---", "_", ".", "?", "dbnull",
         "nsnull", "nonetype",

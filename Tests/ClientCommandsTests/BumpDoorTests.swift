@@ -2,13 +2,16 @@
 import Foundation
 import OwnThread
 import RelayAPI
+import RelayDaemon
 import RelayEngine
 import RelayStore
 import StoreConformance
+import Terminal
 import Testing
 import UpgradeRules
 import WireFormat
 
+@testable import ClientCommands
 @testable import Configuration
 @testable import VersionSources
 
@@ -89,6 +92,8 @@ import WireFormat
                 var bump = bump
                 // A source says nothing of these.
                 if !bump.blocked.isEmpty { return sample.field }
+                // The configuration's address wins, so a source's is never sent.
+                if bump.downloadURL != nil { return sample.field }
                 bump.latest = bump.required
                 try daemon.requirements.take(bump, from: "launchGate")
             }
@@ -148,7 +153,7 @@ import WireFormat
             _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")
             return []
         } catch {
-            return (error as? ConfigurationError)?.faults ?? [FieldFault("", "\(error)")]
+            return error.faults
         }
     }
 

@@ -23,7 +23,7 @@ import Testing
         (["campaigns", "pause", "latest"], "POST /v1/campaigns/1f0c2ab93d44/pause"),
         (["campaigns", "pause", "1f0c"], "POST /v1/campaigns/1f0c2ab93d44/pause"),
         (["campaigns", "show", "a"], "GET /v1/campaigns/aa0000000000"),
-        (["campaigns", "cancel", "a", "--json"], "POST /v1/campaigns/aa0000000000/cancel"),
+        (["campaigns", "cancel", "a", "--json", "--yes"], "POST /v1/campaigns/aa0000000000/cancel"),
         (["campaigns", "adoption", "1f0d"], "GET /v1/campaigns/1f0d00000000/adoption"),
         (["deliveries", "--campaign", "aa"], "GET /v1/campaigns/aa0000000000/deliveries?limit=50"),
         (["notifications", "--campaign", "latest"], "GET /v1/notifications?limit=50&campaign=1f0c2ab93d44"),
@@ -118,7 +118,7 @@ import Testing
     ])
     func `"latest" of one app is that app's`(options: [String], id: String) async {
         let transport = ScriptedTransport(Self.shared)
-        _ = await Transcript().run(["campaigns", "release", "latest"] + options, transport)
+        _ = await Transcript().run(["campaigns", "release", "latest", "--yes"] + options, transport)
         #expect(transport.requests.last.map { "\($0.method) \($0.path)" } == "POST /v1/campaigns/\(id)/release")
         _ = await Transcript().run(["deliveries", "--campaign", "latest"] + options, transport)
         #expect(transport.requests.last?.path == "/v1/campaigns/\(id)/deliveries?limit=50")

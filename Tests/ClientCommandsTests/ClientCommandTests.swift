@@ -32,7 +32,7 @@ import Testing
         #expect(result.code == .done)
         #expect(result.out.contains("required 2.0.0, latest 2.0.0"))
         #expect(result.out.contains("campaign 1f0c2ab93d44 started"))
-        let body = transport.requests.first?.body.map { String(decoding: $0, as: UTF8.self) }
+        let body = transport.requests.first { $0.method == "PUT" }?.body.map { String(decoding: $0, as: UTF8.self) }
         #expect(body == #"{"required":"2.0.0","downloadUrl":"https://x.y"}"#)
     }
 
@@ -278,12 +278,12 @@ import Testing
                 200, #"{"items":[{"app":"a","platform":"ios"},{"app":"b","platform":"ios"}],"next":null}"#
             ),
             "GET /v1/apps/a/ios/devices/ff": (200, device), "GET /v1/apps/b/ios/devices/ff": (200, device),
-            "DELETE /v1/apps/b/ios/devices/ff": (204, ""),
+            "DELETE /v1/apps/b/ios/devices/ff?ifText=1": (204, ""),
         ])
         let ambiguous = await run(["devices", "remove", "ff"], transport)
         #expect(ambiguous.code == .failed)
         #expect(ambiguous.err.contains("several apps have this token: a ios, b ios"))
-        let exact = await run(["devices", "remove", "ff", "--app", "b", "--platform", "ios"], transport)
+        let exact = await run(["devices", "remove", "ff", "--app", "b", "--platform", "ios", "--yes"], transport)
         #expect(exact.code == .done)
         #expect(transport.requests.last?.method == "DELETE")
     }

@@ -33,8 +33,8 @@ import Testing
 
     @Test func `A plan tells the counts and the push as the API does`() async throws {
         _ = try await daemon.register()
-        // U+FEFF is escaped on the wire: whoever measures the push after reading it counts too few bytes.
-        let words = ["plan", RealDaemon.app, "ios", "--required", "2.0.0", "--message", "Now\u{FEFF}, please."]
+        // The joiner of an emoji is escaped on the wire: measuring the push after reading it counts too few bytes.
+        let words = ["plan", RealDaemon.app, "ios", "--required", "2.0.0", "--message", "Now\u{200D}, please."]
         let result = await daemon.run(words)
         #expect(result.code == .done, "\(result.err)")
         let rows = rows(result.out)

@@ -2,9 +2,12 @@
 import Foundation
 import OwnThread
 import PushSimulator
+import RelayDaemon
 import RelayEngine
 import RelayStore
 import Signing
+import Terminal
+import TestPeers
 import Testing
 import UpgradeRules
 import WireFormat
@@ -90,7 +93,7 @@ import WireFormat
 
     @Test(arguments: cases)
     func holds(_ subject: Case) async throws {
-        let key = ES256PrivateKey.generate()
+        let key = try ES256PrivateKey.generate()
         var configuration = SimulatorConfiguration(
             topics: [RealDaemon.app], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
         let folder = try TestFolder.make()
@@ -99,7 +102,7 @@ import WireFormat
         try simulator.start()
         defer { simulator.stop() }
         let daemon = try RealDaemon(
-            key: key, server: ("https://127.0.0.1:\(simulator.port)", simulator.trustedCertificatePath),
+            key: key, push: ("https://127.0.0.1:\(simulator.port)", try #require(simulator.trustedCertificatePath)),
             more: subject.more)
         let file = "\(daemon.folder)/all.csv"
         try Data(Self.devices().utf8).write(to: URL(filePath: file))

@@ -44,9 +44,9 @@ final class RealDaemon: Sendable {
 
     /// - Parameters:
     ///   - key: of its provider tokens; nil: any.
-    ///   - server: its push service, with what signs that; nil: one that is never reached.
+    ///   - push: its push service, with what signs that; nil: one that is never reached.
     ///   - more: further keys of the app, each with its comma.
-    init(key: ES256PrivateKey? = nil, server: (origin: String, authority: String)? = nil, more: String = "") throws {
+    init(key: ES256PrivateKey? = nil, push: (origin: String, authority: String)? = nil, more: String = "") throws {
         folder = try TestFolder.make()
         try PrivateFile.write((key ?? .generate()).pem, to: "\(folder)/key.p8")
         try PrivateFile.write(Array("a secret of the receiver".utf8), to: "\(folder)/secret")
@@ -56,7 +56,7 @@ final class RealDaemon: Sendable {
               apps: { "\(Self.app)": { ios: {
                 downloadUrl: "https://example.com/app",
                 apns: { teamId: "TEAM123456", keyId: "KEY1234567", key: { file: "\(folder)/key.p8" },
-                        server: "\(server?.origin ?? "https://127.0.0.1:1")"\(server.map { ", trustedCertificates: \"\($0.authority)\"" } ?? "") },
+                        server: "\(push?.origin ?? "https://127.0.0.1:1")"\(push.map { ", trustedCertificates: \"\($0.authority)\"" } ?? "") },
                 \(more)
               } } },
             }

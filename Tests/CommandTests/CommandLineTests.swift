@@ -65,7 +65,7 @@ import WireFormat
         (["campaigns"], "Usage: upgrade-relay campaigns COMMAND"),
         (["campaigns", "list", "--jsn"], "did you mean \"--json\"?"),
         (["version", "set", "a", "windows", "--required", "1"], "\"windows\" is not a platform; ios or android"),
-        (["version", "set", "a", "ios"], "--required VERSION is missing"),
+        (["version", "set", "a", "ios"], "nothing is named that would change: give --required VERSION"),
         (["version", "set", "a", "ios", "--required", "1.x"], "--required: \"1.x\" is not a version"),
         (["tokens", "create", "--name", "n", "--scope", "devics"], "did you mean \"devices\"?"),
         (["deliveries"], "one of --campaign, --telephone and --device is needed"),

@@ -247,7 +247,10 @@ import WireFormat
             #"store.postgres.password: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#
         ),
         ("{ stor: {} }", "stor: unknown key; did you mean store?"),
-        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, enforce, fanOut, listen, log, notify, store, webhooks"),
+        (
+            "{ zzz: 1 }",
+            "zzz: unknown key; known here: apps, egress, enforce, fanOut, listen, log, notify, store, webhooks"
+        ),
         (
             "{ webhooks: { secrets: [\"geheim\"] } }",
             #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#

@@ -105,7 +105,7 @@ import WireFormat
             ]
             for place in [
                 "notify[]", apns, "apps.APP.PLATFORM.fcm", "apps.APP.PLATFORM.sources[].appStoreConnect",
-                "apps.APP.PLATFORM.sources[].googlePlay",
+                "apps.APP.PLATFORM.sources[].googlePlay", "apps.APP.PLATFORM.sources[].launchGate", "egress",
             ] { files["\(place).trustedCertificates"] = chain }
             for name in files.keys { try write(files[name] ?? [], name) }
         }
@@ -126,6 +126,7 @@ import WireFormat
                 {
                   store: { postgres: { url: "postgresql://127.0.0.1/d", password: \(file("store.postgres.password")) } },
                   listen: { tls: { certificate: \(file("listen.tls.certificate")), key: \(file("listen.tls.key")) } },
+                  egress: { \(trusted("egress")) },
                   webhooks: { secrets: [\(file("webhooks.secrets[]"))] },
                   notify: [{ url: "https://example.com", secret: \(file("notify[].secret")), \(trusted("notify[]")) }],
                   apps: {
@@ -136,7 +137,9 @@ import WireFormat
                         sources: [{ appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
                           key: \(file("apps.APP.PLATFORM.sources[].appStoreConnect.key")),
                           \(trusted("apps.APP.PLATFORM.sources[].appStoreConnect")) } },
-                          { launchGate: { file: "\(path("apps.APP.PLATFORM.sources[].launchGate.file"))" } }],
+                          { launchGate: { file: "\(path("apps.APP.PLATFORM.sources[].launchGate.file"))" } },
+                          { launchGate: { url: "https://example.com/launchgate.json",
+                            \(trusted("apps.APP.PLATFORM.sources[].launchGate")) } }],
                       },
                       android: {
                         fcm: { serviceAccount: \(file("apps.APP.PLATFORM.fcm.serviceAccount")),

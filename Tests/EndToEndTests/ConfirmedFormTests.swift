@@ -2,6 +2,7 @@
 import CurlTransport
 import Foundation
 import OwnThread
+import TestPeers
 import Testing
 import WireFormat
 

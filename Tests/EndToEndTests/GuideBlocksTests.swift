@@ -99,7 +99,8 @@ import Testing
                 case "$1 ${2-}" in
                 "version release" | "version withdraw" | "version unblock" | "campaigns release" | "campaigns cancel" | \
                     "devices remove" | "tokens revoke" | "store prune" | "alerts set") command upgrade-relay "$@" --yes ;;
-                *) command upgrade-relay "$@" ;;
+                # In the background it takes the shell's place, so that the shell's end ends it.
+                *) if [ "$BASHPID" = "$$" ]; then command upgrade-relay "$@"; else exec upgrade-relay "$@"; fi ;;
                 esac
             }
 

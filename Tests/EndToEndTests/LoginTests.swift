@@ -64,7 +64,7 @@ import Testing
         let endless = try bench.command("alerts", "set", Workbench.app, "ios", "--message", "Back soon", "--blocking")
         #expect(endless.status == 2)
         let set = try bench.command(
-            "alerts", "set", Workbench.app, "ios", "--message", "Back soon", "--blocking", "--for", "2h")
+            "alerts", "set", Workbench.app, "ios", "--message", "Back soon", "--blocking", "--for", "2h", "--yes")
         #expect(set.status == 0)
         #expect(
             String(decoding: try get(bench, path).body, as: UTF8.self)

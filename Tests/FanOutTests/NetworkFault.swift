@@ -221,7 +221,8 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
                     .raw(Frame.data(1, stream: request.streamID)),
                 ]
             }
-        ).with { $0.connections = 1 },
+        )  // No yes of APNs has such a body (`APNsJudge`): the push goes out again.
+        .with { ($0.connections, $0.repeated) = (1, 1) },
         NetworkFault(
             "an HPACK bomb",
             then: { request in

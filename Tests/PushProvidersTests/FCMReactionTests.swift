@@ -143,13 +143,15 @@ enum FCMAnswer {
 
     /// By the first piece of a good answer's body, however short: what it lets pass is not looked at again.
     @Test func theBeginningOfAGoodBodyIsEnough() {
-        for body in [#"{"name":"projects/p/messages/1"}"#, "{\n  \"name\": \"projects/p"] {
+        for body in [
+            "{}", #"{"name":"projects/p/messages/1"}"#, "{\n  \"name\": \"projects/p", #"{"errors":1}"#, #"{"e":1"#,
+        ] {
             let bytes = Array(body.utf8)
             let isGood = FCMJudge().isGood(bytes.span)
             #expect(isGood, "\(body)")
         }
         for body in [
-            "{}", #"{"name":"x"}"#, #"{"errors":1}"#, #"{"name":"proj"#, "", "{", " {\n \"er", #"{"error": {"#,
+            #"{"name":"x"}"#, #"{"name":"proj"#, #"{"na"#, "", "{", " {\n \"er", #"{"error": {"#,
             "<html>", "[]", "\"x\"",
         ] {
             let bytes = Array(body.utf8)

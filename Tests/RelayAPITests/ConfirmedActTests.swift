@@ -25,6 +25,7 @@ struct ConfirmedActTests {
         "POST /v1/session/link": "it begins something new", "POST /v1/tokens": "it begins something new",
         "POST /v1/store/prune": "it names the moment itself", "PUT /v1/log": "it names the level itself",
         "POST /v1/reload": "it reads the file that is there",
+        "POST /v1/store/accept": "its body is what was shown: both marks of the store, compared in the transaction",
     ]
 
     @Test("each route that changes something is an act, or says why it shows nothing")

@@ -72,7 +72,7 @@ import Testing
 
     @Test func `A message writes no event of its own`() throws {
         let bench = try Bench()
-        let message = #"a\n\nevent: forged\ndata: {\"counts\":1}\n\u2028"#
+        let message = #"a\n\nevent: forged\ndata: {\"counts\":1}\n\u200d"#
         let answer = try bench.ask(
             "PUT", "/v1/apps/com.example.app/ios/version", "{\"required\":\"2.0.0\",\"message\":\"\(message)\"}")
         let id = try #require(answer.text("campaign", "id"))

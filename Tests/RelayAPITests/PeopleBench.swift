@@ -89,6 +89,7 @@ struct PeopleBench {
         "state": ["accepted", "waiting"], "reason": ["x"], "limit": ["2"], "app": ["com.example.app"],
         "platform": ["ios"], "version": ["1.0"], "os": ["17"], "lang": ["en"], "deny": ["403"], "after": ["x"],
         "environment": ["production"], "actor": ["t"], "action": ["device.remove"], "cursor": ["x"],
+        "ifVersion": ["1.0"], "ifState": ["x"], "ifWave": ["1"], "ifRound": ["1"], "ifDevices": ["1"], "ifText": ["x"],
     ]
     /// Pages read more than they list.
     private static let pageParameters = [
@@ -115,6 +116,8 @@ struct PeopleBench {
             #"{"token":"\#(tokens[user] ?? "")","telephone":"\#(user)"}"# + "\n"
         ],
         "POST /v1/campaigns/{id}/resume": ["{}"], "POST /v1/campaigns/{id}/release": ["{}"],
+        "POST /v1/campaigns/{id}/pause": ["{}"], "POST /v1/campaigns/{id}/cancel": ["{}"],
+        "POST /v1/store/accept": ["{}"],
         "POST /v1/campaigns/{id}/retry": ["{}"], "POST /v1/store/prune": [#"{"olderThan":"90d"}"#],
         "PUT /v1/log": [#"{"level":"info"}"#], "POST /v1/tokens": [#"{"name":"x","scopes":["status"]}"#],
     ]

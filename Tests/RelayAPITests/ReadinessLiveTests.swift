@@ -2,6 +2,7 @@
 import OwnThread
 import RelayAPI
 import Synchronization
+import TestStores
 import Testing
 
 @Suite("Health and readiness, live", .ownThread)
@@ -55,5 +56,16 @@ struct ReadinessLiveTests {
         #expect(answer.text("faults", "0", "reason") == "the disk is full")
         #expect(answer.text("faults", "0", "remedy")?.contains("store check") == true)
         #expect(answer.text("degraded", "0", "part") == "apns:com.example.app")
+    }
+
+    @Test("a table that takes nothing is named while that lasts")
+    func table() throws {
+        let bench = try Bench()
+        try bench.store.administer("ALTER TABLE alert RENAME TO gone")
+        try bench.until { try bench.askNetwork("GET", "/readyz").status == 503 }
+        let reason = try bench.askNetwork("GET", "/readyz").text("faults", "0", "reason")
+        #expect(reason?.contains("alert") == true, "\(reason ?? "none")")
+        try bench.store.administer("ALTER TABLE gone RENAME TO alert")
+        try bench.until { try bench.askNetwork("GET", "/readyz").status == 200 }
     }
 }

@@ -112,4 +112,22 @@ struct UserErasureTests {
             #expect(try bench.ask("DELETE", "/v1/users\(wrong)").status == 422, "\(wrong)")
         }
     }
+
+    @Test("A near miss is no success, and names the spelling that is registered")
+    func nearMiss() throws {
+        let bench = try Bench()
+        #expect(
+            try bench.ask("PUT", "/v1/apps/com.example.app/ios/devices/ffee", #"{"telephone":"+8613800138000"}"#).status
+                == 201)
+        let answer = try bench.ask("DELETE", "/v1/users?telephone=13800138000")
+        #expect(answer.status == 404)
+        let isNamed = answer.text("errors", "0", "reason")?.contains("+8613800138000") == true
+        #expect(isNamed == TelephoneRule.spellings(of: "13800138000").contains("+8613800138000"))
+        let other = try bench.ask("DELETE", "/v1/users?telephone=%2B86%20138-0013-8000")
+        #expect(
+            other.status == 404 && other.text("errors", "0", "reason")?.contains("+8613800138000") == true,
+            "\(other.body)")
+        #expect(try bench.ask("DELETE", "/v1/users?telephone=%2B8613800138000").status == 200)
+        #expect(!bench.logged.all.contains { "\($0)".contains("13800138000") })
+    }
 }

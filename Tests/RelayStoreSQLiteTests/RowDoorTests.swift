@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OwnThread
+import RelayStoreSQLite
 import StoreConformance
 import TestStores
 import Testing

@@ -36,7 +36,8 @@ struct StatementTextTests {
     func typed() throws {
         #expect(
             try lines(with: "SQL(typed:") == [
-                "SQL.swift": 1, "SQLiteStore.swift": 2, "Migration+Chain.swift": 1, "TransferredTable.swift": 1,
+                "SQL.swift": 1, "SQLiteStore.swift": 3, "Migration+Chain.swift": 1, "TransferredTable.swift": 1,
+                "PortableText.swift": 1,
             ])
         #expect(try lines(with: ".administer(") == [:])
         #expect(try lines(with: ".inspect(") == [:])

@@ -14,12 +14,13 @@ import UpgradeRules
 
 @Suite("What a store is opened with", .timeLimit(.minutes(60)), .ownThread)
 struct StoreOptionsTests {
-    private static let onOneThread: SQLiteStore.Options = {
+    /// New each time: a relay's memory of its store is among them.
+    private static var onOneThread: SQLiteStore.Options {
         var options = SQLiteStore.Options()
         options.readers = 1
         options.copiesLogAside = false
         return options
-    }()
+    }
 
     private func fileSize(_ path: String) throws -> Int {
         try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
@@ -34,6 +35,7 @@ struct StoreOptionsTests {
         options.readers = readers
         try NewStore.copy(to: directory.file("relay.db"))
         let store = try SQLiteStore(path: directory.file("relay.db"), options: options)
+        options.membership = Membership()
         let second = rule.isOfTwo ? try SQLiteStore(path: directory.file("relay.db"), options: options) : nil
         defer {
             withExtendedLifetime(directory) {

@@ -15,7 +15,7 @@ extension ConformanceCase {
             try subject.bump(
                 VersionBump(
                     app: subject.app, latest: try subject.version("2.01.0"), required: try subject.version("1.9"),
-                    downloadURL: Subject.url, message: "häufig \"neu\"", telephones: ["+86 138", "e\u{301}\\\n"]))
+                    downloadURL: Subject.url, message: "häufig \"neu\"", telephones: ["+86 138", "e\u{301}\\"]))
             let record = try present(try subject.store.version(of: subject.app), "the record")
             try same(record.latest?.text, "2.01.0")
             try same(record.required?.text, "1.9")
@@ -23,7 +23,7 @@ extension ConformanceCase {
             try same(record.message, "häufig \"neu\"")
             try same(
                 record.telephones.map { $0.map { Array($0.utf8) } },
-                [Array("+86 138".utf8), Array("e\u{301}\\\n".utf8)])
+                [Array("+86 138".utf8), Array("e\u{301}\\".utf8)])
             try same(record.updatedAt, subject.now)
             try subject.bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
             let next = try present(try subject.store.version(of: subject.app), "the record")

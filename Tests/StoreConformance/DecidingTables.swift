@@ -24,6 +24,7 @@ package enum DecidingTables {
         "notification_attempt": "what receivers said", "source_evidence": "what app stores said; they are asked again",
         "audit_horizon": "pruning", "node": "leases", "leader": "leases", "project": "leases",
         "probe": "a test of writing", "migration": "steps", "release": "releases", "store_schema": "steps",
-        "store_identity": "which store it is", "decision": "decisions themselves", "store_word": "with audit",
-    ]
+        "app_lock": "locks", "store_identity": "which store it is", "decision": "decisions themselves",
+        "store_word": "with audit",
+    ].merging((0..<16).map { ("node_gate_\($0)", "locks") }) { $1 }
 }

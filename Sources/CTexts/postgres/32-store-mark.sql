@@ -29,6 +29,9 @@ CREATE FUNCTION decided() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET 
 DECLARE
     taken bigint;
 BEGIN
+    IF TG_RELID NOT IN ('audit'::regclass, 'version'::regclass, 'requirement'::regclass, 'campaign'::regclass, 'campaign_run'::regclass,
+        'access_token'::regclass, 'session'::regclass, 'alert'::regclass)
+    THEN PERFORM refuse_table(TG_RELID); END IF;
     UPDATE store_identity AS i SET decisions = i.decisions + 1, transaction = txid_current()
         WHERE i.transaction IS DISTINCT FROM txid_current() RETURNING i.decisions INTO taken;
     IF taken IS NOT NULL THEN

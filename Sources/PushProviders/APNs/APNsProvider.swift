@@ -286,9 +286,12 @@ package struct APNsProvider: PushProvider {
 package struct APNsJudge: AnswerJudge {
     package init() {}
 
-    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from APNs"): any other is
-    /// kept and judged.
-    package func isGood(_ body: Span<UInt8>) -> Bool { body.isEmpty }
+    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from APNs"). Any other is
+    /// kept and judged, unless it begins as an object without a reason does.
+    package func isGood(_ body: Span<UInt8>) -> Bool {
+        var beginning = BodyBeginning()
+        return beginning.opensObject(body) && beginning.takes("\"reason\"", body) == false
+    }
 
     /// A stand-in may say something that tells of no error, as long as it is an object.
     static func isGood(_ body: [UInt8]) -> Bool {

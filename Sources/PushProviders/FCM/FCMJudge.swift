@@ -10,28 +10,17 @@ package struct FCMJudge: AnswerJudge {
         return (reaction.connection, AnswerReading(entry: FCMReaction.entry(of: reaction)))
     }
 
-    /// An object that begins with the name of the message that was taken. A piece that ends before that can be seen is kept.
+    /// An object, which begins neither with what an error's does, nor with the name of anything but a message. A piece that ends before that
+    /// can be seen is kept.
     package func isGood(_ body: Span<UInt8>) -> Bool {
-        var place = 0
-        func skipSpace() {
-            while place < body.count, [0x20, 0x09, 0x0A, 0x0D].contains(body[place]) { place += 1 }
+        var beginning = BodyBeginning()
+        guard beginning.opensObject(body), beginning.takes("\"error\"", body) == false else { return false }
+        switch beginning.takes("\"name\"", body) {
+        case nil: return false
+        case false?: return true
+        case true?: break
         }
-        skipSpace()
-        guard place < body.count, body[place] == UInt8(ascii: "{") else { return false }
-        place += 1
-        skipSpace()
-        func take(_ text: StaticString) -> Bool {
-            guard body.count - place >= text.utf8CodeUnitCount else { return false }
-            for index in 0..<text.utf8CodeUnitCount {
-                if unsafe body[place + index] != text.utf8Start[index] { return false }
-            }
-            place += text.utf8CodeUnitCount
-            return true
-        }
-        guard take("\"name\"") else { return false }
-        skipSpace()
-        guard take(":") else { return false }
-        skipSpace()
-        return take("\"projects/")
+        guard beginning.takes(":", body) == true else { return false }
+        return beginning.takes("\"projects/", body) == true
     }
 }

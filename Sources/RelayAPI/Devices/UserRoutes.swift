@@ -50,7 +50,17 @@ extension API {
             places.takes($0)
         }
         guard erasure != UserErasure() else {
-            throw ProblemDetails(404, "nothing is known of this phone number: it must be spelt as the app sends it")
+            var problem = ProblemDetails(
+                404, "nothing is known of this phone number: it must be spelt as the app sends it")
+            // Not in the detail, which is logged. Whoever may erase may read: `Scope.covers`.
+            let known = try userExplainer.similar(to: telephone) { places.takes($0) }
+            if !known.isEmpty {
+                problem.faults = [
+                    FieldFault(
+                        "telephone", "devices are registered as \(known.joined(separator: ", ")); nothing was erased")
+                ]
+            }
+            throw problem
         }
         settings.log(
             .notice, "a user was erased",

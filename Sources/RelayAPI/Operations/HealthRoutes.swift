@@ -54,7 +54,14 @@ extension API {
             try store.checkWritable()
             return nil
         } catch {
-            return ReadinessFault(part: ReadinessFault.store, reason: problem(error, at: "GET /readyz").detail)
+            let problem = problem(error, at: "GET /readyz")
+            // Which table, and who holds it: that is what somebody has to look at.
+            let reason: String? =
+                switch error as? StoreError {
+                case let error? where error.code == .failed || error.code == .busy: error.description
+                default: nil
+                }
+            return ReadinessFault(part: ReadinessFault.store, reason: reason ?? problem.detail)
         }
     }
 }

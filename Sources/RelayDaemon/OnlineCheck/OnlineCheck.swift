@@ -23,12 +23,17 @@ struct OnlineCheck: Sendable {
         var ask: @Sendable () -> [OnlineFinding]
 
         /// - Parameter ask: of a service that has one thing to say.
-        init(field: String, detail: String? = nil, ask: @escaping @Sendable () -> OnlineFinding) {
-            self.init(field: field, detail: detail, askAll: { [ask()] })
+        init(
+            field: String, detail: String? = nil, way: String? = nil, ask: @escaping @Sendable () -> OnlineFinding
+        ) {
+            self.init(field: field, detail: detail, way: way, askAll: { [ask()] })
         }
 
-        init(field: String, detail: String? = nil, askAll: @escaping @Sendable () -> [OnlineFinding]) {
-            (self.field, self.detail, ask) = (field, detail, askAll)
+        init(
+            field: String, detail: String? = nil, way: String? = nil,
+            askAll: @escaping @Sendable () -> [OnlineFinding]
+        ) {
+            (self.field, self.detail, self.way, ask) = (field, detail, way, askAll)
         }
     }
 
@@ -57,9 +62,9 @@ struct OnlineCheck: Sendable {
             let isStarted = start {
                 for (number, question) in turn.questions.enumerated() {
                     if number > 0 { Pause.rest(turn.spacing) }
-                    var finding = answer(to: question)
-                    finding.way = question.way
-                    board.note(finding, at: place, number)
+                    var findings = answer(to: question)
+                    for index in findings.indices { findings[index].way = question.way }
+                    board.note(findings, at: place, number)
                 }
                 underWay.leave()
             }

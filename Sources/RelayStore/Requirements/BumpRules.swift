@@ -24,7 +24,7 @@ package struct BumpRules: Hashable, Sendable {
     /// The most characters of a message, in each language. A push is 4096 bytes in all (PROTOCOLS 1.2), which the fan-out checks.
     package static let longestMessage = 1000
     /// The most users that a requirement may be for first, by name.
-    package static let mostTelephones = 100_000
+    package static let mostTelephones = ListBound.telephones.limit
     /// The most versions that one bump blocks.
     package static let mostBlocked = ListBound.blockedVersions.limit
     /// The most numbers of a version on iOS.
@@ -117,7 +117,11 @@ package struct BumpRules: Hashable, Sendable {
             ]
         }
         for (place, telephone) in telephones.enumerated() {
-            guard let fault = BodyFields.telephoneFault(telephone) else { continue }
+            let isNone = ValueDoubt.telephone(telephone.utf8) == .noValue
+            guard
+                let fault = BodyFields.telephoneFault(telephone)
+                    ?? (isNone ? "is what a program prints for no value; send the number itself" : nil)
+            else { continue }
             return [FieldFault("telephones[\(place)]", fault)]
         }
         return []
@@ -142,7 +146,8 @@ extension BumpRules {
 
     /// Why a row waits for a person; nil where it need not.
     func reason(against row: Requirement) -> String? {
-        let faults = faults(in: row)
+        // As it is kept while it waits: at the next look the reason is the same.
+        let faults = faults(in: shortened(row))
         guard let first = faults.first else { return nil }
         let others = faults.count > 1 ? "; and \(faults.count - 1) more" : ""
         return Self.brokenReason + "\(first)\(others). Set the row right, or ask for the version by "

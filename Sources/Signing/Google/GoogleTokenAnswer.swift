@@ -37,7 +37,9 @@ package enum GoogleTokenAnswer: Hashable, Sendable {
         // "token_type […] Value is case insensitive" (RFC 6749, 5.1); "scope […] if identical to the scope requested" may be left out.
         let type = answer?["token_type"].map { type in type.string.map { JSONValue.string($0.lowercased()) } ?? type }
         let scopes = answer?["scope"].map { scopes in
-            scopes.string.map { $0.split(separator: " ").contains(scope[...]) ? JSONValue.string(scope) : scopes }
+            scopes.string.map {
+                $0.split(separator: " ", maxSplits: 64).contains(scope[...]) ? JSONValue.string(scope) : scopes
+            }
                 ?? scopes
         }
         if let fault = AnswerField.tokenType.fault(type, wanted: ["bearer"])

@@ -40,8 +40,8 @@ struct RaiseForm {
     /// The doubts that the question showed, if they were confirmed: no other that turns up.
     var confirmed: [Doubt] {
         guard fields["confirm"] != nil else { return [] }
-        return (fields.exact(Self.doubts.description) ?? "").split(separator: ",").compactMap { text in
-            let words = text.split(separator: " ").map(String.init)
+        return (fields.exact(Self.doubts.description) ?? "").split(separator: ",", maxSplits: 24).compactMap { text in
+            let words = text.split(separator: " ", maxSplits: 2).map(String.init)
             guard words.count == 2, let reason = Doubt.Reason(rawValue: words[0]), let version = try? Version(words[1])
             else { return nil }
             return Doubt(reason, version)

@@ -18,7 +18,9 @@ final class RealProxy {
     ///   - identity: what it speaks TLS with to those that ask it; nil: they ask in clear.
     static func squid(names: [String], identity: TestIdentity? = nil) throws -> RealProxy {
         try RealProxy("/usr/sbin/squid") { folder, port in
-            try Data((["127.0.0.1"] + names).joined(separator: " ").utf8).write(to: folder.appending(path: "hosts"))
+            // The line has its end: squid cuts the last character off.
+            try Data("\((["127.0.0.1"] + names).joined(separator: " "))\n".utf8)
+                .write(to: folder.appending(path: "hosts"))
             var listen = "http_port 127.0.0.1:\(port)"
             if let identity {
                 // It reads them as its own user.

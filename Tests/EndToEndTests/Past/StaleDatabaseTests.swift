@@ -5,6 +5,7 @@ import OwnThread
 import PrivatePostgres
 import PushSimulator
 import StorePeers
+import TestPeers
 import Testing
 
 /// A database that went back in time: the relay fails over to a standby that had not got what was decided last, and to a restored dump.

@@ -3,6 +3,7 @@ import CurlTransport
 import Foundation
 import OwnThread
 import PushSimulator
+import TestPeers
 import Testing
 
 /// A file that went back in time: a backup in the store's place, put there without a word, while the daemon works and while it does not.

@@ -3,6 +3,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
+import TestStores
 import Testing
 import UpgradeRules
 import VersionSources
@@ -59,6 +60,20 @@ struct ExampleTests {
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: try #require(token), telephone: nil, version: nil)],
                 at: Bench.now)
+        }
+        if entry.path == "/v1/store/accept" {
+            // The store that the example finds, and the fall that it tells of.
+            try bench.store.administer(
+                """
+                UPDATE store_identity SET identity = '0f1e2d3c4b5a69788796a5b4c3d2e1f0'; DELETE FROM decision;
+                INSERT INTO decision (number, sign) VALUES (38, '8899aabbccddeeff')
+                """)
+            let memory = bench.store.membership.memory
+            memory.fell(to: nil)
+            _ = memory.rises(
+                to: StoreMark(
+                    identity: "0f1e2d3c4b5a69788796a5b4c3d2e1f0", decision: 41, sign: "00112233aabbccdd", recorded: 7))
+            memory.fell(to: nil)
         }
         let answer = try Self.send(sent, to: bench)
         #expect((200..<300).contains(answer.status), "\(answer.body)")
