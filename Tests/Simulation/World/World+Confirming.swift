@@ -66,7 +66,9 @@ extension World {
         case 0: return try pause(campaign)
         case 1, 2: return try resume(campaign)
         case 3: return campaign.state.isFinal ? try retry(campaign) : try release(campaign)
-        default: return try cancel(campaign)
+        default:
+            // Done before, it changes nothing, and no row says so.
+            return campaign.state == .cancelled ? nil : try cancel(campaign)
         }
     }
 
