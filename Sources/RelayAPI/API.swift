@@ -214,7 +214,7 @@ package final class API: RequestHandler {
 
     /// Who may open the control socket may repeat what a store has lost, before it is worked on again.
     private func byHand<R>(_ head: RequestHead, _ body: () throws -> R) rethrows -> R {
-        guard store.membership.memory.hasFallen, head.door == .control else { return try body() }
+        guard head.door == .control, store.membership.memory.hasFallen else { return try body() }
         return try OperatorsHand.$isAtWork.withValue(true, operation: body)
     }
 
