@@ -71,13 +71,16 @@ package struct PreparedContent: Sendable {
         }
         headers.append(("ETag", form.tag.text))
         let reuse = isImmutable ? "max-age=31536000, immutable" : "no-cache"
-        headers.append(("Cache-Control", isShared ? reuse : "private, \(reuse)"))
+        var response: Response
         if form.tag.isNamed(in: head.headers["if-none-match"]) {
-            return Response(status: 304, headers: headers, body: .bytes([]))
+            response = Response(status: 304, headers: headers, body: .bytes([]))
+        } else {
+            headers.append(("Content-Type", type))
+            if form.tag != plain.tag { headers.append(("Content-Encoding", "gzip")) }
+            response = Response(status: 200, headers: headers, body: .bytes(form.bytes))
         }
-        headers.append(("Content-Type", type))
-        if form.tag != plain.tag { headers.append(("Content-Encoding", "gzip")) }
-        return Response(status: 200, headers: headers, body: .bytes(form.bytes))
+        response.cacheControl = isShared ? reuse : "private, \(reuse)"
+        return response
     }
 
     /// Whether `Accept-Encoding` names gzip, and not with the weight 0, "not acceptable" (RFC 9110, section 12.4.2).

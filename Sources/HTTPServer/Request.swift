@@ -96,6 +96,8 @@ package struct Response {
 
     package var status: Int
     package var headers: [(name: String, value: String)]
+    /// The value of the field `Cache-Control` (RFC 9111, section 5.2): each answer has one.
+    package var cacheControl = Response.unkept
     package var body: Body
     /// It was answered before, and is answered again as it was then.
     package var isReplay = false
@@ -105,6 +107,9 @@ package struct Response {
         self.headers = headers
         self.body = body
     }
+
+    /// An answer that no cache may keep.
+    package static let unkept = "no-store"
 
     package static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
 }

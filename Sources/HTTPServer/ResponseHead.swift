@@ -30,6 +30,7 @@ enum ResponseHead {
             guard value.utf8.allSatisfy(HeadBuilder.isText) else { continue }
             append(name, value, to: &bytes)
         }
+        append("Cache-Control", response.cacheControl, to: &bytes)
         switch framing {
         case .none, .close: break
         case .length(let count): append("Content-Length", String(count), to: &bytes)

@@ -277,7 +277,7 @@ package final class API: RequestHandler {
         let target = try RequestTarget(head.target)
         switch router.route(method: head.method, segments: target.segments) {
         case .route(let route, let path):
-            try checkServed([route], at: head.door)
+            if !servesAll(at: head.door) { try checkServed([route], at: head.door) }
             return .route(route, path, target.query)
         case .notFound:
             throw ProblemDetails(404, "there is nothing at this path")
@@ -285,12 +285,15 @@ package final class API: RequestHandler {
             throw ProblemDetails(
                 404, "there is no platform \"\(JSONValue.shortened(name))\"; the platforms are ios and android")
         case .wrongMethod(let routes):
-            try checkServed(routes, at: head.door)
+            if !servesAll(at: head.door) { try checkServed(routes, at: head.door) }
             if isOptions { return .options(routes) }
             let list = Router.allowed(routes)
             throw ProblemDetails(405, "this path takes \(list)", headers: [("Allow", list)])
         }
     }
+
+    /// Whether every route answers at this door: the case of nearly every request.
+    private func servesAll(at door: Door) -> Bool { door != .operations && showsOperations(at: door) }
 
     /// - Throws: a 404 where the address that was asked serves none of them.
     private func checkServed(_ routes: [Route], at door: Door) throws {

@@ -71,11 +71,8 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         let isKept =
             route?.keeping == .everybody && (response.status == 200 || response.status == 304)
             && head.headers["authorization"] == nil
-        if !isKept {
-            response.headers.removeAll { $0.name == "Cache-Control" }
-            response.headers.append(("Cache-Control", "no-store"))
-        }
-        guard route?.isForWebViews == true, head.door == .network else { return }
+        if !isKept { response.cacheControl = Response.unkept }
+        guard route?.isForWebViews == true, head.door == .network, api.settings.webOrigins != .none else { return }
         response.headers += api.settings.webOrigins.headers(for: head.headers["origin"])
     }
 

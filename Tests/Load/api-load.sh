@@ -16,7 +16,7 @@ JSON5
 "$binary" serve --config "$folder/config.json5" 2> "$folder/log" &
 daemon=$!
 tries=0
-until grep -q ' ready ' "$folder/log"; do
+until grep -qs ' ready ' "$folder/log"; do
     tries=$((tries + 1)); [ $tries -lt 200 ] || { cat "$folder/log"; exit 1; }
     kill -0 "$daemon" || { cat "$folder/log"; exit 1; }
     sleep 0.05

@@ -19,7 +19,7 @@ struct AssetTests {
         for file in files {
             var head = RequestHead(method: "GET", target: file.path.text)
             let plain = try #require(assets.response(to: head, for: file.name))
-            #expect(plain.headers.contains { $0.name == "Cache-Control" && $0.value.contains("immutable") })
+            #expect(plain.cacheControl.contains("immutable"))
             #expect(plain.headers.contains { $0.name == "X-Content-Type-Options" && $0.value == "nosniff" })
             head.target = "/page/assets/old"
             #expect(assets.response(to: head, for: "old") == nil)
