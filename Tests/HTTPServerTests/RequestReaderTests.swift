@@ -83,7 +83,7 @@ struct RequestReaderTests {
                 date: ResponseHead.date(784_111_777), connection: connection, to: &bytes)
             return String(decoding: bytes, as: UTF8.self)
         }
-        let start = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nX-A: b\r\n"
+        let start = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nX-A: b\r\nCache-Control: no-store\r\n"
         #expect(text(200, .length(3)) == "HTTP/1.1 200 OK\r\n\(start)Content-Length: 3\r\n\r\n")
         #expect(text(304, .none) == "HTTP/1.1 304 Not Modified\r\n\(start)\r\n")
         #expect(
