@@ -50,7 +50,7 @@ package struct BumpRules: Hashable, Sendable {
         faults += textFaults(bump.downloadURL, bump.message)
         faults += telephoneFaults(bump.telephones)
         faults += codeFaults("builds.latest", bump.builds.latest) + codeFaults("builds.required", bump.builds.required)
-        if case .set(let minimum?) = bump.minimumOS { faults += numberFaults("minimumOs", minimum) }
+        if case .set(let minimum?) = bump.minimumOS { faults += numberFaults("minimumOs", minimum, of: "iOS") }
         return faults
     }
 
@@ -95,7 +95,7 @@ package struct BumpRules: Hashable, Sendable {
         return bump
     }
 
-    private func numberFaults(_ field: String, _ version: Version?) -> [FieldFault] {
+    private func numberFaults(_ field: String, _ version: Version?, of what: String = "an iOS app") -> [FieldFault] {
         guard platform == .ios, let version else { return [] }
         let count = version.text.utf8.count { $0 == UInt8(ascii: ".") } + 1
         guard count > Self.mostNumbers else { return [] }
@@ -103,7 +103,7 @@ package struct BumpRules: Hashable, Sendable {
         return [
             FieldFault(
                 field,
-                "a version of an iOS app has at most \(Self.mostNumbers) numbers, such as \(first); \(version) has \(count)"
+                "a version of \(what) has at most \(Self.mostNumbers) numbers, such as \(first); \(version) has \(count)"
             )
         ]
     }
