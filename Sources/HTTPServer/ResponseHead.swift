@@ -67,6 +67,7 @@ extension Response {
         case 201: "Created"
         case 202: "Accepted"
         case 204: "No Content"
+        case 303: "See Other"
         case 304: "Not Modified"
         case 400: "Bad Request"
         case 401: "Unauthorized"

@@ -68,11 +68,11 @@ class Browser:
     def use(self, address):
         """Opens a link for operators, and signs in: a look alone does not use it up."""
         self.go(address)
-        return self.press()
+        return self.take_link()
 
-    def press(self):
+    def take_link(self):
         """Signs in where a link for operators leads; also without a script."""
-        self.driver.find_element(By.XPATH, "//main//button[.='Sign in']").click()
+        self.one("main form[action^='/page/enter'] button").click()
         if not self.until(lambda: not self.path.startswith("/page/enter")):
             raise TimeoutError(f"the link does not sign in; this is {self.path}")
         return self

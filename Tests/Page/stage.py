@@ -205,6 +205,10 @@ class Relay:
     def register(self, app, token, **fields):
         self.control("PUT", f"/v1/apps/{app}/ios/devices/{token}", fields)
 
+    def take_in(self, app, token, **fields):
+        """By a file: it takes what a single registration refuses, and says so."""
+        self.control("POST", f"/v1/apps/{app}/ios/devices", json.dumps({"token": token} | fields) + "\n")
+
     def registry(self, app):
         """All devices of an app."""
         answer = self._ask(LocalConnection(f"{self.folder}/control.sock"), "GET", f"/v1/apps/{app}/ios/devices", None, None, None)

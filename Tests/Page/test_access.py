@@ -292,7 +292,7 @@ class OtherSites(PageCase):
         self.site.page = f"<a href='{relay.origin}{relay.link()}'>enter</a>"
         browser.go(f"http://localhost:{self.server.server_port}/")
         browser.follow(browser.link("enter"))
-        browser.press()
+        browser.take_link()
         self.shows("com.example.app")
 
     def test_headers(self):

@@ -31,12 +31,12 @@ class Hostile(PageCase):
         relay = cls.relay
         cls.telephones = []
         for n, text in enumerate(HOSTILE):
-            relay.register("com.example.app", f"{n + 0xB000:064x}", telephone=text[:60], version="1.0.0")
+            relay.take_in("com.example.app", f"{n + 0xB000:064x}", telephone=text[:60], version="1.0.0")
             cls.telephones.append(text[:60])
         relay.devices("com.example.app", 100)
         cls.campaigns = []
         for n, text in enumerate(HOSTILE):
-            address = "https://example.org/" + urllib.parse.quote(text, safe="<>'\"&;=!-()[]{}:/.%#")[:500].replace(" ", "%20")
+            address = "https://example.org/" + urllib.parse.quote(text, safe="'&;=!-():/.")[:500]
             cls.campaigns.append(relay.raise_version(
                 "com.example.app", required=f"2.{n}.0", message=text, downloadUrl=address))
             relay.wait_for(cls.campaigns[-1], "completed")

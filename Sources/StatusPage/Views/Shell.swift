@@ -62,7 +62,12 @@ extension View {
                 footer(&html)
             }
         }
-        guard let bytes = part == nil ? html.bytes : html.part else { return PageHeaders.response(404, []) }
+        guard let bytes = part == nil ? html.bytes : html.part else {
+            var html = HTML(only: nil)
+            html.doctype()
+            html.tag("p", text: say("There is none on this page."))
+            return PageHeaders.response(404, html.bytes)
+        }
         // What somebody else may have chosen is not pressed together with the form token (BREACH, Gluck et al. 2013, section 3).
         let isTheirs = part == nil && head.target.utf8.contains(UInt8(ascii: "?"))
         guard !isTheirs, PreparedContent.takesGzip(head.headers["accept-encoding"]), let small = Gzip.compressed(bytes)
