@@ -14,8 +14,10 @@ package struct Child: Sendable {
     ///   - limit: how long it may take, in seconds; it and what it started are ended then.
     ///   - environment: beside what this process has.
     ///   - log: a file for what it writes.
+    ///   - isEnough: asked now and then of what it has written; it is ended where that is enough.
     package static func run(
-        _ words: [String], in folder: URL, limit: Int, environment: [String: String] = [:], log: URL
+        _ words: [String], in folder: URL, limit: Int, environment: [String: String] = [:], log: URL,
+        until isEnough: ((String) -> Bool)? = nil
     ) throws -> Child {
         try FileManager.default.createDirectory(at: log.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data().write(to: log)
@@ -31,8 +33,11 @@ package struct Child: Sendable {
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
-        ended.wait()
-        let output = String(decoding: try Data(contentsOf: log), as: UTF8.self)
-        return Child(code: process.terminationStatus, output: output)
+        func output() throws -> String { String(decoding: try Data(contentsOf: log), as: UTF8.self) }
+        while ended.wait(timeout: .now() + .milliseconds(500)) == .timedOut {
+            // timeout(1) passes the signal on.
+            if let isEnough, isEnough(try output()) { process.terminate() }
+        }
+        return Child(code: process.terminationStatus, output: try output())
     }
 }

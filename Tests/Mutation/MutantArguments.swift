@@ -46,7 +46,9 @@ package struct MutantArguments: Sendable {
             if name == "--anew" { isAnew = true; continue }
             guard let word = words.popFirst() else { throw MutationError("\(name) needs a value") }
             func number<Number: FixedWidthInteger>() throws -> Number {
-                guard let number = Number(word), number >= 0 else { throw MutationError("\(name) needs a number, not \"\(word)\"") }
+                guard let number = Number(word), number >= 0 else {
+                    throw MutationError("\(name) needs a number, not \"\(word)\"")
+                }
                 return number
             }
             switch name {
@@ -56,17 +58,22 @@ package struct MutantArguments: Sendable {
             case "--sample": sample = try number()
             case "--draw": draw = try number()
             case "--only":
-                only = Set(try word.split(separator: ",").map {
-                    guard let number = Int($0) else { throw MutationError("--only needs numbers, not \"\($0)\"") }
-                    return number
-                })
+                only = Set(
+                    try word.split(separator: ",").map {
+                        guard let number = Int($0) else { throw MutationError("--only needs numbers, not \"\($0)\"") }
+                        return number
+                    })
             case "--rooms": rooms = word.split(separator: ",").map(String.init)
             case "--swift": swift = word
             case "--build-limit": buildLimit = try number()
             default:
                 throw MutationError(
-                    "\"\(name)\" is none of --seeds, --jobs, --base, --only, --sample, --draw, --rooms, --write, --anew, --swift, --build-limit")
+                    "\"\(name)\" is none of --seeds, --jobs, --base, --only, --sample, --draw, --rooms, --write, --anew, --swift, --build-limit"
+                )
             }
         }
     }
 }
+
+/// Writes a line at once, also into a pipe: a measure takes hours.
+@Sendable func show(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }

@@ -15,12 +15,14 @@ package struct MutantTable {
     /// Rows of the guide's list of exceptions: a number, and who finds it instead, in the columns of a table.
     package static func exceptions(in guide: String) -> [Exception] {
         guard let start = guide.range(of: "<!-- mutants: excepted -->") else { return [] }
-        return guide[start.upperBound...].split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
-            .compactMap { row in
-                let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-                guard cells.count >= 2, let number = Int(cells[0].prefix { $0.isNumber }) else { return nil }
-                return Exception(number: number, by: cells[1])
-            }
+        return guide[start.upperBound...].split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix {
+            $0.hasPrefix("|")
+        }
+        .compactMap { row in
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count >= 2, let number = Int(cells[0].prefix { $0.isNumber }) else { return nil }
+            return Exception(number: number, by: cells[1])
+        }
     }
 
     private let rows: [String]
@@ -31,15 +33,18 @@ package struct MutantTable {
             let (seeds, by) =
                 switch finding {
                 case .found(let seeds, let by): ("\(seeds)", by.contains(".") ? "`\(by)`" : by)
-                case .lives(let seeds): ("not in \(seeds)", excepted.contains(mutant.number) ? "excepted, see below" : "**lives**")
+                case .lives(let seeds):
+                    ("not in \(seeds)", excepted.contains(mutant.number) ? "excepted, see below" : "**lives**")
                 }
             let seen = mutant.notes.first { $0.hasPrefix("Seen: ") }.map { String($0.dropFirst("Seen: ".count)) } ?? ""
-            return "| \(String(format: "%02d", mutant.number)) \(mutant.name) | \(mutant.place) | \(seen) | \(seeds) | \(by) |"
+            return
+                "| \(String(format: "%02d", mutant.number)) \(mutant.name) | \(mutant.place) | \(seen) | \(seeds) | \(by) |"
         }
     }
 
     package var text: String {
-        (["| mutant | place | what people see | seeds | found by |", "|---|---|---|---|---|"] + rows).joined(separator: "\n")
+        (["| mutant | place | what people see | seeds | found by |", "|---|---|---|---|---|"] + rows).joined(
+            separator: "\n")
     }
 
     /// The guide with this table in place of the one before; nil where it has no place for it.

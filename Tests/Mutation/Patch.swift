@@ -24,7 +24,9 @@ package struct Patch: Sendable {
             } else if line.hasPrefix("diff ") || line.hasPrefix("index ") || line.hasPrefix("+++ ") {
                 if line.hasPrefix("diff ") { file = nil }
             } else if line.hasPrefix("@@ -"), let file {
-                guard let number = Int(line.dropFirst(4).prefix { $0.isNumber }) else { throw MutationError("\(name): \(line)") }
+                guard let number = Int(line.dropFirst(4).prefix { $0.isNumber }) else {
+                    throw MutationError("\(name): \(line)")
+                }
                 hunks[file, default: []].append(Hunk(line: number - 1))
             } else if let file, let last = hunks[file]?.indices.last, let mark = line.first, " +-".contains(mark) {
                 hunks[file]?[last].lines.append((mark, String(line.dropFirst())))
@@ -37,7 +39,8 @@ package struct Patch: Sendable {
 
     /// All of a folder, in the order of their numbers.
     package static func all(in folder: URL) throws -> [Patch] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".patch") }.sorted().map {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".patch") }.sorted().map
+        {
             try Patch(
                 name: String($0.dropLast(".patch".count)),
                 text: String(contentsOf: folder.appending(path: $0), encoding: .utf8))

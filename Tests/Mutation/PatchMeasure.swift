@@ -5,7 +5,8 @@ import Foundation
 package struct PatchMeasure {
     /// What decides how a seed goes.
     private static let deciding = [
-        "Sources", "Tests/Simulation/World", "Tests/Simulation/Model", "Tests/Simulation/Script", "Tests/Simulation/Runner",
+        "Sources", "Tests/Simulation/World", "Tests/Simulation/Model", "Tests/Simulation/Script",
+        "Tests/Simulation/Runner",
         "Tests/Simulation/Fleet",
     ]
 
@@ -17,8 +18,6 @@ package struct PatchMeasure {
         guide = arguments.root.appending(path: "Tests/Simulation/README.md")
     }
 
-    private func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
-
     /// - Returns: whether each mutant was found, but for the exceptions of the guide.
     package func run() throws -> Bool {
         let root = arguments.root
@@ -29,8 +28,8 @@ package struct PatchMeasure {
 
         var copy = ScratchCopy(
             of: root, in: arguments.scratch.appending(path: "tree"), swift: arguments.swift, mutants: mutants)
-        say("building simulate with \(mutants.count) mutants in \(copy.folder.path)")
-        let dropped = try copy.build(.simulation, limit: arguments.buildLimit, log: say)
+        show("building simulate with \(mutants.count) mutants in \(copy.folder.path)")
+        let dropped = try copy.build(.simulation, limit: arguments.buildLimit, log: show)
         guard dropped.isEmpty else {
             throw MutationError("\(dropped.count) patches do not compile: \(dropped.map(\.mutant.number))")
         }
@@ -39,12 +38,14 @@ package struct PatchMeasure {
 
         let exceptions = MutantTable.exceptions(in: try String(contentsOf: guide, encoding: .utf8))
         let table = MutantTable(found, exceptions: exceptions)
-        say("\n" + table.text + "\n")
+        show("\n" + table.text + "\n")
         let excepted = Set(exceptions.map(\.number))
         let living = found.filter { !$0.finding.isFound && !excepted.contains($0.mutant.number) }
         let seeds = arguments.seeds ?? 3000
-        say("\(found.count { $0.finding.isFound }) of \(found.count) were found within \(seeds) seeds, \(excepted.count) are excepted")
-        for (mutant, _) in living { say("mutant \(mutant.number) (\(mutant.name)) lives") }
+        show(
+            "\(found.count { $0.finding.isFound }) of \(found.count) were found within \(seeds) seeds, \(excepted.count) are excepted"
+        )
+        for (mutant, _) in living { show("mutant \(mutant.number) (\(mutant.name)) lives") }
         if arguments.writes { try write(table, found, seeds: seeds) }
         return living.isEmpty
     }
@@ -54,10 +55,12 @@ package struct PatchMeasure {
         let file = arguments.scratch.appending(path: "findings.tsv")
         if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
         let findings = try Findings(in: file)
-        let fingerprint = try copy.fingerprint(Self.deciding)
+        let fingerprint = try ScratchCopy.fingerprint(Self.deciding, of: arguments.root)
         func key(_ mutant: Mutant) -> String {
             var print = Fingerprint()
-            for (file, edits) in mutant.edits.sorted(by: { $0.key < $1.key }) { print.add(Data("\(file) \(edits)".utf8)) }
+            for (file, edits) in mutant.edits.sorted(by: { $0.key < $1.key }) {
+                print.add(Data("\(file) \(edits)".utf8))
+            }
             return "\(String(fingerprint, radix: 16)) \(mutant.number) \(String(print.value, radix: 16))"
         }
         func isDone(_ mutant: Mutant) -> Bool {
@@ -69,7 +72,7 @@ package struct PatchMeasure {
         }
         let open = mutants.filter { !isDone($0) }
         let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
-        say("\(open.count) of \(mutants.count) mutants are open; seeds from \(base)")
+        show("\(open.count) of \(mutants.count) mutants are open; seeds from \(base)")
         let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
         if !open.isEmpty {
             // What breaks without any mutant would be called found.
@@ -81,17 +84,16 @@ package struct PatchMeasure {
         let lock = NSLock()
         let keeper = Keeper(findings)
         let lines = open.map { (mutant: $0, key: key($0)) }
-        let (log, limit) = (say, seeds)
         try SideBySide.run(lines, jobs: arguments.jobs) { [keeper] line in
             let begun = Date()
-            let finding = try search.run(line.mutant.number, isOfFleet: line.mutant.isOfFleet, seeds: limit)
+            let finding = try search.run(line.mutant.number, isOfFleet: line.mutant.isOfFleet, seeds: seeds)
             try lock.withLock { try keeper.findings.put(finding, line.key) }
             let words =
                 switch finding {
                 case .found(let seeds, let by): "found after \(seeds) seeds by \(by)"
                 case .lives(let seeds): "lives after \(seeds) seeds"
                 }
-            log("\(line.mutant.number) \(line.mutant.name): \(words) (\(Int(Date().timeIntervalSince(begun))) s)")
+            show("\(line.mutant.number) \(line.mutant.name): \(words) (\(Int(Date().timeIntervalSince(begun))) s)")
         }
         return mutants.compactMap { mutant in findings[key(mutant)].map { (mutant, $0) } }
     }

@@ -45,7 +45,9 @@ package struct ScratchCopy {
     package static func schemata(_ mutants: [Mutant], read: (String) throws -> String) throws -> [String: Schemata] {
         var sources: [String: Schemata] = [:]
         for file in Set(mutants.flatMap(\.edits.keys)) {
-            guard file.hasSuffix(".swift") else { throw MutationError("\(file) is no Swift source: no switch can stand in it") }
+            guard file.hasSuffix(".swift") else {
+                throw MutationError("\(file) is no Swift source: no switch can stand in it")
+            }
             let edits = mutants.compactMap { mutant in mutant.edits[file].map { (mutant.number, $0) } }
             sources[file] = try Schemata(read(file), edits, file: file)
         }
@@ -77,12 +79,16 @@ package struct ScratchCopy {
 
     private static func files(of folder: URL) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
-        return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !left.contains($0) }.flatMap { name in
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !left.contains($0) }.flatMap {
+            name in
             var isFolder: ObjCBool = false
             let path = folder.appending(path: name).path
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else { return [name] }
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+                return [name]
+            }
             return try FileManager.default.subpathsOfDirectory(atPath: path).map { "\(name)/\($0)" }.filter {
-                FileManager.default.fileExists(atPath: folder.appending(path: $0).path, isDirectory: &isFolder) && !isFolder.boolValue
+                FileManager.default.fileExists(atPath: folder.appending(path: $0).path, isDirectory: &isFolder)
+                    && !isFolder.boolValue
             }
         }
     }
@@ -94,7 +100,8 @@ package struct ScratchCopy {
     private func put(_ data: Data, _ file: String, isExecutable: Bool = false) throws {
         let place = folder.appending(path: file)
         if let old = try? Data(contentsOf: place), old == data { return }
-        try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
         try data.write(to: place)
         if isExecutable { try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path) }
     }
@@ -135,7 +142,9 @@ package struct ScratchCopy {
     ///
     /// - Parameter limit: seconds for each build.
     /// - Returns: those that were taken out, with the compiler's words.
-    package mutating func build(_ product: Product, limit: Int, log: (String) -> Void) throws -> [(mutant: Mutant, fault: String)] {
+    package mutating func build(_ product: Product, limit: Int, log: (String) -> Void) throws -> [(
+        mutant: Mutant, fault: String
+    )] {
         var dropped: [(Mutant, String)] = []
         while true {
             try write()
@@ -143,7 +152,10 @@ package struct ScratchCopy {
                 [swift, "build"] + product.words, in: folder, limit: limit,
                 log: folder.deletingLastPathComponent().appending(path: "build-\(product.rawValue).log"))
             if child.code == 0 { return dropped }
-            if child.tookTooLong { throw MutationError("the build of \(product.rawValue) took longer than \(limit) s: run it again, it goes on") }
+            if child.tookTooLong {
+                throw MutationError(
+                    "the build of \(product.rawValue) took longer than \(limit) s: run it again, it goes on")
+            }
             let faults = faults(in: child.output)
             guard !faults.isEmpty else {
                 throw MutationError("the copy in \(folder.path) does not build:\n\(child.output.suffix(4000))")
@@ -178,9 +190,9 @@ package struct ScratchCopy {
     }
 
     /// A number for all that decides what a run of a mutant comes to, but for the mutant.
-    package func fingerprint(_ folders: [String]) throws -> UInt64 {
+    package static func fingerprint(_ folders: [String], of root: URL) throws -> UInt64 {
         var hash = Fingerprint()
-        for file in try Self.files(of: root).sorted() where folders.contains(where: { file.hasPrefix($0 + "/") }) {
+        for file in try files(of: root).sorted() where folders.contains(where: { file.hasPrefix($0 + "/") }) {
             hash.add(Data(file.utf8))
             hash.add(try Data(contentsOf: root.appending(path: file)))
         }

@@ -57,7 +57,9 @@ package enum SideBySide {
     ///   - jobs: so many at a time.
     ///   - body: is called for each, on any thread.
     /// - Throws: the first error of any, when what had begun has ended.
-    package static func run<Item: Sendable>(_ items: [Item], jobs: Int, _ body: @Sendable @escaping (Item) throws -> Void) throws {
+    package static func run<Item: Sendable>(
+        _ items: [Item], jobs: Int, _ body: @Sendable @escaping (Item) throws -> Void
+    ) throws {
         let line = Line(items)
         let group = DispatchGroup()
         for _ in 0..<max(1, min(jobs, items.count)) {

@@ -26,7 +26,9 @@ private struct UnitFinder {
     private static let types: Set = ["class", "struct", "enum", "extension", "protocol", "actor"]
     private static let functions: Set = ["func", "init", "deinit", "subscript"]
     private static let others: Set = ["let", "var", "case", "import", "typealias", "associatedtype"]
-    private static let accessors: Set = ["get", "set", "didSet", "willSet", "mutating", "nonmutating", "_read", "_modify"]
+    private static let accessors: Set = [
+        "get", "set", "didSet", "willSet", "mutating", "nonmutating", "_read", "_modify",
+    ]
 
     private let source: SwiftText
     var units: [SourceUnit] = []
@@ -66,9 +68,12 @@ private struct UnitFinder {
     }
 
     private func isKeyword(_ word: String, at index: Int, after before: String) -> Bool {
-        guard Self.types.contains(word) || Self.functions.contains(word) || Self.others.contains(word) else { return false }
+        guard Self.types.contains(word) || Self.functions.contains(word) || Self.others.contains(word) else {
+            return false
+        }
         if before == "class" { return word == "func" || word == "var" || word == "let" || word == "subscript" }
-        return before != "." && !Self.types.contains(before) && !Self.functions.contains(before) && !Self.others.contains(before)
+        return before != "." && !Self.types.contains(before) && !Self.functions.contains(before)
+            && !Self.others.contains(before)
     }
 
     private func isAssignment(_ index: Int) -> Bool {
@@ -78,7 +83,9 @@ private struct UnitFinder {
 
     private mutating func passBraces(_ inner: Range<Int>, of keyword: String) {
         if Self.types.contains(keyword) { return pass(inner) }
-        guard Self.functions.contains(keyword) || keyword == "var" || keyword == "let" || keyword.isEmpty else { return }
+        guard Self.functions.contains(keyword) || keyword == "var" || keyword == "let" || keyword.isEmpty else {
+            return
+        }
         guard hasAccessors(inner) else {
             // Without a keyword, of a property with a value before: a closure that is called belongs to the value.
             if !keyword.isEmpty { units.append(SourceUnit(kind: .body, range: inner)) }
@@ -98,8 +105,12 @@ private struct UnitFinder {
         guard Self.accessors.contains(source.word(at: index)) else { return false }
         while index < inner.upperBound {
             let word = source.word(at: index)
-            guard word.isEmpty || Self.accessors.contains(word) || word == "throws" || word == "async" else { return false }
-            guard let next = source.nextCode(from: index + max(word.utf8.count, 1)), next < inner.upperBound else { return true }
+            guard word.isEmpty || Self.accessors.contains(word) || word == "throws" || word == "async" else {
+                return false
+            }
+            guard let next = source.nextCode(from: index + max(word.utf8.count, 1)), next < inner.upperBound else {
+                return true
+            }
             if source.bytes[next] == UInt8(ascii: "{") || source.bytes[next] == UInt8(ascii: "}") { return true }
             index = source.bytes[next] == UInt8(ascii: "(") ? (source.closing[next] ?? next) + 1 : next
             if source.bytes[next] == UInt8(ascii: "(") {

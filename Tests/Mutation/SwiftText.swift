@@ -54,7 +54,9 @@ package struct SwiftText: Sendable {
     private mutating func passComment(_ start: Int) -> Int {
         var (index, depth) = (start, 0)
         while index < bytes.count {
-            if has("/*", at: index) { (depth, index) = (depth + 1, index + 2) } else if has("*/", at: index) {
+            if has("/*", at: index) {
+                (depth, index) = (depth + 1, index + 2)
+            } else if has("*/", at: index) {
                 (depth, index) = (depth - 1, index + 2)
                 if depth == 0 { break }
             } else {
