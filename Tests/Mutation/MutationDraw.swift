@@ -61,21 +61,22 @@ package struct MutationDraw {
     /// Of each name that only one enumeration has, without values: the case that stands beside it.
     static func neighbours(in texts: [String]) -> [String: String] {
         var lists: [[String]] = []
+        var counts: [String: Int] = [:]
         for text in texts {
             for match in text.matches(of: /(?m)^( *)(?:[a-z]+ )*enum [A-Z][^\n]*\{\n((?:.*\n)*?)\1\}/) {
-                let names = match.output.2.split(separator: "\n").flatMap { line -> [String] in
+                var plain: [String] = []
+                for line in match.output.2.split(separator: "\n") {
                     let words = line.trimmingCharacters(in: .whitespaces)
-                    guard words.hasPrefix("case "), !words.contains("("), !words.contains(":") else { return [] }
-                    return words.dropFirst(5).split(separator: ",").map {
-                        String($0.split(separator: "=")[0]).trimmingCharacters(in: .whitespaces).replacing(
-                            "`", with: "")
+                    guard words.hasPrefix("case ") else { continue }
+                    let names = words.dropFirst(5).split(separator: ",").map { part in
+                        String(part.drop { $0 == " " || $0 == "`" }.prefix { $0.isLetter || $0.isNumber })
                     }
+                    for name in names { counts[name, default: 0] += 1 }
+                    if !words.contains("("), !words.contains(":") { plain += names }
                 }
-                if names.count > 1 { lists.append(names) }
+                if plain.count > 1 { lists.append(plain) }
             }
         }
-        var counts: [String: Int] = [:]
-        for name in lists.joined() { counts[name, default: 0] += 1 }
         var neighbours: [String: String] = [:]
         for list in lists {
             for (index, name) in list.enumerated() where counts[name] == 1 {

@@ -29,10 +29,11 @@ package struct PatchMeasure {
         var copy = ScratchCopy(
             of: root, in: arguments.scratch.appending(path: "tree"), swift: arguments.swift, mutants: mutants)
         show("building simulate with \(mutants.count) mutants in \(copy.folder.path)")
-        let dropped = try copy.build(.simulation, limit: arguments.buildLimit, log: show)
-        guard dropped.isEmpty else {
-            throw MutationError("\(dropped.count) patches do not compile: \(dropped.map(\.mutant.number))")
+        var faults: [String] = []
+        try copy.build(.simulation, limit: arguments.buildLimit) { mutant, fault in
+            faults.append("mutant \(mutant.number) does not compile: \(fault)")
         }
+        guard faults.isEmpty else { throw MutationError(faults.joined(separator: "\n")) }
         let chosen = mutants.filter { arguments.only.isEmpty || arguments.only.contains($0.number) }
         let found = try search(chosen, in: copy)
 

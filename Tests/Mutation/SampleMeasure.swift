@@ -28,7 +28,7 @@ package struct SampleMeasure {
     /// - Returns: true. What lives is judged by people: it may be the same in other words.
     package func run() throws -> Bool {
         var (drawn, copy) = try compiled()
-        _ = try copy.build(.simulation, limit: arguments.buildLimit, log: show)
+        try copy.build(.simulation, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) }
         let there = Set(copy.mutants.map(\.number))
         drawn.removeAll {
             !there.contains($0.mutant.number) || !(arguments.only.isEmpty || arguments.only.contains($0.mutant.number))
@@ -52,14 +52,19 @@ package struct SampleMeasure {
             }
             let wanted = drawn.count
             var copy = ScratchCopy(of: arguments.root, in: tree, swift: arguments.swift, mutants: drawn.map(\.mutant))
-            let dropped = Set(try copy.build(.tests, limit: arguments.buildLimit, log: show).map(\.mutant.number))
-            for one in drawn where dropped.contains(one.mutant.number) {
-                try findings.put(Self.notCompiled, key(one.candidate))
-            }
-            drawn.removeAll { dropped.contains($0.mutant.number) }
+            try copy.build(.tests, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) }
+            let there = Set(copy.mutants.map(\.number))
+            drawn.removeAll { !there.contains($0.mutant.number) }
             show("\(drawn.count) of \(wanted) compile")
-            // Nothing is left to draw, or nearly all are there.
-            if drawn.count * 10 >= arguments.sample * 9 || dropped.isEmpty { return (drawn, copy) }
+            // Or nothing is left to draw.
+            if drawn.count == wanted { return (drawn, copy) }
+        }
+    }
+
+    private func drop(_ mutant: Mutant, _ fault: String, of drawn: [Drawn]) throws {
+        show("mutant \(mutant.number) does not compile: \(fault)")
+        for one in drawn where one.mutant.number == mutant.number {
+            try findings.put(Self.notCompiled, key(one.candidate))
         }
     }
 

@@ -140,18 +140,16 @@ package struct ScratchCopy {
 
     /// Builds what `product` names. Mutants that do not compile are taken out, and it begins again.
     ///
-    /// - Parameter limit: seconds for each build.
-    /// - Returns: those that were taken out, with the compiler's words.
-    package mutating func build(_ product: Product, limit: Int, log: (String) -> Void) throws -> [(
-        mutant: Mutant, fault: String
-    )] {
-        var dropped: [(Mutant, String)] = []
+    /// - Parameters:
+    ///   - limit: seconds for each build.
+    ///   - drop: is called with each that is taken out, at once, and with the compiler's words.
+    package mutating func build(_ product: Product, limit: Int, drop: (Mutant, String) throws -> Void) throws {
         while true {
             try write()
             let child = try Child.run(
                 [swift, "build"] + product.words, in: folder, limit: limit,
                 log: folder.deletingLastPathComponent().appending(path: "build-\(product.rawValue).log"))
-            if child.code == 0 { return dropped }
+            if child.code == 0 { return }
             if child.tookTooLong {
                 throw MutationError(
                     "the build of \(product.rawValue) took longer than \(limit) s: run it again, it goes on")
@@ -160,9 +158,8 @@ package struct ScratchCopy {
             guard !faults.isEmpty else {
                 throw MutationError("the copy in \(folder.path) does not build:\n\(child.output.suffix(4000))")
             }
-            for mutant in mutants where faults[mutant.number] != nil {
-                log("mutant \(mutant.number) does not compile: \(faults[mutant.number] ?? "")")
-                dropped.append((mutant, faults[mutant.number] ?? ""))
+            for mutant in mutants {
+                if let fault = faults[mutant.number] { try drop(mutant, fault) }
             }
             mutants.removeAll { faults[$0.number] != nil }
         }
