@@ -25,6 +25,11 @@ package struct Mutant: Sendable {
     /// It shows among several relays only, and is searched by their seeds.
     package var isOfFleet: Bool { notes.contains { $0.contains("--fleet") } }
 
+    /// What the lines above it say of a subject, such as `Seen`.
+    func note(_ subject: String) -> String? {
+        notes.first { $0.hasPrefix(subject + ": ") }.map { String($0.dropFirst(subject.count + 2)) }
+    }
+
     /// The first file that it changes, without `Sources`.
     package var place: String {
         let file = edits.keys.sorted().first ?? ""

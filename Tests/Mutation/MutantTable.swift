@@ -36,7 +36,7 @@ package struct MutantTable {
                 case .lives(let seeds):
                     ("not in \(seeds)", excepted.contains(mutant.number) ? "excepted, see below" : "**lives**")
                 }
-            let seen = mutant.notes.first { $0.hasPrefix("Seen: ") }.map { String($0.dropFirst("Seen: ".count)) } ?? ""
+            let seen = mutant.note("Seen") ?? mutant.note("Undone") ?? ""
             return
                 "| \(String(format: "%02d", mutant.number)) \(mutant.name) | \(mutant.place) | \(seen) | \(seeds) | \(by) |"
         }

@@ -84,11 +84,18 @@ package struct PatchMeasure {
         }
         let lock = NSLock()
         let keeper = Keeper(findings)
-        let lines = open.map { (mutant: $0, key: key($0)) }
+        let lines = open.map { mutant in
+            var before = 0
+            if case .lives(let seeds) = findings[key(mutant)] { before = seeds }
+            return (mutant: mutant, key: key(mutant), before: before)
+        }
         try SideBySide.run(lines, jobs: arguments.jobs) { [keeper] line in
             let begun = Date()
-            let finding = try search.run(line.mutant.number, isOfFleet: line.mutant.isOfFleet, seeds: seeds)
-            try lock.withLock { try keeper.findings.put(finding, line.key) }
+            func keep(_ finding: Finding) throws { try lock.withLock { try keeper.findings.put(finding, line.key) } }
+            let finding = try search.run(
+                line.mutant.number, isOfFleet: line.mutant.isOfFleet, seeds: seeds, before: line.before
+            ) { try keep(.lives(seeds: $0)) }
+            try keep(finding)
             let words =
                 switch finding {
                 case .found(let seeds, let by): "found after \(seeds) seeds by \(by)"

@@ -21,9 +21,13 @@ package struct SeedSearch: Sendable {
 
     /// - Parameters:
     ///   - number: of the mutant; 0: none.
-    ///   - seeds: at most.
-    package func run(_ number: Int, isOfFleet: Bool, seeds: Int) throws -> Finding {
-        var done = 0
+    ///   - seeds: at most, with those before.
+    ///   - before: so many were looked at already, and passed over now. Default none.
+    ///   - note: is called with how many it has outlived, now and then. Default nothing.
+    package func run(_ number: Int, isOfFleet: Bool, seeds: Int, before: Int = 0, note: (Int) throws -> Void = { _ in })
+        throws -> Finding
+    {
+        var done = before
         while done < seeds {
             let count = min(Self.piece, seeds - done)
             let first = base + UInt64(done)
@@ -46,6 +50,7 @@ package struct SeedSearch: Sendable {
                 return .found(seeds: done + count, by: "dies")
             }
             done += count
+            try note(done)
         }
         return .lives(seeds: seeds)
     }
