@@ -31,28 +31,39 @@ package struct SeedSearch: Sendable {
         while done < seeds {
             let count = min(Self.piece, seeds - done)
             let first = base + UInt64(done)
-            let words =
-                [binary.path, "--seeds", "\(count)", "--base", "\(first)", "--most", "1", "--no-shrink"]
-                + (isOfFleet ? ["--fleet"] : [])
-            let child = try Child.run(
-                words, in: folder, limit: limit, environment: ["MUTANT": "\(number)"],
-                log: folder.deletingLastPathComponent().appending(path: "logs/seeds-\(number).log"))
+            let child = try simulate(number, isOfFleet, first..<(first + UInt64(count)))
             // The lowest, should several be looked at side by side.
             let broken = child.output.matches(of: /(?m)^seed (\d+) .*?breaks ([A-Za-z.]+)/).compactMap { match in
                 UInt64(match.output.1).map { (seed: $0, rule: String(match.output.2)) }
-            }
-            if let first = broken.min(by: { $0.seed < $1.seed }) {
-                return .found(seeds: Int(first.seed - base) + 1, by: first.rule)
-            }
-            if child.tookTooLong { return .found(seeds: done + count, by: "stands still") }
-            guard child.code == 0 else {
+            }.min { $0.seed < $1.seed }
+            if let broken {
+                done = Int(broken.seed - base) + 1
+                if try holds(isOfFleet, broken.seed..<(broken.seed + 1)) { return .found(seeds: done, by: broken.rule) }
+                show("seed \(broken.seed) breaks \(broken.rule) without a mutant, too: it does not count")
+            } else {
+                done += count
                 if child.code == 2 { throw MutationError("mutant \(number): \(child.output.suffix(400))") }
-                return .found(seeds: done + count, by: "dies")
+                if child.code != 0, try holds(isOfFleet, first..<(first + UInt64(count))) {
+                    return .found(seeds: done, by: child.tookTooLong ? "stands still" : "dies")
+                }
             }
-            done += count
             try note(done)
         }
         return .lives(seeds: seeds)
+    }
+
+    private func simulate(_ number: Int, _ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Child {
+        let words = [
+            binary.path, "--seeds", "\(seeds.count)", "--base", "\(seeds.lowerBound)", "--most", "1", "--no-shrink",
+        ]
+        return try Child.run(
+            words + (isOfFleet ? ["--fleet"] : []), in: folder, limit: limit, environment: ["MUTANT": "\(number)"],
+            log: folder.deletingLastPathComponent().appending(path: "logs/seeds-\(number)-\(seeds.lowerBound).log"))
+    }
+
+    /// Whether nothing breaks without a mutant. What breaks then is a fault of the relay, or of the model.
+    private func holds(_ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Bool {
+        try simulate(0, isOfFleet, seeds).code == 0
     }
 }
 

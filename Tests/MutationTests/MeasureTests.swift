@@ -58,15 +58,20 @@ import Testing
             #!/bin/sh
             case $MUTANT in
             1) [ "$4" -gt 1000 ] || exit 0; echo "seed 1300 (the 51. of 250) breaks push.user: it does"; exit 1 ;;
+            4) [ "$4" -lt 1010 ] && echo "seed 1009 (the 10. of 250) breaks store.lost: it does" && exit 1
+               echo "seed 1100 (the 91. of 250) breaks push.twice: it does"; exit 1 ;;
+            0) [ "$2 $4" != "1 1009" ] ;;
             2) kill -SEGV $$ ;;
             3) sleep 60 ;;
             esac
             """
         try Data(script.utf8).write(to: binary)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: binary.path)
-        let search = SeedSearch(binary, in: folder, base: 1000, limit: 2)
+        let search = SeedSearch(binary, in: folder, base: 1000, limit: 5)
         #expect(try search.run(0, isOfFleet: false, seeds: 600) == .lives(seeds: 600))
         #expect(try search.run(1, isOfFleet: false, seeds: 600) == .found(seeds: 301, by: "push.user"))
+        // What breaks without a mutant does not count.
+        #expect(try search.run(4, isOfFleet: false, seeds: 600) == .found(seeds: 101, by: "push.twice"))
         #expect(try search.run(2, isOfFleet: false, seeds: 600) == .found(seeds: 250, by: "dies"))
         #expect(try search.run(3, isOfFleet: false, seeds: 100) == .found(seeds: 100, by: "stands still"))
     }
