@@ -64,7 +64,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak \
+.PHONY: help demo build test simulate mutants mutate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak \
         check-metrics test-api test-interop test-page lint bench measure-maintenance bench-api test-idle clean install \
         deb image test-image release verify-release sign test-reproducible check-release packages
 
@@ -89,6 +89,18 @@ simulate: packages ## the real relay in a world of seeds: SEEDS=1000 histories o
 	$(SWIFT) build $(RELEASE) --product simulate
 	.build/release/simulate --known Tests/Simulation/Known \
 	    $(if $(SCRIPT),--script $(SCRIPT),$(if $(SEED),--seed $(SEED),--seeds $(SEEDS))) $(SIMULATE)
+
+# SEEDS=3000 at most for each; ONLY=12,13 some of them; JOBS=n at a time (default: the cores); BASE=n the first seed; ANEW=1 forgets what was found
+# before; WRITE=1 puts the table into Tests/Simulation/README.md.
+MUTANTS = $(SWIFT) build --product mutants && .build/debug/mutants
+MUTANT_OPTIONS = --swift $(SWIFT) $(if $(filter command environment,$(firstword $(origin SEEDS))),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) \
+                 $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only $(ONLY)) $(if $(ANEW),--anew)
+mutants: packages ## each fault of Tests/Simulation/Mutants in one binary, against SEEDS=3000 fresh seeds: exit code 1 where one lives
+	$(MUTANTS) patches $(MUTANT_OPTIONS) $(if $(WRITE),--write)
+
+# DRAW=n draws others; ROOMS=FanOut,StoreSQL of some rooms.
+mutate: packages ## SAMPLE=200 faults that rules make, against unit tests, conformance and SEEDS=500: a table of what lives; takes a night
+	$(MUTANTS) sample $(MUTANT_OPTIONS) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(DRAW),--draw $(DRAW)) $(if $(ROOMS),--rooms $(ROOMS))
 
 fuzz: packages ## libFuzzer over every parser that meets foreign bytes, FUZZ_SECONDS=600 of CPU each; FUZZ="json version" for some
 	$(FUZZ_BUILD)

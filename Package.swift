@@ -226,6 +226,10 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["Simulation", "StorePeers", "PrivatePostgres"], path: "Tests/Simulate",
             swiftSettings: strict),
+        .target(name: "Mutation", path: "Tests/Mutation", swiftSettings: strict),
+        .executableTarget(
+            name: "mutants", dependencies: ["Mutation"], path: "Tests/Mutants", swiftSettings: strict),
+        tests("MutationTests", ["Mutation"]),
         tests(
             "SimulationTests",
             [

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// `make mutants`: each patch against fresh seeds, all of them in one binary.
+package struct PatchMeasure {
+    /// What decides how a seed goes.
+    private static let deciding = [
+        "Sources", "Tests/Simulation/World", "Tests/Simulation/Model", "Tests/Simulation/Script",
+        "Tests/Simulation/Runner",
+        "Tests/Simulation/Fleet",
+    ]
+
+    private let arguments: MutantArguments
+    private let guide: URL
+
+    package init(_ arguments: MutantArguments) {
+        self.arguments = arguments
+        guide = arguments.root.appending(path: "Tests/Simulation/README.md")
+    }
+
+    /// - Returns: whether each mutant was found, but for the exceptions of the guide.
+    package func run() throws -> Bool {
+        let root = arguments.root
+        let patches = try Patch.all(in: root.appending(path: "Tests/Simulation/Mutants"))
+        let mutants = try patches.map { patch in try patch.mutant { try ScratchCopy.text($0, in: root) } }
+        let twice = Dictionary(grouping: mutants, by: \.number).filter { $0.value.count > 1 }.keys.sorted()
+        guard twice.isEmpty else { throw MutationError("two patches of one number: \(twice)") }
+
+        var copy = ScratchCopy(
+            of: root, in: arguments.scratch.appending(path: "tree"), swift: arguments.swift, mutants: mutants)
+        show("building simulate with \(mutants.count) mutants in \(copy.folder.path)")
+        var faults: [String] = []
+        try copy.build(.simulation, limit: arguments.buildLimit) { mutant, fault in
+            faults.append("mutant \(mutant.number) does not compile: \(fault)")
+        }
+        guard faults.isEmpty else { throw MutationError(faults.joined(separator: "\n")) }
+        let chosen = mutants.filter { arguments.only.isEmpty || arguments.only.contains($0.number) }
+        let found = try search(chosen, in: copy)
+
+        let exceptions = MutantTable.exceptions(in: try String(contentsOf: guide, encoding: .utf8))
+        let table = MutantTable(found, exceptions: exceptions)
+        show("\n" + table.text + "\n")
+        let excepted = Set(exceptions.map(\.number))
+        let living = found.filter { !$0.finding.isFound && !excepted.contains($0.mutant.number) }
+        let seeds = arguments.seeds ?? 3000
+        show(
+            "\(found.count { $0.finding.isFound }) of \(found.count) were found within \(seeds) seeds, \(excepted.count) are excepted"
+        )
+        for (mutant, _) in living { show("mutant \(mutant.number) (\(mutant.name)) lives") }
+        if arguments.writes { try write(table, found, seeds: seeds) }
+        return living.isEmpty
+    }
+
+    private func search(_ mutants: [Mutant], in copy: ScratchCopy) throws -> [(mutant: Mutant, finding: Finding)] {
+        let seeds = arguments.seeds ?? 3000
+        let file = arguments.scratch.appending(path: "findings.tsv")
+        if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
+        let findings = try Findings(in: file)
+        let fingerprint = try ScratchCopy.fingerprint(Self.deciding, of: arguments.root)
+        func key(_ mutant: Mutant) -> String {
+            var print = Fingerprint()
+            for (file, edits) in mutant.edits.sorted(by: { $0.key < $1.key }) {
+                print.add(Data("\(file) \(edits)".utf8))
+            }
+            return "\(String(fingerprint, radix: 16)) \(mutant.number) \(String(print.value, radix: 16))"
+        }
+        func isDone(_ mutant: Mutant) -> Bool {
+            switch findings[key(mutant)] {
+            case .found: true
+            case .lives(let most): most >= seeds
+            case nil: false
+            }
+        }
+        let open = mutants.filter { !isDone($0) }
+        let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
+        show("\(open.count) of \(mutants.count) mutants are open; seeds from \(base)")
+        let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
+        let lock = NSLock()
+        let keeper = Keeper(findings)
+        let lines = open.map { mutant in
+            var before = 0
+            if case .lives(let seeds) = findings[key(mutant)] { before = seeds }
+            return (mutant: mutant, key: key(mutant), before: before)
+        }
+        try SideBySide.run(lines, jobs: arguments.jobs) { [keeper] line in
+            let begun = Date()
+            func keep(_ finding: Finding) throws { try lock.withLock { try keeper.findings.put(finding, line.key) } }
+            let finding = try search.run(
+                line.mutant.number, isOfFleet: line.mutant.isOfFleet, seeds: seeds, before: line.before
+            ) { try keep(.lives(seeds: $0)) }
+            try keep(finding)
+            let words =
+                switch finding {
+                case .found(let seeds, let by): "found after \(seeds) seeds by \(by)"
+                case .lives(let seeds): "lives after \(seeds) seeds"
+                }
+            show("\(line.mutant.number) \(line.mutant.name): \(words) (\(Int(Date().timeIntervalSince(begun))) s)")
+        }
+        return mutants.compactMap { mutant in findings[key(mutant)].map { (mutant, $0) } }
+    }
+
+    private func write(_ table: MutantTable, _ found: [(mutant: Mutant, finding: Finding)], seeds: Int) throws {
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        let heading =
+            "\(found.count { $0.finding.isFound }) of \(found.count) are found within \(seeds) fresh seeds of 20, 60 and 300 steps."
+        guard let written = table.written(into: text, heading: heading) else {
+            throw MutationError("\(guide.path) has no place for the table")
+        }
+        try written.write(to: guide, atomically: true, encoding: .utf8)
+    }
+}
+
+/// Hands them to threads, one at a time.
+final class Keeper: @unchecked Sendable {
+    let findings: Findings
+
+    init(_ findings: Findings) { self.findings = findings }
+}

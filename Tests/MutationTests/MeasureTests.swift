@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import Mutation
+
+@Suite struct MeasureTests {
+    private static let one = Mutant(
+        1, "one", ["Sources/A/B.swift": [Edit(0..<1, "")]], notes: ["Seen: a phone rings twice."])
+    private static let two = Mutant(2, "two", ["Sources/A/C.swift": [Edit(0..<1, "")]])
+
+    @Test func theTableSaysWhoLives() {
+        let guide = """
+            <!-- mutants: excepted -->
+
+            | mutant | by |
+            |---|---|
+            | 02 two | `SomeTests.some` |
+
+            """
+        let exceptions = MutantTable.exceptions(in: guide)
+        #expect(exceptions.map(\.number) == [2])
+        #expect(exceptions.map(\.by) == ["`SomeTests.some`"])
+        let table = MutantTable(
+            [(Self.two, .lives(seeds: 9)), (Self.one, .found(seeds: 3, by: "a.b"))], exceptions: exceptions)
+        #expect(
+            table.text == """
+                | mutant | place | what people see | seeds | found by |
+                |---|---|---|---|---|
+                | 01 one | A/B.swift | a phone rings twice. | 3 | `a.b` |
+                | 02 two | A/C.swift |  | not in 9 | excepted, see below |
+                """)
+        let written = table.written(into: "x\n\(MutantTable.begin)\nold\n\(MutantTable.end)\ny", heading: "Z.")
+        #expect(written == "x\n\(MutantTable.begin)\nZ.\n\n\(table.text)\n\(MutantTable.end)\ny")
+        #expect(table.written(into: "x", heading: "") == nil)
+    }
+
+    @Test func findingsOutliveTheRun() throws {
+        let file = URL(filePath: NSTemporaryDirectory()).appending(path: "findings-\(UUID()).tsv")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let findings = try Findings(in: file)
+        try findings.put(.lives(seeds: 100), "a")
+        try findings.put(.found(seeds: 7, by: "x.y"), "b")
+        try findings.put(.found(seeds: 0, by: "z"), "a")
+        let again = try Findings(in: file)
+        #expect(again["a"] == .found(seeds: 0, by: "z"))
+        #expect(again["b"] == .found(seeds: 7, by: "x.y"))
+        #expect(again["c"] == nil)
+    }
+
+    /// A process that dies, that stands still, that breaks a promise in its second piece.
+    @Test func seedsAreSearchedInPieces() throws {
+        let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "search-\(UUID())/tree")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
+        let binary = folder.appending(path: "simulate")
+        let script = """
+            #!/bin/sh
+            case $MUTANT in
+            1) [ "$4" -gt 1000 ] || exit 0; echo "seed 1300 (the 51. of 250) breaks push.user: it does"; exit 1 ;;
+            4) [ "$4" -lt 1010 ] && echo "seed 1009 (the 10. of 250) breaks store.lost: it does" && exit 1
+               echo "seed 1100 (the 91. of 250) breaks push.twice: it does"; exit 1 ;;
+            0) [ "$2 $4" != "1 1009" ] ;;
+            2) kill -SEGV $$ ;;
+            3) sleep 60 ;;
+            esac
+            """
+        try Data(script.utf8).write(to: binary)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: binary.path)
+        let search = SeedSearch(binary, in: folder, base: 1000, limit: 5)
+        #expect(try search.run(0, isOfFleet: false, seeds: 600) == .lives(seeds: 600))
+        #expect(try search.run(1, isOfFleet: false, seeds: 600) == .found(seeds: 301, by: "push.user"))
+        // What breaks without a mutant does not count.
+        #expect(try search.run(4, isOfFleet: false, seeds: 600) == .found(seeds: 101, by: "push.twice"))
+        #expect(try search.run(2, isOfFleet: false, seeds: 600) == .found(seeds: 250, by: "dies"))
+        #expect(try search.run(3, isOfFleet: false, seeds: 100) == .found(seeds: 100, by: "stands still"))
+    }
+
+    @Test func failuresOfTestsAreRead() {
+        let output = """
+            ✔ Test fine() passed after 0.001 seconds.
+            ✘ Test broken() recorded an issue at A.swift:1:2: Expectation failed
+            ✘ Test "Of two" recorded an issue with 1 argument value → 1 at A.swift:1:2: Expectation failed
+            """
+        #expect(TestRun.failures(in: output) == ["broken()", "\"Of two\""])
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import Mutation
+
+@Suite struct PatchTests {
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static let mutants = root.appending(path: "Tests/Simulation/Mutants")
+
+    /// A patch that does not apply any more is worth nothing; one that cannot stand behind a switch is not measured.
+    @Test func allPatchesStandInOneSource() throws {
+        let patches = try Patch.all(in: Self.mutants)
+        #expect(patches.count >= 66)
+        func read(_ file: String) throws -> String { try ScratchCopy.text(file, in: Self.root) }
+        let mutants = try patches.map { try $0.mutant(read) }
+        #expect(Set(mutants.map(\.number)).count == mutants.count, "two patches have one number")
+        let sources = try ScratchCopy.schemata(mutants, read: read)
+        for mutant in mutants {
+            for file in mutant.edits.keys {
+                #expect(sources[file]?.text.contains("mutantIsOn(\(mutant.number))") == true, "\(mutant.name)")
+            }
+        }
+    }
+
+    /// The table of the guide is made of them.
+    @Test func eachPatchSaysWhatPeopleSee() throws {
+        for patch in try Patch.all(in: Self.mutants) {
+            for lines in [["Seen: ", "Undone: "], ["Needs: "], ["Breaks: "]] {
+                let isThere = patch.notes.contains { note in lines.contains { note.hasPrefix($0) } }
+                #expect(isThere, "\(patch.name) has no line \"# \(lines[0])\"")
+            }
+        }
+    }
+
+    /// Their numbers are those of patches that are there; the test that finds each instead is there, too.
+    @Test func exceptionsAreOfPatchesThatAreThere() throws {
+        let guide = try ScratchCopy.text("Tests/Simulation/README.md", in: Self.root)
+        #expect(guide.contains(MutantTable.begin) && guide.contains(MutantTable.end))
+        let numbers = Set(try Patch.all(in: Self.mutants).compactMap { Int($0.name.prefix { $0.isNumber }) })
+        let tests = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: "Tests").path)
+            .filter { $0.hasSuffix(".swift") && $0.contains("Tests/") }
+            .map { try ScratchCopy.text("Tests/\($0)", in: Self.root) }.joined()
+        for exception in MutantTable.exceptions(in: guide) {
+            #expect(numbers.contains(exception.number))
+            let name = exception.by.prefixMatch(of: /`(?:[A-Za-z0-9]+\.)*([A-Za-z0-9]+)`/)?.output.1
+            #expect(
+                name.map { tests.contains("func \($0)(") } ?? false,
+                "\(exception.number) names no test: \(exception.by)")
+        }
+    }
+
+    @Test func hunksAreFoundWhereTheirLinesStand() throws {
+        let text = "a\nb {\n    c\n    d(1)\n    e\n}\n"
+        let patch = try Patch(
+            name: "07-d-is-two",
+            text: """
+                # Of a fault.
+                # Seen: nothing.
+                diff --git a/F.swift b/F.swift
+                index 1..2 100644
+                --- a/F.swift
+                +++ b/F.swift
+                @@ -40,3 +40,2 @@ b
+                     c
+                -    d(1)
+                -    e
+                +    d(2)
+                 }
+                """)
+        let mutant = try patch.mutant { file in
+            #expect(file == "F.swift")
+            return text
+        }
+        #expect((mutant.number, mutant.name) == (7, "d is two"))
+        #expect(mutant.notes == ["Of a fault.", "Seen: nothing."])
+        // What both sides begin and end with is left out.
+        #expect(mutant.edits == ["F.swift": [Edit(18..<26, "2)")]])
+        #expect(throws: MutationError.self) { try patch.mutant { _ in text.replacing("d(1)", with: "d(3)") } }
+    }
+}
