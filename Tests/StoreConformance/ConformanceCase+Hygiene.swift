@@ -181,8 +181,8 @@ extension ConformanceCase {
                     seenAt: after.map { subject.now + .seconds($0) })
             }
             func places(_ number: Int) throws -> [String?] {
-                let device = try subject.device(number).registration
-                return [device.osVersion?.text, device.country]
+                let device = try subject.store.device(subject.app, token: subject.token(number))?.registration
+                return [device?.osVersion?.text, device?.country]
             }
             try subject.imported(try line(0, "18.0", "AT", seen: -60))
             try same(try places(0), ["17.1", "DE"], "the device told it later")

@@ -38,6 +38,12 @@ extension World {
             // A column is every line's.
             lines[lines.count - 1].fault = fault == .badVersion && isCSV && columns >> 1 & 1 == 0 ? .noToken : fault
         }
+        // A cell for each of them.
+        if isCSV, lines.contains(where: { !$0.word.isSandbox.isNothing }) {
+            for place in lines.indices where lines[place].word.isSandbox.isNothing {
+                lines[place].word.isSandbox = .says(nil)
+            }
+        }
         let text = isCSV ? csv(lines, columns, below) : lines.map { json($0, below(2) == 0) }.joined(separator: "\n")
         var batches: [AppKey: RegistrationBatch] = [:]
         var refused = 0
@@ -125,7 +131,10 @@ extension World {
             line.word.system = .says([phone.system.map(Self.tenths), 148, 152, 161, nil][below(5)])
         }
         if has(3) { line.word.country = .says([phone.country, "CN", "JP", nil][below(4)]) }
-        if has(4) { line.word.isSandbox = .says(phone.saysSandbox ? true : below(2) == 0 ? false : nil) }
+        // Who is not known, or was forgotten, would be production's.
+        if has(4) || phone.saysSandbox {
+            line.word.isSandbox = .says(phone.saysSandbox ? true : below(2) == 0 ? false : nil)
+        }
         let now = clock.rightTime.milliseconds
         let start = now - milliseconds
         let times = [start, start, now - 3_600_000, now - 60_000, now, now + 86_400_000]
