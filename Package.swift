@@ -220,7 +220,7 @@ let package = Package(
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
                 "PushProviders", "HTTP2", "Signing", "RelayStore", "TestStores", "Telemetry", "Threading",
                 "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "PrivatePostgres", "RelayStorePostgres",
-                "CSQLite",
+                "CSQLite", "ClientCommands",
             ],
             path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strictWithC),
         .executableTarget(

@@ -49,7 +49,7 @@ package struct DeviceLife: Hashable, Sendable {
         if dead == nil, let death, death >= registered { dead = death }
     }
 
-    /// Whether a version that records have of a device is passed over, for it told one since.
+    /// Whether a version, of the app or of the system, that records have of a device is passed over, for it told one since.
     ///
     /// - Parameters:
     ///   - row: the records'.
@@ -58,7 +58,7 @@ package struct DeviceLife: Hashable, Sendable {
     package func outlasts(_ row: RegistrationBatch.Row, _ new: DeviceLife, isOlder: @autoclosure () -> Bool) -> Bool {
         let told = max(registered, seen ?? registered)
         let said = row.seenAt ?? new.registered
-        // Where no time was said, an older version is: an app is not downgraded without being registered anew.
+        // Where no time was said, an older version is: neither app nor system is downgraded without being registered anew.
         return said <= told && (row.seenAt != nil && said < told || isOlder())
     }
 }

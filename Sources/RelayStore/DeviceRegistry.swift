@@ -63,8 +63,8 @@ package struct DeviceRecord: Hashable, Sendable {
     package var registeredAt: Timestamp
     /// When the push service declared the token dead; nil while it is alive. Registering it after that revives it.
     package var retiredAt: Timestamp?
-    /// When the device last told another version at login than the registry had, or the same a week or longer after it had last told
-    /// any; or when an import has it seen with its version.
+    /// When the device last told another version or system at login than the registry had, or the same a week or longer after it had last
+    /// told any; or when an import has it seen with its version.
     package var seenAt: Timestamp?
 
     package init(id: Int64, registration: DeviceRegistration, registeredAt: Timestamp, retiredAt: Timestamp?) {

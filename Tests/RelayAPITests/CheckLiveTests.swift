@@ -121,6 +121,27 @@ struct CheckLiveTests {
         #expect(try bench.store.device(Bench.app, token: "abcd01")?.registration.version?.text == "2.0")
     }
 
+    @Test("a login that names its system keeps it up to date, also where the store refuses at first")
+    func systems() throws {
+        let bench = try Bench()
+        let queue = SightingQueue(store: bench.store, limit: 10, clock: { Bench.now })
+        let token = "abcd01"
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/\(token)", #"{"version":"1.9","osVersion":"17.0"}"#)
+        func note(_ system: String?) throws {
+            queue.note(
+                Sighting(
+                    app: Bench.app, token: token, version: try Version("2.0"),
+                    system: try system.map { try Version($0) }))
+        }
+        try note("17.1")
+        // The same phone again within the second, without a word of its system.
+        try note(nil)
+        queue.flush()
+        let device = try bench.store.device(Bench.app, token: token)
+        #expect(device?.registration.osVersion?.text == "17.1")
+        #expect(device?.seenAt == Bench.now)
+    }
+
     @Test("the queue has an end: what there is no room for is dropped and counted")
     func bounded() throws {
         let bench = try Bench()

@@ -170,6 +170,43 @@ extension ConformanceCase {
             try same(try subject.imported(try line("1.8.1", seen: 1_000_000)), UpsertCounts(updated: 1))
             try check(try subject.device(0).seenAt.map { $0 <= subject.now + .seconds(10) } == true, "not tomorrow")
         },
+        ConformanceCase("what an import says of a system and a country is as old as it says") { subject in
+            var device = subject.registration(0, telephone: "1", version: try subject.version("1.9.0"))
+            (device.osVersion, device.country) = (try subject.version("17.1"), "DE")
+            try subject.store.register([device, subject.registration(1)], at: subject.now)
+            func line(_ number: Int, _ system: String, _ country: String, seen after: Int64?) throws -> DeviceChange {
+                DeviceChange(
+                    token: subject.token(number), version: .set(try subject.version("1.9.0")),
+                    osVersion: .set(try subject.version(system)), country: .set(country),
+                    seenAt: after.map { subject.now + .seconds($0) })
+            }
+            func places(_ number: Int) throws -> [String?] {
+                let device = try subject.store.device(subject.app, token: subject.token(number))?.registration
+                return [device?.osVersion?.text, device?.country]
+            }
+            try subject.imported(try line(0, "18.0", "AT", seen: -60))
+            try same(try places(0), ["17.1", "DE"], "the device told it later")
+            try subject.imported(try line(0, "17.0", "AT", seen: nil))
+            try same(try places(0), ["17.1", "AT"], "no phone goes back to an older system")
+            try subject.imported(try line(1, "16.0", "FR", seen: -60))
+            try same(try places(1), ["16.0", "FR"], "nothing was known")
+            try subject.imported(try line(0, "17.0", "CH", seen: 2))
+            try same(try places(0), ["17.0", "CH"], "seen later")
+            func seen(_ system: String, after: Int64, stored: Int64) throws {
+                try subject.store.sawVersions(
+                    [
+                        Sighting(
+                            app: subject.app, token: subject.token(0), version: try subject.version("1.9.0"),
+                            system: try subject.version(system), at: subject.now + .seconds(after))
+                    ], at: subject.now + .seconds(stored))
+            }
+            try seen("18.0", after: 5, stored: 6)
+            try same(try subject.device(0).seenAt, subject.now + .seconds(5), "a login told another system")
+            try subject.imported(try line(0, "17.0", "FR", seen: 4))
+            try same(try places(0), ["18.0", "CH"], "yesterday's file")
+            try seen("17.5", after: 4, stored: 7)
+            try same(try places(0), ["18.0", "CH"], "a login that waited for the store")
+        },
         ConformanceCase("what an export tells of lives and deaths an import keeps, in another registry too") {
             subject in
             let (before, death) = (subject.now - .seconds(100), subject.now - .seconds(50))
@@ -253,6 +290,7 @@ extension ConformanceCase {
 
 extension Subject {
     /// Imports one line, ten seconds later.
+    @discardableResult
     fileprivate func imported(_ line: DeviceChange) throws -> UpsertCounts {
         var batch = RegistrationBatch(app: app)
         batch.append(line)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import RelayStore
+package import RelayStore
 import UpgradeRules
 import VersionSources
-import WireFormat
+package import WireFormat
 
 /// Reads a device as clients give it.
-enum DeviceFields {
+package enum DeviceFields {
     /// The body of `PUT …/devices/{token}`: what is left out is null, for a PUT replaces.
     ///
     /// - Returns: the device, and the token that its phone had before, where one is named.
@@ -33,7 +33,7 @@ enum DeviceFields {
     }
 
     /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.
-    static func readChange(_ bytes: [UInt8], token: String) throws(BodyError) -> DeviceChange {
+    package static func readChange(_ bytes: [UInt8], token: String) throws(BodyError) -> DeviceChange {
         var fields = try BodyFields(bytes)
         let change = read(&fields, token: token)
         try fields.finish()
@@ -41,7 +41,8 @@ enum DeviceFields {
     }
 
     /// One line of an import, which names its token and may name its app and platform. What is left out stays as it is.
-    static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange {
+    package static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange
+    {
         var fields = try BodyFields(bytes, in: range)
         if let name = fields.string("app", example: app.app), !name.utf8.elementsEqual(app.app.utf8) {
             fields.refuse("app", "must be \"\(app.app)\", as in the path; got \(JSONValue.string(name).sight)")
@@ -69,7 +70,7 @@ enum DeviceFields {
     ///
     /// - Returns: false where it did not take the line; then `readLine` must judge it. What is taken, `readLine` would take
     ///   in the same way.
-    static func readPlain(_ bytes: [UInt8], in range: Range<Int>, into batch: inout RegistrationBatch) -> Bool {
+    package static func readPlain(_ bytes: [UInt8], in range: Range<Int>, into batch: inout RegistrationBatch) -> Bool {
         guard let line = DeviceLineScan(bytes, in: range), let token = line.token,
             line.app.map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
             line.platform.map({ bytes[$0].elementsEqual(batch.app.platform.rawValue.utf8) }) ?? true

@@ -16,13 +16,15 @@ package final class SightingQueue: Sendable {
 
     private struct Seen {
         var version: Version
+        var system: Version?
         var toldAtLogin: Int64?
         var at: Timestamp
 
-        /// Takes what is newer. Whom the older sighting was told stays told: a device may come back with another version
-        /// within the second.
+        /// Takes what is newer. What only the older sighting says stays said, and whom it was told stays told: a device may come back
+        /// with another version within the second.
         mutating func take(_ newer: Seen) {
             (version, at) = (newer.version, newer.at)
+            system = newer.system ?? system
             toldAtLogin = newer.toldAtLogin ?? toldAtLogin
         }
     }
@@ -49,7 +51,9 @@ package final class SightingQueue: Sendable {
             var back: [Device] = []
             for (device, seen) in taken {
                 if let newer = waiting[device] {
-                    waiting[device]?.toldAtLogin = newer.toldAtLogin ?? seen.toldAtLogin
+                    var merged = seen
+                    merged.take(newer)
+                    waiting[device] = merged
                 } else if waiting.count < limit {
                     waiting[device] = seen
                     back.append(device)
@@ -89,7 +93,9 @@ package final class SightingQueue: Sendable {
                 state.dropped += 1
                 return false
             }
-            let seen = Seen(version: sighting.version, toldAtLogin: sighting.toldAtLogin, at: sighting.at ?? now)
+            let seen = Seen(
+                version: sighting.version, system: sighting.system, toldAtLogin: sighting.toldAtLogin,
+                at: sighting.at ?? now)
             let isNew = state.waiting[device]?.take(seen) == nil
             if isNew {
                 state.waiting[device] = seen
@@ -135,8 +141,8 @@ package final class SightingQueue: Sendable {
                 try store.sawVersions(
                     taken.map { device, seen in
                         Sighting(
-                            app: device.app, token: device.token, version: seen.version, toldAtLogin: seen.toldAtLogin,
-                            at: seen.at)
+                            app: device.app, token: device.token, version: seen.version, system: seen.system,
+                            toldAtLogin: seen.toldAtLogin, at: seen.at)
                     }, at: clock())
             } catch {
                 // The watcher and readyz report a store that refuses.

@@ -220,14 +220,19 @@ struct BatchRegistrar {
         var keepsCountry = row.kept.contains(.country) || Self.same(country, newCountry)
         let old = version.flatMap { try? Version($0) }
         let new = newVersion.flatMap { try? Version($0) }
-        if !keepsVersion, source == .records, !wasRemoved {
-            func isOlder() -> Bool { if let new, let old { new < old } else { false } }
-            keepsVersion = before.outlasts(row, life, isOlder: isOlder())
-            if keepsVersion {
-                counts.versionsKept += 1
-                life.seen = before.seen
+        if source == .records, !wasRemoved, !(keepsVersion && keepsSystem && keepsCountry) {
+            func isOlder(_ new: Version?, _ old: Version?) -> Bool { if let new, let old { new < old } else { false } }
+            if before.outlasts(row, life, isOlder: !keepsVersion && isOlder(new, old)) {
+                if !keepsVersion {
+                    counts.versionsKept += 1
+                    (keepsVersion, life.seen) = (true, before.seen)
+                }
                 // What the records say of the system and the country is as old as what they say of the version.
-                (keepsSystem, keepsCountry) = (true, true)
+                keepsSystem = keepsSystem || system != nil
+                keepsCountry = keepsCountry || country != nil
+            } else if !keepsSystem {
+                func version(_ text: String?) -> Version? { text.flatMap { try? Version($0) } }
+                keepsSystem = before.outlasts(row, life, isOlder: isOlder(version(newSystem), version(system)))
             }
         }
         let keepsEnvironment = row.kept.contains(.environment) || row.environment == environment

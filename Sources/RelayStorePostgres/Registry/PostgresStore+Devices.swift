@@ -141,7 +141,7 @@ enum RegistryTable {
 
     /// A device by app (?1) and token (?2).
     static let find: SQL = """
-        SELECT d.id, d.telephone, d.version, greatest(d.registered_at, coalesce(d.seen_at, d.registered_at))
+        SELECT d.id, d.telephone, d.version, greatest(d.registered_at, coalesce(d.seen_at, d.registered_at)), d.os_version
         FROM device AS d WHERE d.digest = token_digest(?1, ?2)
         """
 

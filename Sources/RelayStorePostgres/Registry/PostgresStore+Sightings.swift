@@ -82,8 +82,8 @@ extension PostgresStore {
                     let sighting = sightings[place]
                     let device = try session.first(
                         "\(RegistryTable.find) AND d.app_id = ?1", id, tokens[place]
-                    ) { ($0.integer(0), $0.optionalText(2), $0.time(3)) }
-                    guard let (device, text, lastTold) = device else { continue }
+                    ) { ($0.integer(0), $0.optionalText(2), $0.time(3), $0.version(4)) }
+                    guard let (device, text, lastTold, oldSystem) = device else { continue }
                     let at = min(sighting.at ?? now, now)
                     // First: who comes up to the requirement now had been told before.
                     if let requirement = sighting.toldAtLogin {
@@ -92,12 +92,12 @@ extension PostgresStore {
                     let old = text.flatMap { try? Version($0) }
                     // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                     if at <= lastTold, let old, sighting.version < old { continue }
-                    if let system = sighting.system {
+                    if let system = sighting.system, at > lastTold || oldSystem.map({ system >= $0 }) ?? true {
                         try session.run(
                             """
-                            UPDATE device SET os_version = ?1
-                            WHERE app_id = ?2 AND id = ?3 AND os_version IS DISTINCT FROM ?1
-                            """, system, id, device)
+                            UPDATE device SET os_version = ?1, seen_at = ?2
+                            WHERE app_id = ?3 AND id = ?4 AND os_version IS DISTINCT FROM ?1
+                            """, system, at, id, device)
                     }
                     guard text != sighting.version.text else {
                         if Sighting.isLongAgo(lastTold, at: at) {

@@ -116,13 +116,17 @@ struct Registrar {
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
         var keepsSystem = unsafe row.kept.contains(.system) || find.equals(8, row.system, of: bytes)
         var keepsCountry = unsafe row.kept.contains(.country) || find.equals(9, row.country, of: bytes)
-        if !keepsVersion, source == .records, !wasRemoved {
-            keepsVersion = unsafe before.outlasts(row, life, isOlder: isOlder(row.version, of: bytes))
-            if keepsVersion {
-                counts.versionsKept += 1
-                life.seen = before.seen
+        if source == .records, !wasRemoved, !(keepsVersion && keepsSystem && keepsCountry) {
+            if unsafe before.outlasts(row, life, isOlder: !keepsVersion && isOlder(row.version, of: bytes, than: 2)) {
+                if !keepsVersion {
+                    counts.versionsKept += 1
+                    (keepsVersion, life.seen) = (true, before.seen)
+                }
                 // What the records say of the system and the country is as old as what they say of the version.
-                (keepsSystem, keepsCountry) = (true, true)
+                keepsSystem = keepsSystem || !find.isNull(8)
+                keepsCountry = keepsCountry || !find.isNull(9)
+            } else if !keepsSystem {
+                keepsSystem = unsafe before.outlasts(row, life, isOlder: isOlder(row.system, of: bytes, than: 8))
             }
         }
         let keepsEnvironment =
@@ -179,9 +183,9 @@ struct Registrar {
         if wasRemoved { gained[app, default: 0] += 1 }
     }
 
-    /// Whether records have an older version than the device that `find` is at.
-    private func isOlder(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let told = unsafe Self.version(slice, of: bytes), let known = find.version(2) else { return false }
+    /// Whether records have an older version than the device that `find` is at has in a column.
+    private func isOlder(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer, than column: Int32) -> Bool {
+        guard let told = unsafe Self.version(slice, of: bytes), let known = find.version(column) else { return false }
         return told < known
     }
 

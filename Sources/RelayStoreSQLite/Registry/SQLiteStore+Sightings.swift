@@ -62,19 +62,21 @@ extension SQLiteStore {
                 guard let app = try AppTable.id(of: sighting.app, connection) else { continue }
                 let device = try connection.first(
                     """
-                    SELECT id, version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
+                    SELECT id, version, max(registered_at, coalesce(seen_at, registered_at)), os_version FROM device
                     \(DeviceTable.isToken) AND removed_at IS NULL
                     """, app, sighting.token, DeviceTable.hash(sighting.token)
-                ) { ($0.integer(0), $0.version(1), $0.time(2)) }
-                guard let (id, old, lastTold) = device else { continue }
+                ) { ($0.integer(0), $0.version(1), $0.time(2), $0.version(3)) }
+                guard let (id, old, lastTold, oldSystem) = device else { continue }
                 let at = min(sighting.at ?? now, now)
                 // First: who comes up to the requirement now had been told before.
                 if let requirement = sighting.toldAtLogin { try told.told(id, of: requirement, app: app, connection) }
                 // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                 if at <= lastTold, let old, sighting.version < old { continue }
-                if let system = sighting.system {
+                if let system = sighting.system, at > lastTold || oldSystem.map({ system >= $0 }) ?? true {
                     try connection.run(
-                        "UPDATE device SET os_version = ?1 WHERE id = ?2 AND os_version IS NOT ?1", system, id)
+                        "UPDATE device SET os_version = ?1, seen_at = ?2 WHERE id = ?3 AND os_version IS NOT ?1",
+                        system,
+                        at, id)
                 }
                 guard old?.text != sighting.version.text else {
                     if Sighting.isLongAgo(lastTold, at: at) {

@@ -38,6 +38,8 @@ struct Model {
     var deletedRows: [[Int]] = [[], []]
     /// When each user was erased who has not come back since.
     var erased: [Int: Int64] = [:]
+    /// The registry, field by field.
+    var registry = RegistryModel()
     /// By app and token: the token that took its place.
     var successors: [String: String] = [:]
     /// Broken promises, each rule once.

@@ -126,10 +126,50 @@ package enum Promise {
         ("token.lost", "a mad service never costs a token", "DESIGN 7"),
         ("token.wrong", "a token is retired only by an answer about that token", "DESIGN 7"),
         ("token.revived", "an older file does not revive a token that has died", "DESIGN 11"),
+        (
+            "registry.field", "a device is, field by field, what its app, a person or a file has said of it last",
+            "APPS: \"`PUT` replaces the whole\", \"`PATCH` changes what it names\""
+        ),
+        (
+            "registry.older", "what a file says that is older than what is known is left out",
+            "APPS: \"a version that is older than what the relay has of the device is left out\""
+        ),
+        (
+            "registry.leftOut", "what a file or a PATCH leaves out stays as it is",
+            "APPS: \"a column that the file does not have stays as it is\""
+        ),
+        (
+            "registry.life", "who registers lives, what died is dead until then, and when each was is kept",
+            "APPS: \"stays dead unless `registeredAt` is later\""
+        ),
+        (
+            "registry.unasked", "no device changes, comes or goes of which nobody has said anything",
+            "APPS: \"the same file may be imported every night\""
+        ),
+        (
+            "registry.lines", "each line of a list becomes what the summary says, or is refused alone",
+            "APPS: \"what would be new, updated, unchanged and refused\""
+        ),
+        (
+            "registry.counts", "as many devices of each app and version are reported as there are",
+            "VERSIONS: \"ten devices, and at least one in a hundred, were seen with it\""
+        ),
+        (
+            "registry.places", "the systems and countries that are known are those of the devices",
+            "VERSIONS: \"every system that is known of the app's devices\""
+        ),
+        (
+            "registry.found", "a device is found by its token and its user as it is listed",
+            "ANSWERS: \"one user's devices\""
+        ),
+        (
+            "registry.dead", "the list of dead tokens has who is dead, and nobody else",
+            "APPS: \"so that none is missed\""
+        ),
         ("registry.overruled", "what a device said itself is not overruled by an older file", "DESIGN 11"),
         ("registry.moved", "no device is moved out of the environment that takes its pushes", "config.json5"),
         ("registry.twice", "a phone that has replaced its token is one device", "APPS"),
-        ("registry.erased", "an erased user's number is nowhere", "README"),
+        ("registry.erased", "an erased user's number is nowhere", "ANSWERS: \"Erase a user\""),
         ("dispatcher.spins", "the dispatcher comes to rest", "DESIGN 10"),
         ("dispatcher.stuck", "what is due is done", "DESIGN 10"),
         ("events.last", "each receiver is told the state in which a campaign ends", "README"),

@@ -151,6 +151,9 @@ package struct Drawing {
             have(.weather)
             (setup["platform0"], setup["other0"], setup["astray0"], setup["gate0"]) = (0, 1, 1 + below(2), 0)
             (setup["sandbox0"], setup["devices"]) = (below(2), [8, 40][below(2)])
+        case .lists:
+            have(.importList, .importFile, .patch, .moveOn)
+            (setup["gate0"], setup["slow"], setup["devices"]) = (0, 20, [3, 8][below(2)])
         case .plain: break
         }
         return themes

@@ -10,6 +10,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
     case look, actByLook
     // Phones and their owners.
     case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace
+    case patch, moveOn, buyPhone, importList
     // The stores of the apps, and files that say what is required.
     case publish, rollOut, haltRollout, goOnRollout, sourceFails, sourceAnswers, launchGate
     // The configuration.
@@ -29,7 +30,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .weather, .upgrade, .login: 4
         case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
         case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts,
-            .unblock:
+            .unblock, .buyPhone:
             1
         case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
         case .copyStore, .putBack: 2

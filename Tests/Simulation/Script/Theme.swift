@@ -25,6 +25,8 @@ enum Theme: CaseIterable {
     case paused
     /// Tokens that are registered in the wrong environment, and tried in the other.
     case astray
+    /// Lists of another program, that come while pushes are on their way to whom they name.
+    case lists
     /// Whatever chance brings together.
     case plain
 
@@ -38,7 +40,7 @@ enum Theme: CaseIterable {
         case .refused: [.allBad]
         case .paused: [.keyPause]
         case .astray: [.someFail, .unreachable, .keyPause, .goAway]
-        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .plain: []
+        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .lists, .plain: []
         }
     }
 
@@ -52,7 +54,7 @@ enum Theme: CaseIterable {
         case .refused: [Operation(.bump), Operation(.pass, 1), Operation(.kill), Operation(.weather)]
         case .paused: [Operation(.bump), Operation(.pass, 2), Operation(.kill), Operation(.pass, 1)]
         case .astray: [Operation(.bump), Operation(.pass, 2)]
-        case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .plain: []
+        case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .lists, .plain: []
         }
     }
 
@@ -63,6 +65,7 @@ enum Theme: CaseIterable {
         case .deleted: [.deleteRows]
         case .calledBack: [.pause, .cancel]
         case .back: [.register]
+        case .lists: [.importList]
         case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray, .plain: []
         }
     }

@@ -18,6 +18,8 @@ struct Phone {
     var saysSandbox: Bool
     /// What its system says of itself; nil: nothing.
     var system: String?
+    /// Where its user gets apps from; nil: it does not say.
+    var country: String?
     /// Whether that is too old for what people require, where they say what it runs on.
     var isTooOld: Bool { system == Self.oldSystem }
     /// What they say, and what is below it.

@@ -109,11 +109,26 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
 
     package func changes() -> [Int64]? { nil }
 
-    package func ledgerQuery(telephone: String) -> String {
-        """
-        SELECT campaign_id FROM delivery WHERE telephone = '\(telephone)'
-        UNION ALL SELECT campaign_id FROM delivery_batch WHERE position(convert_to('\(telephone)', 'UTF8') IN telephones) > 0
-        """
+    /// Every column of the store that may hold a text.
+    private var textColumns: [(table: String, column: String, isBytes: Bool)] = []
+
+    package func places(of text: String, _ store: any TestStore) throws -> String {
+        if textColumns.isEmpty {
+            textColumns = try store.inspect(
+                """
+                SELECT c.table_name, c.column_name, c.data_type FROM information_schema.columns AS c
+                JOIN information_schema.tables AS t USING (table_schema, table_name)
+                WHERE c.table_schema = 'upgrade_relay' AND t.table_type = 'BASE TABLE'
+                    AND c.data_type IN ('text', 'bytea', 'json', 'jsonb', 'ARRAY', 'character varying') ORDER BY 1, 2
+                """
+            ).map { ($0[0], $0[1], $0[2] == "bytea") }
+        }
+        return textColumns.map { table, column, isBytes in
+            let place =
+                isBytes
+                ? "position(convert_to('\(text)', 'UTF8') IN \(column))" : "position('\(text)' IN \(column)::text)"
+            return "SELECT '\(table).\(column)' WHERE EXISTS (SELECT FROM \(table) WHERE \(place) > 0)"
+        }.joined(separator: " UNION ALL ")
     }
 
     package func plain(_ text: String) -> String { text.replacing(settings.conninfo.place, with: "the store") }

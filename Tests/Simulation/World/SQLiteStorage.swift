@@ -101,11 +101,23 @@ package final class SQLiteStorage: SimulatedStorage {
     package var writes: Int { faults.writes }
     package func changes() -> [Int64]? { faults.changes() }
 
-    package func ledgerQuery(telephone: String) -> String {
-        """
-        SELECT campaign_id FROM delivery WHERE telephone = '\(telephone)'
-        UNION ALL SELECT campaign_id FROM delivery_batch WHERE instr(telephones, CAST('\(telephone)' AS BLOB)) > 0
-        """
+    /// Every column of the store that may hold a text.
+    private var textColumns: [(table: String, column: String)] = []
+
+    package func places(of text: String, _ store: any TestStore) throws -> String {
+        if textColumns.isEmpty {
+            textColumns = try store.inspect(
+                """
+                SELECT t.name, c.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+                WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND c.type NOT LIKE 'INT%' ORDER BY 1, 2
+                """
+            ).map { ($0[0], $0[1]) }
+        }
+        return textColumns.map { table, column in
+            """
+            SELECT '\(table).\(column)' WHERE EXISTS (SELECT 1 FROM "\(table)" WHERE instr(CAST("\(column)" AS BLOB), CAST('\(text)' AS BLOB)) > 0)
+            """
+        }.joined(separator: " UNION ALL ")
     }
 
     package func plain(_ text: String) -> String { text.replacing(path, with: "the store") }

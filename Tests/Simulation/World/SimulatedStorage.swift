@@ -48,8 +48,8 @@ package protocol SimulatedStorage: AnyObject {
     /// The numbers of the campaigns of which anything was written since the last call; nil: any may be.
     func changes() -> [Int64]?
 
-    /// A query for what the ledger has of a user, a row for each.
-    func ledgerQuery(telephone: String) -> String
+    /// A query for where a text is in the store, in whatever table and column: a row for each place.
+    func places(of text: String, _ store: any TestStore) throws -> String
 
     /// Without what is another in each process.
     func plain(_ text: String) -> String

@@ -27,6 +27,7 @@ extension World {
         judgeSandbox()
         judgeInFlight()
         judgeRestored()
+        judgeRegistry()
     }
 
     /// Of a campaign that is over: what left is on its way until its answer is there.

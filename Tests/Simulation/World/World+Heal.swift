@@ -178,6 +178,7 @@ extension World {
         judgeBlocks()
         judgeRecords(relay, campaigns)
         judgeTokens(relay)
+        judgeShares(relay)
     }
 
     private func judgeTold(
@@ -241,12 +242,7 @@ extension World {
         // Whose device another program has deleted, nobody knows as the user of anything.
         for user in model.erased.keys.sorted()
         where !rowsWereDeleted && !model.devices.values.contains(where: { $0.last?.user == user }) {
-            // Not by the list of a user's deliveries, which looks no further than devices that are known to be the user's.
-            let query = storage.ledgerQuery(telephone: Phone.telephone(user))
-            let rows = (try? relay.store.inspect(query)) ?? []
-            if !rows.isEmpty {
-                model.broke("registry.erased", "user \(user) was erased and is in \(rows.count) rows of the ledger")
-            }
+            judgeErasure(user)
         }
     }
 

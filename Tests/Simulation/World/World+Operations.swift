@@ -60,9 +60,11 @@ extension World {
         case .look: return try look(app, second)
         case .actByLook: return try actByLook(first, second)
         case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall,
-            .replace:
+            .replace, .patch, .moveOn:
             guard !phones.isEmpty else { return nil }
             return try actOnPhone(operation.kind, first % phones.count, second)
+        case .importList: return try importList(first, second)
+        case .buyPhone: return try buyPhone(first, second)
         case .publish, .rollOut, .haltRollout, .goOnRollout, .sourceFails, .sourceAnswers, .launchGate:
             return actOnStore(operation.kind, app, second)
         case .reload, .removeApp, .addApp, .removeSource, .addSource:
@@ -150,6 +152,8 @@ extension World {
         isMeant: Bool = true
     ) throws -> Bool {
         guard let relay else { return false }
+        // Whom it names is known again.
+        for user in canary ?? [] { model.erased[user] = nil }
         // What another program wrote is looked at before what this says.
         model.doubtAgain()
         let applied = try acting(.versionBump, by: source == "webhook" ? .webhook : .token, changes: Self.hasRisen) {

@@ -42,8 +42,9 @@ extension World {
         DeviceRegistration(
             app: settings.key(phone.app), token: token(phone), telephone: phone.user.map(Phone.telephone),
             version: try version.map { try Version(Self.text(version: $0)) },
-            environment: phone.saysSandbox ? .sandbox : .production, osVersion: try phone.system.map { try Version($0) }
-        )
+            environment: phone.saysSandbox ? .sandbox : .production,
+            osVersion: try phone.system.map { try Version($0) },
+            country: phone.country)
     }
 
     /// Notes whose a token is.
@@ -61,6 +62,7 @@ extension World {
             try? registration(phone, version: phone.number % 6 == 5 ? nil : phone.version)
         }
         guard (try? relay.store.register(devices, at: clock.now.wall)) != nil else { return }
+        for (phone, device) in zip(phones, devices) { happens(.put(Self.word(device)), to: phone.app, token(phone)) }
         for phone in phones {
             model.device(phone.app, token(phone)) { state in
                 (state.isRegistered, state.user) = (true, phone.user)
@@ -72,7 +74,9 @@ extension World {
 
     func put(_ place: Int) throws {
         let phone = phones[place]
-        try relay?.store.register([registration(phone, version: phone.version)], at: clock.now.wall)
+        let device = try registration(phone, version: phone.version)
+        try relay?.store.register([device], at: clock.now.wall)
+        happens(.put(Self.word(device)), to: phone.app, token(phone))
         pushes.calledDead.remove("\(phone.app)/\(token(phone))")
         model.calledDead.remove("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) {
@@ -139,6 +143,8 @@ extension World {
                     model.device(other.app, token(other)) { ($0.isRegistered, $0.user) = (false, nil) }
                 }
             }
+            model.registry.erases(Phone.telephone(user), at: clock.now.wall.milliseconds)
+            judgeErasure(user)
             model.erased[user] = milliseconds
             for place in model.announcements.indices
             where model.announcements[place].canary?.remove(user) != nil {
@@ -150,7 +156,13 @@ extension World {
                 try relay?.store.removeDevice(
                     settings.key(phone.app), token: token(phone), by: Signature(by: $0, at: clock.now.wall)) ?? false
             }
+            let key = registryKey(phone.app, token(phone))
+            guard isRemoved ? model.registry.mayBeThere(key) : model.registry.mayBeGone(key) else {
+                model.broke("registry.field", "\(name) is \(isRemoved ? "" : "not ")removed by its token")
+                return nil
+            }
             guard isRemoved else { return nil }
+            happens(.removed, to: phone.app, token(phone))
             model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
             return "\(name) is removed"
         case .importFile: return try importFile(phone, name, number)
@@ -160,12 +172,14 @@ extension World {
             phones[place].goneAt = clock.rightTime.milliseconds
             return "\(name) loses the app"
         case .replace: return try replaceToken(of: place, name, number)
+        case .patch: return try patch(place, number)
+        case .moveOn: return try moveOn(place, number)
         default: return nil
         }
     }
 
     /// The app asks at login, with its token, as SEEDS S1 has it.
-    private func login(_ place: Int) throws -> String? {
+    func login(_ place: Int) throws -> String? {
         guard let relay else { return nil }
         let phone = phones[place]
         let version = try Version(Self.text(version: phone.version))
@@ -181,13 +195,16 @@ extension World {
                 Sighting(
                     app: key, token: token(phone), version: version, system: system,
                     toldAtLogin: answer?.toldAtLogin?.id))
+            model.registry.logsIn(
+                registryKey(phone.app, token(phone)), version: phone.version, system: phone.system.map(Self.tenths),
+                at: clock.now.wall.milliseconds)
             relay.sightings.flush()
+            loginsAreFlushed()
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
             if known?.registration.version == version {
                 learn(phone.app, token(phone), phone.version)
-                let isTooOld = known?.registration.osVersion?.text == Phone.oldSystem
-                if isTooOld, phone.isTooOld { model.device(phone.app, token(phone)) { $0.isTooOld = true } }
+                learnDevice(phone.app, token(phone))
             } else {
                 unstoredLogins.append(UnstoredLogin(app: phone.app, token: token(phone), version: phone.version))
             }
@@ -248,6 +265,7 @@ extension World {
             known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
         let isKnown = model.device(phone.app, token(phone))?.isRegistered == true && !isForgotten
         _ = try relay.store.register(batch, at: clock.now.wall, isDryRun: false) { _ in }
+        happens(.record(Self.word(change)), to: phone.app, token(phone))
         if wasDead, !wasClockSet, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
             model.broke("token.revived", "\(name) was dead and is alive again because of an older file")
         }

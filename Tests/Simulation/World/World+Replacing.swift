@@ -14,6 +14,13 @@ extension World {
             registration(phone, version: phone.version), replacing: old, at: clock.now.wall)
         phones[place] = phone
         noteToken(of: place)
+        let oldKey = registryKey(app, old)
+        if outcome.replaced == .moved ? !model.registry.mayBeThere(oldKey) : !model.registry.mayBeGone(oldKey) {
+            model.broke("registry.twice", "\(name) has another token, and its device is said to be \(outcome.replaced)")
+        }
+        model.registry.moves(
+            from: oldKey, to: registryKey(app, new), Self.word(try registration(phone, version: phone.version)),
+            at: clock.now.wall.milliseconds)
         // FCM takes the older token for a while; APNs does not.
         if number % 2 == 1 { phonesByToken["\(app)/\(old)"] = (place, phone.installation) }
         replaced["\(app)/\(old)"] = place

@@ -153,6 +153,7 @@ extension World {
                 silence = level
             }
             pushes.wasPruned = true
+            model.registry.prunes()
             model.calledDead.formUnion(pushes.calledDead)
             let emptied = try relay.store.inspect(
                 "SELECT id FROM campaign WHERE pruned_at IS NOT NULL AND finished_at IS NULL")
@@ -178,6 +179,7 @@ extension World {
             guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
             try otherProgram?.deleteDevice(device.id)
             rowsWereDeleted = true
+            happens(.deleted, to: phone.app, token(phone))
             pushes.deletedRows.insert(device.id)
             // Registered again it is another device, and what it had is nobody's.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }

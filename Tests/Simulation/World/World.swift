@@ -111,6 +111,9 @@ final class World: @unchecked Sendable {
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
     /// The newest campaigns as they were after a change of the store.
     var listed: CampaignList?
+    /// The registry as it was looked at last, and the change of the store after which that was.
+    var registryRows: [DeviceRecord] = []
+    var registryChange: Int?
     /// The change of the store that the campaigns were read at last, and the one after which nobody was left to notify.
     var seenChange: Int?
     private var notifiedChange: Int?
@@ -266,6 +269,7 @@ final class World: @unchecked Sendable {
         if isDoomed { die(downFor: .zero) }
         undisturbed {
             relay?.sightings.flush()
+            loginsAreFlushed()
             learnLogins()
             // The receivers take all at once: where nothing was written since, nothing is due.
             if let relay, change != notifiedChange {
@@ -319,7 +323,7 @@ final class World: @unchecked Sendable {
     func start() {
         journal.reach("turn: start")
         quietSince = tick
-        (seenChange, notifiedChange, listed, explained) = (nil, nil, nil, [:])
+        (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil)
         storage.set(time: clock.now.wall)
         do {
             relay = try Relay(self, settings: settings)
@@ -331,7 +335,7 @@ final class World: @unchecked Sendable {
     }
 
     /// The store is another one, or is written to in a way that leaves no trace.
-    func forgetLooks() { (seenChange, notifiedChange, listed, explained) = (nil, nil, nil, [:]) }
+    func forgetLooks() { (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil) }
 
     /// The process dies: what was written survives, everything else is gone.
     ///
@@ -372,6 +376,7 @@ final class World: @unchecked Sendable {
         storage.disarm()
         isDiskFailing = false
         unstoredLogins = []
+        model.registry.forgetsLogins()
     }
 
     private func learnTrouble() {

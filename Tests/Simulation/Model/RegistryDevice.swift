@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A field of a device.
+enum RegistryField: String, CaseIterable {
+    case telephone, version, system, country, environment
+}
+
+/// What somebody says of one field.
+enum FieldWord<Value: Hashable>: Hashable {
+    /// The field is left out.
+    case nothing
+    /// nil: the field is named and empty.
+    case says(Value?)
+
+    /// What a device has of it afterwards that had `before`.
+    func over(_ before: Value?) -> Value? {
+        switch self {
+        case .nothing: before
+        case .says(let value): value
+        }
+    }
+
+    var isNothing: Bool { self == .nothing }
+}
+
+/// What somebody says of a device. Versions are `World.number(of:)`, systems tenths ("15.2" is 152), times milliseconds of the relay's wall
+/// clock.
+struct DeviceWord: Hashable {
+    var telephone = FieldWord<String>.nothing
+    var version = FieldWord<Int>.nothing
+    var system = FieldWord<Int>.nothing
+    var country = FieldWord<String>.nothing
+    var isSandbox = FieldWord<Bool>.nothing
+    /// Of a file alone: when the token was registered, when it died, when the version was seen; nil: the file does not say.
+    var (registeredAt, deadSince, seenAt): (Int64?, Int64?, Int64?)
+
+    var named: Set<RegistryField> {
+        var named: Set<RegistryField> = []
+        if !telephone.isNothing { named.insert(.telephone) }
+        if !version.isNothing { named.insert(.version) }
+        if !system.isNothing { named.insert(.system) }
+        if !country.isNothing { named.insert(.country) }
+        if !isSandbox.isNothing { named.insert(.environment) }
+        return named
+    }
+}
+
+/// What happens to a device.
+enum RegistryEvent: Hashable {
+    /// Its app registers it: what is left out is forgotten.
+    case put(DeviceWord)
+    /// What is left out stays.
+    case patch(DeviceWord)
+    /// A line of a file.
+    case record(DeviceWord)
+    /// Its app has asked at login, at that time.
+    case login(version: Int, system: Int?, at: Int64)
+    /// Somebody removed it, or erased its user.
+    case removed
+    /// Another program has deleted its row, or the pruning has.
+    case deleted
+}
+
+/// A device as the registry must have it.
+struct RegistryDevice: Hashable {
+    /// nil: it was not seen yet.
+    var id: Int64?
+    /// Else it is removed, and this is what is left of it.
+    var isThere = true
+    var telephone: String?
+    var version: Int?
+    var system: Int?
+    var country: String?
+    var isSandbox = false
+    var registered: Int64
+    var dead: Int64?
+    var seen: Int64?
+
+    init(registered: Int64) { self.registered = registered }
+
+    /// When its version was told last, by whomever.
+    var told: Int64 { max(registered, seen ?? registered) }
+
+    /// A login that tells nothing new is kept where the last word is as old as that: a week.
+    private static let seenEvery: Int64 = 7 * 86_400_000
+
+    /// What becomes of a device.
+    ///
+    /// - Parameters:
+    ///   - device: nil: there is none with the token.
+    ///   - older: fields of which a file says something older than what is known.
+    static func after(
+        _ event: RegistryEvent, _ device: RegistryDevice?, at now: Int64, older: inout Set<RegistryField>
+    ) -> RegistryDevice? {
+        switch event {
+        case .deleted: return nil
+        case .removed:
+            guard var device, device.isThere else { return device }
+            device.isThere = false
+            // Who has the token next may have another phone (conformance, "the system of a device").
+            (device.telephone, device.system, device.country) = (nil, nil, nil)
+            return device
+        case .put(let word):
+            var new = device ?? RegistryDevice(registered: now)
+            (new.isThere, new.registered, new.dead) = (true, now, nil)
+            (new.telephone, new.version) = (word.telephone.over(nil), word.version.over(nil))
+            (new.system, new.country) = (word.system.over(nil), word.country.over(nil))
+            new.isSandbox = word.isSandbox.over(nil) ?? false
+            return new
+        case .patch(let word):
+            guard var device, device.isThere else { return device }
+            (device.registered, device.dead) = (now, nil)
+            device.take(word, without: [])
+            return device
+        case .record(let word): return record(word, device, at: now, older: &older)
+        case .login(let version, let system, let at):
+            guard var device, device.isThere else { return device }
+            device.login(version, system, at: min(at, now))
+            return device
+        }
+    }
+
+    private mutating func take(_ word: DeviceWord, without older: Set<RegistryField>) {
+        telephone = word.telephone.over(telephone)
+        if !older.contains(.version) { version = word.version.over(version) }
+        if !older.contains(.system) { system = word.system.over(system) }
+        if !older.contains(.country) { country = word.country.over(country) }
+        isSandbox = word.isSandbox.over(isSandbox) ?? false
+    }
+
+    /// What a device tells itself counts, unless it has told something newer since.
+    private mutating func login(_ version: Int, _ system: Int?, at: Int64) {
+        if at <= told, let known = self.version, version < known { return }
+        let isSystemOlder = at <= told && (system ?? 0) < self.system ?? 0
+        let newSystem = isSystemOlder ? self.system : system ?? self.system
+        if version != self.version || newSystem != self.system || at - told >= Self.seenEvery { seen = at }
+        (self.version, self.system) = (version, newSystem)
+    }
+
+    /// A line of a file. What it leaves out stays, and what is older than the device's own word is left out.
+    private static func record(
+        _ word: DeviceWord, _ device: RegistryDevice?, at now: Int64, older: inout Set<RegistryField>
+    ) -> RegistryDevice? {
+        let death = word.deadSince.map { min($0, now) }
+        let seen = word.version.isNothing ? nil : word.seenAt.map { min($0, now) }
+        let isThere = device?.isThere ?? false
+        var new: RegistryDevice
+        if let device, isThere || device.dead != nil {
+            new = device
+            new.registered = max(device.registered, min(word.registeredAt ?? device.registered, now))
+        } else {
+            new = device ?? RegistryDevice(registered: now)
+            new.registered = min(word.registeredAt ?? death ?? word.seenAt ?? now, now)
+            (new.dead, new.seen) = (nil, nil)
+        }
+        if let dead = new.dead, new.registered > dead { new.dead = nil }
+        if new.dead == nil, let death, death >= new.registered { new.dead = death }
+        new.isThere = true
+        if isThere, let device { older = new.olderFields(of: word, device) }
+        new.take(word, without: older)
+        if !older.contains(.version) { new.seen = [new.seen, seen].compactMap { $0 }.max() }
+        return new
+    }
+
+    /// What a file says that is older than what the device has told: by when it was seen, where the file has that, and else by the numbers,
+    /// for neither an app nor a system is put back without being registered anew. What it says of the system and the country is as old as
+    /// what it says of the version, and overrules nothing that is known.
+    private func olderFields(of word: DeviceWord, _ before: RegistryDevice) -> Set<RegistryField> {
+        func isBelow(_ new: FieldWord<Int>, _ old: Int?) -> Bool {
+            if case .says(let new?) = new, let old { new < old } else { false }
+        }
+        let said = word.seenAt ?? registered
+        guard said <= before.told else { return [] }
+        var older: Set<RegistryField> = []
+        if word.seenAt != nil && said < before.told || isBelow(word.version, before.version) {
+            if word.version.over(before.version) != before.version { older.insert(.version) }
+            if before.system != nil { older.insert(.system) }
+            if before.country != nil { older.insert(.country) }
+        } else if isBelow(word.system, before.system) {
+            older.insert(.system)
+        }
+        return older
+    }
+
+    /// How it differs from what is there.
+    func differences(from row: RegistryDevice) -> [(field: RegistryField?, text: String)] {
+        func text<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
+        var all: [(RegistryField?, String)] = []
+        func compare<Value: Equatable>(_ field: RegistryField?, _ name: String, _ path: KeyPath<RegistryDevice, Value?>)
+        {
+            if self[keyPath: path] != row[keyPath: path] {
+                all.append((field, "\(name) \(text(row[keyPath: path])) in the place of \(text(self[keyPath: path]))"))
+            }
+        }
+        compare(.telephone, "telephone", \.telephone)
+        compare(.version, "version", \.version)
+        compare(.system, "system", \.system)
+        compare(.country, "country", \.country)
+        if isSandbox != row.isSandbox { all.append((.environment, "sandbox \(row.isSandbox)")) }
+        compare(nil, "registered at", \.registeredTime)
+        compare(nil, "dead since", \.dead)
+        compare(nil, "seen at", \.seen)
+        if id != nil { compare(nil, "id", \.id) }
+        return all
+    }
+
+    private var registeredTime: Int64? { registered }
+}
