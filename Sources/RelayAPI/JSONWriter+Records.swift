@@ -284,4 +284,18 @@ extension JSONWriter {
             writer.member(.next, next)
         }
     }
+
+    /// A list of one user.
+    ///
+    /// - Parameter similar: where it is empty, other spellings of the telephone that was asked for; without any the member is missing.
+    mutating func page<Items: Sequence>(
+        _ items: Items, next: String?, similar: [String]?, for sight: Sight,
+        _ content: (inout JSONWriter, Items.Element) -> Void
+    ) {
+        object { writer in
+            writer.array(.items, items, content)
+            writer.member(.next, next)
+            if let similar, !similar.isEmpty { writer.member(.similar, similar, for: sight) }
+        }
+    }
 }

@@ -22,8 +22,11 @@ public enum TelephoneRule {
     }
 
     /// Other ways in which people write the same number: without what is no digit, with and without "+" or "00", without a country code
-    /// of one to three digits. For telling somebody which one is known; nothing is compared by these.
-    package static func spellings(of telephone: String) -> [String] {
+    /// of one to three digits, and with what stands before a number of this length in others. For naming the one that is known;
+    /// nothing is compared by these.
+    ///
+    /// - Parameter others: telephones of other users, of which up to `mostHabits` different beginnings are tried.
+    package static func spellings(of telephone: String, like others: [String] = []) -> [String] {
         var digits = String(telephone.unicodeScalars.filter { ("0"..."9").contains($0) })
         let isInternational = telephone.contains("+") || digits.hasPrefix("00")
         if digits.hasPrefix("00") { digits.removeFirst(2) }
@@ -31,9 +34,29 @@ public enum TelephoneRule {
         var found = [digits, "+\(digits)", "00\(digits)"]
         if isInternational {
             found += (1...3).flatMap { [String(digits.dropFirst($0)), "0\(digits.dropFirst($0))"] }
-        } else if digits.hasPrefix("0") {
-            found.append(String(digits.dropFirst()))
+        } else {
+            let national = digits.hasPrefix("0") ? String(digits.dropFirst()) : digits
+            if national != digits { found.append(national) }
+            var habits: [String] = []
+            for other in others where habits.count < mostHabits {
+                guard let beginning = countryCode(of: other, before: national.utf8.count), !habits.contains(beginning)
+                else { continue }
+                habits.append(beginning)
+            }
+            found += habits.map { $0 + national }.filter { !found.contains($0) }
         }
         return found.filter { !matches($0, telephone) }
+    }
+
+    private static let mostHabits = 5
+
+    /// "+86" of "+8613800138000" before eleven digits; nil where what stands there is no country code.
+    private static func countryCode(of telephone: String, before digits: Int) -> String? {
+        let beginning = telephone.utf8.dropLast(digits)
+        let code = beginning.starts(with: "+".utf8) ? beginning.dropFirst() : beginning.drop { $0 == UInt8(ascii: "0") }
+        guard (1...3).contains(code.count), beginning.count - code.count <= 2,
+            code.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), code.first != UInt8(ascii: "0")
+        else { return nil }
+        return String(beginning)
     }
 }

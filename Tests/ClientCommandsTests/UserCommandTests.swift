@@ -87,6 +87,20 @@ import Testing
                 """, "\(nobody)")
     }
 
+    @Test func `A number that is known in another spelling is named by each command`() async throws {
+        _ = try await daemon.register()
+        let miss = "+86\(Self.user)"
+        for command in [
+            "users explain", "devices show --telephone", "devices remove --yes --telephone",
+            "devices export --telephone",
+            "devices export --csv --telephone", "deliveries --telephone", "deliveries --csv --telephone",
+            "test-push \(RealDaemon.app) ios --telephone",
+        ] {
+            let result = await daemon.run("\(command) \(miss)")
+            #expect((result.out + result.err).contains(/known (as|instead:) 13800138000\b/), "\(command): \(result)")
+        }
+    }
+
     @Test(arguments: [("y", true), ("", false)])
     func `Erasure shows the devices and wants a yes`(word: String, isYes: Bool) async {
         let item = #"{"app":"a","platform":"ios","token":"ff","telephone":"138","registeredAt":"x"}"#

@@ -87,7 +87,7 @@ import WireFormat
             #expect(Page.hidden(again.text).contains { $0 == ("ifWave", "3") }, "it is asked anew, of the next wave")
         }
         #expect(try bench.view(id).reason?.hasPrefix("WaveDone: wave 2 of 4") == true)
-        #expect(try bench.command("campaigns", "resume", id).status == 0)
+        #expect(try bench.command("campaigns", "resume", id, "--yes").status == 0)
         try until(3)
     }
 

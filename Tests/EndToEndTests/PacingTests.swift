@@ -107,7 +107,7 @@ import Testing
             let reason = try #require(try json(bench, id)["reason"] as? String)
             #expect(reason.hasPrefix("WaveDone: wave \(number) of 3"), "\(reason)")
             #expect(!bench.simulator.wait(forRequests: sent + 1, deadline: .milliseconds(700)))
-            #expect(try bench.command("campaigns", "resume", id).status == 0)
+            #expect(try bench.command("campaigns", "resume", id, "--yes").status == 0)
         }
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.state == "completed" && end.counts["accepted"] == 600 && end.addsUp)

@@ -121,8 +121,7 @@ struct UserErasureTests {
                 == 201)
         let answer = try bench.ask("DELETE", "/v1/users?telephone=13800138000")
         #expect(answer.status == 404)
-        let isNamed = answer.text("errors", "0", "reason")?.contains("+8613800138000") == true
-        #expect(isNamed == TelephoneRule.spellings(of: "13800138000").contains("+8613800138000"))
+        #expect(answer.text("errors", "0", "reason")?.contains("+8613800138000") == true, "\(answer.body)")
         let other = try bench.ask("DELETE", "/v1/users?telephone=%2B86%20138-0013-8000")
         #expect(
             other.status == 404 && other.text("errors", "0", "reason")?.contains("+8613800138000") == true,

@@ -11,6 +11,18 @@ import UpgradeRules
         }
         #expect(TelephoneRule.spellings(of: "13800138000") == ["+13800138000", "0013800138000"])
         #expect(TelephoneRule.spellings(of: "x") == [])
+        let others = ["139", "+861234", "Optional(+8613900139000)", "013900139000", "00139001390001", "+8613900139000"]
+        #expect(
+            TelephoneRule.spellings(of: "138 0013 8000", like: others + ["008613900139000", "4407911123456"])
+                == [
+                    "13800138000", "+13800138000", "0013800138000", "00113800138000", "+8613800138000",
+                    "008613800138000",
+                    "4413800138000",
+                ])
+        #expect(TelephoneRule.spellings(of: "07911123456", like: ["+447911000000"]).contains("+447911123456"))
+        #expect(!TelephoneRule.spellings(of: "+13800138000", like: others).contains("+8613800138000"))
+        let many = (10...99).map { "+\($0)13900139000" }
+        #expect(TelephoneRule.spellings(of: "13800138000", like: many).count == 2 + 5, "a bound")
     }
 
     @Test(arguments: [

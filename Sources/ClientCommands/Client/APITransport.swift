@@ -60,6 +60,8 @@ package struct APIRequest: Sendable, Equatable {
 package struct APIAnswer: Sendable, Equatable {
     package var status: Int
     package var body: [UInt8]
+    /// By their names in lower case.
+    package var headers: [String: String] = [:]
 
     package var isSuccess: Bool { (200..<300).contains(status) }
 }

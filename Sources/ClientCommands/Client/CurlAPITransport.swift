@@ -63,7 +63,10 @@ package struct CurlAPITransport: APITransport {
             } onCancel: {
                 cancellation.set()
             }
-            return APIAnswer(status: response.status, body: response.body)
+            let headers = response.headers.map { ($0.name.lowercased(), $0.value) }
+            return APIAnswer(
+                status: response.status, body: response.body,
+                headers: Dictionary(headers, uniquingKeysWith: { "\($0), \($1)" }))
         } catch let error as TransportError {
             throw failure(error)
         }

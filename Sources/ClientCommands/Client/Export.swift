@@ -84,6 +84,9 @@ final class Export: Sendable {
                 return true
             }
             guard answer.isSuccess else { throw Problem(answer).failure }
+            if let similar = answer.headers["x-similar-telephones"] {
+                run.console.writeError(UserText.known(as: similar) + "\n")
+            }
         } catch let failure as CommandFailure {
             try flush()
             guard failure.code == .unreachable, hasBegun else { throw failure }

@@ -69,7 +69,7 @@ extension CommandEntry {
             campaign[.wave]?[.endedAt]?.string != nil, let wave = campaign[.shown]?["ifWave"]?.integer
         else { return }
         let question = "Resume campaign \(id) with wave \(wave) of \(campaign[.wave]?.count(.of) ?? wave)?"
-        try await Confirmation.obtain(run, question, needsYes: false) { details(campaign) }
+        try await Confirmation.obtain(run, question) { details(campaign) }
     }
     static let campaignsRelease = campaigns("release", .releaseCampaign) { run, id, campaign in
         try await Confirmation.obtain(run, "Release campaign \(id)?") { details(campaign) }

@@ -13,7 +13,8 @@ extension CommandEntry {
             .whole("CAMPAIGN"), .spare("APP", 3), .spare("PLATFORM", 2), "TOKEN",
             .whole("PHONE NUMBER"), .state, "REASON", .right("TRIES").spare(1), .time("UPDATED"),
         ]
-        return answer.table(columns, none: "no deliveries") { item in
+        let similar = UserText.similar(answer).map { "; \(UserText.known(as: $0))" }
+        return answer.table(columns, none: "no deliveries" + (similar ?? "")) { item in
             [
                 item.shown(.campaign), item.shown(.app), item.shown(.platform), item.shown(.token),
                 item.shown(.telephone, or: "-"), item.shown(.state), item.shown(.reason, or: "-"),

@@ -32,7 +32,9 @@ extension CommandEntry {
             let reply = try await devices(of: telephone, run)
             guard !reply.items.isEmpty else {
                 throw CommandFailure(
-                    .failed, "no device has this phone number", hint: "it must be spelt as the app sends it")
+                    .failed, "no device has this phone number",
+                    hint: UserText.similar(reply.json).map(UserText.known)
+                        ?? "it must be spelt as the app sends it")
             }
             run.show(reply.text, reply.items.map(details).joined(separator: "\n"))
             if !run.connection.isJSON, reply.json[.next]?.string != nil {
@@ -105,7 +107,10 @@ extension CommandEntry {
                 item.shown(.registeredAt, or: "-"),
             ])
         }
-        if table.rows.isEmpty { return "no device has this phone number; there may be deliveries with it\n" }
+        if table.rows.isEmpty {
+            let known = UserText.similar(reply.json).map(UserText.known)
+            return "no device has this phone number; \(known ?? "there may be deliveries with it")\n"
+        }
         return table.text + (reply.json[.next]?.string == nil ? "" : "and more\n")
     }
 

@@ -7,16 +7,13 @@ import WireFormat
 enum Confirmation {
     /// Shows what would happen and wants a yes. Where nobody can be asked, `--yes` has said it before.
     ///
-    /// - Parameters:
-    ///   - needsYes: false for what a pause undoes: there, a script that says nothing means it.
-    ///   - facts: what is shown.
+    /// - Parameter facts: what is shown.
     /// - Throws: `CommandFailure` where it is not a yes, `UsageError` where nobody can be asked.
     static func obtain(
-        _ run: ClientRun, _ question: String, needsYes: Bool = true, facts: () async throws -> String
+        _ run: ClientRun, _ question: String, facts: () async throws -> String
     ) async throws {
         if run.arguments.flag("yes") { return }
         guard run.console.canAsk else {
-            guard needsYes else { return }
             throw UsageError(
                 "nothing was changed: \"\(question)\" has to be answered, and nobody can be asked here; --yes says yes")
         }

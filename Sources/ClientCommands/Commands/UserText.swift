@@ -7,14 +7,19 @@ enum UserText {
     static func text(_ user: JSONValue) -> String {
         let name = user.shown(.telephone)
         guard user[.known] == .bool(true) else {
-            let similar = (user[.similar]?.array ?? []).compactMap(\.string).map { DisplayWidth.sanitised($0) }
             return "nothing is known of \(name)\n\(user.shown(.spelling))\n"
-                + (similar.isEmpty
-                    ? "no other spelling of it is known either\n"
-                    : "known instead: \(similar.joined(separator: ", "))\n")
+                + (similar(user).map(known) ?? "no other spelling of it is known either") + "\n"
         }
         return "\(name)\n" + user.list(.apps).map { "\n" + app($0) }.joined()
     }
+
+    /// Other spellings of the telephone that was asked for; nil where there are none.
+    static func similar(_ answer: JSONValue) -> String? {
+        let similar = (answer[.similar]?.array ?? []).compactMap(\.string)
+        return similar.isEmpty ? nil : similar.joined(separator: ", ")
+    }
+
+    static func known(as similar: String) -> String { "known instead: \(DisplayWidth.sanitised(similar))" }
 
     private static func app(_ app: JSONValue) -> String {
         var text = "\(app.place): \(app.shown(.inForce, or: "nothing")) is required of everybody"

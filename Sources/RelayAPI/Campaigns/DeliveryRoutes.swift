@@ -11,7 +11,8 @@ extension API {
         if form.isStream {
             call.query.wholeList()
             try call.query.finish()
-            let campaign = try record(id, call.caller).key
+            let record = try record(id, call.caller)
+            let campaign = record.key
             var next: Int64? = 0
             let export = ListExport(
                 form, LineFormat<Delivery>.delivery, for: call.sight, stop: stop,
@@ -20,15 +21,23 @@ extension API {
                     next = page.next
                     return (page.items, isLast: page.next == nil)
                 })
-            return export.response
+            return try export.response.naming(similar(to: filter) { $0 == record.app }, for: call.sight)
         }
         let limit = call.query.limit(default: 100)
         let cursor = call.query.cursor(.deliveries)
         try call.query.finish()
-        let campaign = try record(id, call.caller).key
-        let page = try store.deliveryPage(of: campaign, filter, after: cursor ?? 0, limit: limit)
+        let record = try record(id, call.caller)
+        let page = try store.deliveryPage(of: record.key, filter, after: cursor ?? 0, limit: limit)
         let next = page.next.map { Cursor.text(.deliveries, $0) }
-        return .json { [sight = call.sight] in $0.page(page.items, next: next) { $0.delivery($1, for: sight) } }
+        let similar = try page.items.isEmpty ? similar(to: filter) { $0 == record.app } : []
+        return .json { [sight = call.sight] in
+            $0.page(page.items, next: next, similar: similar, for: sight) { $0.delivery($1, for: sight) }
+        }
+    }
+
+    /// Other spellings of the telephone that is filtered by, where nobody is known by it.
+    package func similar(to filter: DeliveryFilter, where isMeant: (AppKey) -> Bool) throws -> [String] {
+        try filter.telephone.map { try userSearch.similar(to: $0, where: isMeant) } ?? []
     }
 
     func deliveries(_ call: inout Call) throws -> Response {
@@ -47,7 +56,7 @@ extension API {
                     let found = try store.deliveries(filter, after: last?.position, limit: limit)
                     return (found, isLast: found.count < limit)
                 })
-            return export.response
+            return try export.response.naming(similar(to: filter, where: places.takes), for: call.sight)
         }
         let limit = call.query.limit(default: 100)
         let cursor = call.query.cursor(Cursor.deliveryPosition)
@@ -56,7 +65,10 @@ extension API {
             limit: limit, after: cursor, position: \.position, cursor: { Cursor.text($0) },
             isVisible: { places.takes($0.app) }
         ) { try store.deliveries(filter, after: $0, limit: $1) }
-        return .json { [sight = call.sight] in $0.page(page.items, next: page.next) { $0.delivery($1, for: sight) } }
+        let similar = try page.items.isEmpty ? similar(to: filter, where: places.takes) : []
+        return .json { [sight = call.sight] in
+            $0.page(page.items, next: page.next, similar: similar, for: sight) { $0.delivery($1, for: sight) }
+        }
     }
 
     private static func form(_ call: inout Call) -> ListForm {

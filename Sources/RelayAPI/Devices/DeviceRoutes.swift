@@ -84,7 +84,8 @@ extension API {
                     } ?? store.devices(of: app, after: after, limit: limit)
                 return (found, isLast: found.count < limit)
             })
-        return export.response
+        let similar = try filter.telephone.map { try userSearch.similar(to: $0) { $0 == app } } ?? []
+        return export.response.naming(similar, for: call.sight)
     }
 
     private static func checked(_ token: String, _ app: AppKey) throws -> String {

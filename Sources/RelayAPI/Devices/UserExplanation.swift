@@ -121,18 +121,8 @@ package struct UserExplainer {
             }
             explanation.apps.append(one)
         }
-        if apps.isEmpty { explanation.similar = try similar(to: telephone, where: isMeant) }
+        if apps.isEmpty { explanation.similar = try UserSearch(store).similar(to: telephone, where: isMeant) }
         return explanation
-    }
-
-    /// Spellings of a telephone by which devices are registered: who is meant where nothing is known of the telephone as it is written.
-    ///
-    /// - Parameter isMeant: whether an app is asked about.
-    package func similar(to telephone: String, where isMeant: (AppKey) -> Bool) throws -> [String] {
-        try TelephoneRule.spellings(of: telephone).filter { other in
-            try store.devices(telephone: other, token: nil, after: 0, limit: 100)
-                .contains { isMeant($0.registration.app) }
-        }
     }
 
     private func campaigns(of apps: Set<AppKey>, _ pushes: [Delivery]) throws -> [String: CampaignRecord] {

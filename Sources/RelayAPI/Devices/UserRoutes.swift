@@ -21,7 +21,13 @@ extension API {
             limit: limit, after: cursor, position: \.id, cursor: { Cursor.text(.devices, $0) },
             isVisible: { places.takes($0.registration.app) }
         ) { try store.devices(telephone: telephone, token: token, after: $0 ?? 0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.device($1, for: caller.sight) } }
+        let similar =
+            try page.items.isEmpty ? telephone.map { try userSearch.similar(to: $0, where: places.takes) } : nil
+        return .json {
+            $0.page(page.items, next: page.next, similar: similar, for: caller.sight) {
+                $0.device($1, for: caller.sight)
+            }
+        }
     }
 
     package var userExplainer: UserExplainer {
@@ -52,14 +58,8 @@ extension API {
         guard erasure != UserErasure() else {
             var problem = ProblemDetails(
                 404, "nothing is known of this phone number: it must be spelt as the app sends it")
-            // Not in the detail, which is logged. Whoever may erase may read: `Scope.covers`.
-            let known = try userExplainer.similar(to: telephone) { places.takes($0) }
-            if !known.isEmpty {
-                problem.faults = [
-                    FieldFault(
-                        "telephone", "devices are registered as \(known.joined(separator: ", ")); nothing was erased")
-                ]
-            }
+            // A caller that may erase may read: `Scope.covers`.
+            problem.faults = try misspelt(telephone, where: places.takes)
             throw problem
         }
         settings.log(

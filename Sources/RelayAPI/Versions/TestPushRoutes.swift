@@ -30,7 +30,7 @@ extension API {
         defer { withExtendedLifetime(slot) {} }
         // Each is a real push: whoever has a token must not be able to ring somebody's phone all day.
         if caller.token != nil { try testPushes.take(for: caller.actor.name, "test pushes") }
-        let reports = try control.testPush(wish, by: caller.actor.name)
+        let reports = try testPush(wish, by: caller)
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in
                 let (device, result) = report
@@ -44,6 +44,18 @@ extension API {
                     ])
                 }
             }
+        }
+    }
+
+    private func testPush(_ wish: TestPushWish, by caller: Caller) throws -> [TestPushReport] {
+        do {
+            return try control.testPush(wish, by: caller.actor.name)
+        } catch let error as ControlError where error.code == .noSuchDevice {
+            var problem = ProblemDetails.of(error)
+            if case .telephone(let telephone) = wish.target {
+                problem.faults = try misspelt(telephone) { $0 == wish.app }
+            }
+            throw problem
         }
     }
 

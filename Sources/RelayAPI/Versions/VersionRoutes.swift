@@ -178,7 +178,11 @@ extension API {
         }
         guard !unknown.isEmpty else { return [] }
         let app = "\(bump.app.app) \(bump.app.platform.rawValue)"
-        let names = unknown.prefix(20).map(sight.telephone).joined(separator: ", ")
+        let names = try unknown.prefix(20).map { telephone in
+            let similar = try sight == .whole ? userSearch.similar(to: telephone) { $0 == bump.app } : []
+            return sight.telephone(telephone)
+                + (similar.isEmpty ? "" : " (it is known as \(similar.joined(separator: ", ")))")
+        }.joined(separator: ", ")
         let which = sight == .counted ? "\(unknown.count) of them" : names
         let rest = sight != .counted && unknown.count > 20 ? " and \(unknown.count - 20) more" : ""
         return ["of the canary's phone numbers no device of \(app) has \(which)\(rest)"]

@@ -85,6 +85,8 @@ extension View {
             try id.map { try api.record($0, caller) }
             ?? api.store.campaigns(before: nil, limit: 100).first { maySee($0.app) }
         let found = try record.map { try api.store.deliveryPage(of: $0.key, filter, after: cursor ?? 0, limit: 50) }
+        let isEmpty = found?.items.isEmpty ?? true
+        let similar = try isEmpty ? api.similar(to: filter) { $0 == record?.app } : []
         let list = with(filter, PagePath("page", "deliveries").with("campaign", record?.id))
         return page(say("Deliveries"), at: .deliveries) { html in
             filters(&html, PagePath("page", "deliveries")) { html in
@@ -93,6 +95,11 @@ extension View {
                     say("State"), name: "state", chosen: filter.state?.name ?? "",
                     of: [("", say("Any"))] + DeliveryState.allCases.map { ($0.name, word($0)) })
                 html.field(say("Reason"), name: "reason", value: filter.reason ?? "")
+                if may(.users) {
+                    html.field(
+                        say("Phone number"), name: "telephone", value: filter.telephone ?? "",
+                        [.named("inputmode", "tel")])
+                }
             }
             if let record {
                 html.tag("p") { html in html.link(path(record), "\(name(record.app)): \(name(record.target))") }
@@ -103,8 +110,9 @@ extension View {
             ) { html in
                 for delivery in found?.items ?? [] { self.delivery(&html, delivery) }
             }
-            if found?.items.isEmpty ?? true {
+            if isEmpty {
                 html.tag("p", [.class("quiet")], text: say("There is none on this page."))
+                known(&html, as: similar)
             }
             more(&html, list, found?.next.map { Cursor.text(.deliveries, $0) })
             if let record {

@@ -48,12 +48,7 @@ extension View {
             html.tag("div", [.class("notice")]) { html in
                 html.tag("p", text: say("Nobody is known by this phone number."))
                 html.tag("p", [.named("lang", "en")]) { $0.foreign(user.spelling) }
-                for other in user.similar {
-                    html.tag("p") { html in
-                        html.text(say("Somebody is known as") + " ")
-                        html.telephone(other, sight)
-                    }
-                }
+                known(&html, as: user.similar)
             }
             return
         }
@@ -63,6 +58,16 @@ extension View {
             html.link(
                 PagePath("page", "users", "erase").with("telephone", telephone), say("Erase this user"),
                 [.class("button danger")])
+        }
+    }
+
+    /// Who may be meant by a telephone that nobody has.
+    func known(_ html: inout HTML, as similar: [String]) {
+        for other in similar {
+            html.tag("p") { html in
+                html.text(say("Somebody is known as") + " ")
+                html.telephone(other, sight)
+            }
         }
     }
 
@@ -175,6 +180,7 @@ extension View {
         let shown = try api.shown(ofUser: telephone, caller)
         var devices: Int64 = 0
         if case .number(let number)? = shown.facts[.devices] { devices = number }
+        let similar = try api.userSearch.similar(to: telephone, where: maySee)
         let status = stale != nil ? 409 : fault == nil ? 200 : 422
         return page(say("Erase this user"), at: .users, status: status) { html in
             notice(&html, stale)
@@ -182,6 +188,7 @@ extension View {
                 html.foreign(telephone)
                 html.text(": \(self.devices(devices))")
             }
+            known(&html, as: similar)
             html.tag(
                 "p",
                 text: say("The devices are removed, and the number goes out of every record. This cannot be undone."))

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+package import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// Finds who is meant by a telephone that is known of nobody as it is written.
+///
+/// Apps compare telephones character by character, so the relay does, and a number with or without its country code is another user's.
+/// Who asks for one user and mistypes the number must not read an empty list as "nothing was sent": each route that takes a
+/// telephone asks here. The login check does not: it is asked by millions, and by anybody.
+package struct UserSearch {
+    private let store: any RelayStore
+    /// Devices, and deliveries, of one spelling that are looked at for one of an app that is meant.
+    private static let most = 100
+    /// Devices of an app that show how its users are written.
+    private static let sample = 100
+    /// Apps whose users are looked at for that.
+    private static let mostApps = 10
+
+    package init(_ store: any RelayStore) {
+        self.store = store
+    }
+
+    /// Other spellings by which devices are registered or deliveries recorded; none where the telephone is known as it is written.
+    /// Costs two reads for each of a dozen spellings, and one for each app.
+    ///
+    /// - Parameter isMeant: whether an app is asked about.
+    package func similar(to telephone: String, where isMeant: (AppKey) -> Bool) throws -> [String] {
+        guard try !isKnown(telephone, isMeant) else { return [] }
+        let others = try store.census().devices.keys.filter(isMeant).sorted().prefix(Self.mostApps)
+            .flatMap { try store.devices(of: $0, after: 0, limit: Self.sample) }
+            .compactMap(\.registration.telephone)
+        return try TelephoneRule.spellings(of: telephone, like: others).filter { try isKnown($0, isMeant) }
+    }
+
+    private func isKnown(_ telephone: String, _ isMeant: (AppKey) -> Bool) throws -> Bool {
+        try store.devices(telephone: telephone, token: nil, after: 0, limit: Self.most)
+            .contains { isMeant($0.registration.app) }
+            || store.deliveries(DeliveryFilter(telephone: telephone), after: nil, limit: Self.most)
+                .contains { isMeant($0.app) }
+    }
+}
+
+extension API {
+    package var userSearch: UserSearch { UserSearch(store) }
+
+    /// What is wrong with a telephone of which nothing is known, where it is known in another spelling.
+    func misspelt(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> [FieldFault] {
+        // Not in a problem's detail, which is logged.
+        let known = try userSearch.similar(to: telephone, where: isMeant)
+        return known.isEmpty ? [] : [FieldFault("telephone", "it is known as \(known.joined(separator: ", "))")]
+    }
+}
+
+extension Response {
+    /// The same for lists that are streamed, which have no member for it.
+    ///
+    /// - Parameter similar: of digits and plus signs alone, as `TelephoneRule` makes them.
+    func naming(_ similar: [String], for sight: Sight) -> Response {
+        guard !similar.isEmpty else { return self }
+        var response = self
+        response.headers.append(("X-Similar-Telephones", similar.map(sight.telephone).joined(separator: ", ")))
+        return response
+    }
+}
