@@ -83,11 +83,13 @@ test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real b
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 
-# SEED=n tells one seed again, as a story; SCRIPT=file a kept one; SIMULATE="--length 300" and whatever else simulate takes.
+# SEED=n tells one seed again, as a story; SCRIPT=file a kept one; SIMULATE="--length 300" and whatever else simulate takes. JOBS=n
+# processes share the seeds, as many as there are cores; what they find is the same with any number of them.
 SEEDS ?= 1000
+JOBS  ?= $(shell nproc)
 simulate: packages ## the real relay in a world of seeds: SEEDS=1000 histories of people, faults and kills, held to a model
 	$(SWIFT) build $(RELEASE) --product simulate
-	.build/release/simulate --known Tests/Simulation/Known \
+	.build/release/simulate --known Tests/Simulation/Known --jobs $(JOBS) \
 	    $(if $(SCRIPT),--script $(SCRIPT),$(if $(SEED),--seed $(SEED),--seeds $(SEEDS))) $(SIMULATE)
 
 fuzz: packages ## libFuzzer over every parser that meets foreign bytes, FUZZ_SECONDS=600 of CPU each; FUZZ="json version" for some
