@@ -26,6 +26,7 @@ NEEDS_test-asan = $(NEEDS_test)
 NEEDS_test-crash = postgresql
 NEEDS_test-fleet = postgresql faketime
 NEEDS_soak-fleet = postgresql
+NEEDS_night = $(NEEDS_test) $(NEEDS_test-fleet)
 NEEDS_bench = nghttp2-client wrk postgresql
 NEEDS_deb = dpkg-dev
 NEEDS_image = dpkg-dev mmdebstrap jq
@@ -64,7 +65,8 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate mutants mutate test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz fuzz-keep soak \
+.PHONY: help demo build test simulate mutants mutate night test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz \
+        fuzz-keep soak \
         check-metrics test-api test-interop test-page lint bench measure-maintenance bench-api test-idle clean install \
         deb image test-image release verify-release sign test-reproducible check-release packages
 
@@ -83,11 +85,13 @@ test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real b
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 
-# SEED=n tells one seed again, as a story; SCRIPT=file a kept one; SIMULATE="--length 300" and whatever else simulate takes.
+# SEED=n tells one seed again, as a story; SCRIPT=file a kept one; SIMULATE="--length 300" and whatever else simulate takes. JOBS=n
+# processes share the seeds, as many as there are cores; what they find is the same with any number of them.
 SEEDS ?= 1000
+JOBS  ?= $(shell nproc)
 simulate: packages ## the real relay in a world of seeds: SEEDS=1000 histories of people, faults and kills, held to a model
 	$(SWIFT) build $(RELEASE) --product simulate
-	.build/release/simulate --known Tests/Simulation/Known \
+	.build/release/simulate --known Tests/Simulation/Known --jobs $(JOBS) \
 	    $(if $(SCRIPT),--script $(SCRIPT),$(if $(SEED),--seed $(SEED),--seeds $(SEEDS))) $(SIMULATE)
 
 # SEEDS=3000 at most for each; ONLY=12,13 some of them; JOBS=n at a time (default: the cores); BASE=n the first seed; ANEW=1 forgets what was found
@@ -126,6 +130,11 @@ test-crash: packages ## kills of the daemon and of its database at random moment
 	$(SWIFT) build --build-tests
 	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all TRANSFERS=all $(SWIFT) test --skip-build \
 	    --filter 'Crashed|StoreFaultTests|TransferTests|DiskTests|FullServerTests'
+
+# PARTS="seeds fuzz" runs some of them; the list is in .ci/night.
+MINUTES ?= 480
+night: packages ## what runs each night, one after the other, in MINUTES=480: seeds, sanitizers, fuzzers, kills, the soak; one table at the end
+	SWIFT=$(SWIFT) MAKE=$(MAKE) .ci/night $(MINUTES) $(PARTS)
 
 test-fleet: packages ## two and three real relays on one database: kills, suspensions, cuts, clocks, failover; the push service's record is the judge
 	$(SWIFT) build --build-tests

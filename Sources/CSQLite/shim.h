@@ -36,6 +36,11 @@ static inline int relay_sqlite3_enforce_foreign_keys(sqlite3 *_Nonnull database,
     return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FKEY, isOn, (int *)0);
 }
 
+/// As above. Rows are put back as they were copied: triggers would do again what they did then. Dropping them would change the schema.
+static inline int relay_sqlite3_enforce_triggers(sqlite3 *_Nonnull database, int isOn) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, isOn, (int *)0);
+}
+
 /// sqlite3_config is variadic. "When memory allocation statistics are disabled, [...] sqlite3_memory_used()" and the like do
 /// not work (sqlite.org/c3ref/c_config_covering_index_scan.html); nobody here asks for them.
 static inline int relay_sqlite3_config_memory_statistics(int isOn) {

@@ -63,4 +63,24 @@ import Testing
             #expect(text.contains("\n\(target): ") || text.contains(" \(target): "), "\(target) is no target")
         }
     }
+
+    /// CONTRIBUTING says when each runs; what it says of a night is what one runs.
+    @Test func theTableOfRunsIsWhatRuns() throws {
+        let text = try ManualTests.file("CONTRIBUTING.md")
+        let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("What runs when") })
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| make ") }
+        #expect(rows.count > 15)
+        let makefile = try ManualTests.file("Makefile")
+        for row in rows {
+            let words = row.split(separator: "|")[0].split(separator: " ").dropFirst()
+            for target in words.prefix(while: { !$0.contains("=") }) where target != "make" && target != "mutants" {
+                #expect(makefile.contains("\n\(target): "), "\(target) is no target")
+            }
+        }
+        let said = rows.map { $0.split(separator: "|", omittingEmptySubsequences: false)[3] }
+            .filter { $0.contains("part") }.flatMap { $0.matches(of: /`([a-z]+)`/).map { String($0.output.1) } }
+        let night = try ManualTests.file(".ci/night")
+        let parts = night.matches(of: #/(?m)^([a-z]+) +\d+ +\d+ (fixed|elastic) /#).map { String($0.output.1) }
+        #expect(Set(said) == Set(parts).subtracting(["build"]) && said.count == Set(said).count, "\(said) \(parts)")
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import HTTP2
+import OwnThread
 import TestPeers
 import Testing
 import Threading
@@ -22,9 +23,11 @@ final class Collector: BatchReceiver {
 
     func pool(_ pool: PoolID, is condition: PoolCondition) { state.change { $0.conditions.append(condition) } }
 
-    /// The batches that came back, once there are so many.
+    /// The batches that came back, once there are so many. Some tests send 20,000 requests over TLS: the deadline is that of a lane that
+    /// hangs, not of one that is slow.
     func batches(_ count: Int = 1) throws -> [RequestBatch] {
-        try #require(state.wait { $0.batches.count >= count }, "batches did not come back")
+        let deadline = 300 * Patience.factor
+        try #require(state.wait(seconds: deadline) { $0.batches.count >= count }, "batches did not come back")
         return state.now.batches
     }
 }

@@ -99,8 +99,10 @@ struct StoreChainTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    try Migration.run(
-                        on: SQLiteConnection(path: path), path: path, release: "1.0", at: Self.monday, chain: chain)
+                    try insisting {
+                        try Migration.run(
+                            on: SQLiteConnection(path: path), path: path, release: "1.0", at: Self.monday, chain: chain)
+                    }
                 }
             }
             try await group.waitForAll()

@@ -90,7 +90,7 @@ struct StoreFileTests {
             let path = directory.file("relay.db")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<6 {
-                    group.addTask { try SQLiteStore(path: path).close() }
+                    group.addTask { try insisting { try SQLiteStore(path: path).close() } }
                 }
                 try await group.waitForAll()
             }

@@ -22,6 +22,14 @@ struct Arguments {
     var isFleet = false
     /// How many different rules may be broken before the run ends.
     var most = 10
+    /// Processes that share the seeds; 1: this one.
+    var jobs = 1
+    /// Scripts are shrunk, not told.
+    var isShrinkingWanted = false
+    /// After so many seconds the search ends, whatever is left of its seeds.
+    var seconds: Int?
+    /// One of them: it takes its orders from standard input.
+    var isWorker = false
 
     init(_ words: ArraySlice<String>) {
         var words = words
@@ -36,6 +44,10 @@ struct Arguments {
             case "--base": base = number(word)
             case "--length": length = number(word)
             case "--most": most = number(word)
+            case "--jobs": jobs = max(number(word), 1)
+            case "--shrink": isShrinkingWanted = true
+            case "--seconds": seconds = number(word)
+            case "--worker": isWorker = true
             case "--known": known = words.popFirst()
             case "--write": folder = words.popFirst()
             case "--script": scripts += [words.popFirst()].compactMap(\.self)
@@ -50,7 +62,7 @@ struct Arguments {
                 }
             default:
                 fail(
-                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink, --store, --fleet"
+                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --jobs, --seconds, --known, --write, --script, --trace, --shrink, --no-shrink, --store, --fleet"
                 )
             }
         }
@@ -62,72 +74,76 @@ func fail(_ text: String) -> Never {
     exit(2)
 }
 
+func makeStorage(_ arguments: Arguments) throws -> any SimulatedStorage {
+    arguments.isInPostgres ? try PostgresStorage(on: PostgresServer.shared.get()) : try SQLiteStorage()
+}
+
 /// Returns whether a promise broke. What it made, such as the folder of the stores, is gone when it returns.
 func run(_ arguments: Arguments) throws -> Bool {
+    let storage = try makeStorage(arguments)
+    if arguments.isFleet {
+        return try tellFleet(arguments, storage) ?? search(FleetHistories(storage, length: arguments.length), arguments)
+    }
     let known = try arguments.known.map { try KeptScript.all(in: $0) } ?? []
-    let storage: any SimulatedStorage =
-        arguments.isInPostgres ? try PostgresStorage(on: PostgresServer.shared.get()) : try SQLiteStorage()
-    if arguments.isFleet { return try runFleet(arguments, storage) }
     let simulation = Simulation(known: Set(known.map(\.rule)), storage: storage)
-    let report = Report(simulation, shrinks: arguments.shrinks, folder: arguments.folder)
-    for path in arguments.scripts {
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        try report.tell(try Script(text: text), name: path, isTraceWanted: arguments.isTraceWanted)
+    let report = Report(shrinks: arguments.shrinks, folder: arguments.folder)
+    let histories = RelayHistories(simulation, length: arguments.length)
+    for path in arguments.scripts where !arguments.isWorker {
+        let script = try Script(text: try String(contentsOfFile: path, encoding: .utf8))
+        if arguments.isShrinkingWanted {
+            let workers = try makeWorkers(histories, arguments.jobs)
+            try report.shrink(script, histories, workers, known: Set(known.map(\.rule)), name: path)
+        } else {
+            try report.tell(script, in: simulation, name: path, isTraceWanted: arguments.isTraceWanted)
+        }
     }
     if let seed = arguments.seed {
         var drawing = Drawing(seed: seed)
         try report.tell(
-            drawing.script(length: arguments.length), name: "seed \(seed)", isTraceWanted: arguments.isTraceWanted)
-    } else if arguments.scripts.isEmpty {
-        try report.search(
-            seeds: arguments.base..<(arguments.base + UInt64(arguments.seeds)), length: arguments.length,
-            most: arguments.most)
+            drawing.script(length: arguments.length), in: simulation, name: "seed \(seed)",
+            isTraceWanted: arguments.isTraceWanted)
+    } else if arguments.scripts.isEmpty || arguments.isWorker {
+        return try search(histories, arguments, known: simulation.known)
     }
     return report.hasFound
 }
 
-/// Seeds of several relays, or one again.
-func runFleet(_ arguments: Arguments, _ storage: any SimulatedStorage) throws -> Bool {
-    func outcome(_ script: FleetScript, tells: Bool = false) throws -> FleetWorld {
-        let world = try FleetWorld(script, in: storage, tells: tells)
-        _ = world.run()
-        return world
+/// This process, or so many of this very program, whatever has taken its file's place meanwhile.
+func makeWorkers(_ histories: some Histories, _ count: Int) throws -> any Workers {
+    guard count > 1 else { return OwnWorker(histories) }
+    return try WorkerProcesses(
+        count, program: "/proc/self/exe", arguments: CommandLine.arguments.dropFirst() + ["--worker"])
+}
+
+/// Many seeds, by this process or by several.
+func search(_ histories: some Histories, _ arguments: Arguments, known: Set<String> = []) throws -> Bool {
+    if arguments.isWorker {
+        try WorkerLoop.run(histories)
+        return false
     }
-    for path in arguments.scripts {
-        let world = try outcome(try FleetScript(text: String(contentsOfFile: path, encoding: .utf8)), tells: true)
+    let report = Report(shrinks: arguments.shrinks, folder: arguments.folder)
+    let count = min(arguments.jobs, max(arguments.seeds, 1))
+    try report.search(
+        histories, try makeWorkers(histories, count), count: count,
+        seeds: arguments.base..<(arguments.base + UInt64(arguments.seeds)),
+        known: known, most: arguments.most, atMost: arguments.seconds.map { .seconds($0) })
+    return report.hasFound
+}
+
+/// Scripts and single seeds of several relays.
+///
+/// - Returns: whether a promise broke; nil: neither was asked for.
+func tellFleet(_ arguments: Arguments, _ storage: any SimulatedStorage) throws -> Bool? {
+    var scripts = try arguments.scripts.map { try FleetScript(text: String(contentsOfFile: $0, encoding: .utf8)) }
+    if let seed = arguments.seed { scripts.append(FleetScript(seed: seed, length: arguments.length ?? 40)) }
+    guard !scripts.isEmpty else { return nil }
+    for script in scripts {
+        let world = try FleetWorld(script, in: storage, tells: true)
+        let violation = world.run()
         print(world.story.joined(separator: "\n"))
-        if world.violation != nil { return true }
+        if violation != nil { return true }
     }
-    let length = arguments.length ?? 40
-    if let seed = arguments.seed {
-        let world = try outcome(FleetScript(seed: seed, length: length), tells: true)
-        print(world.story.joined(separator: "\n"))
-        return world.violation != nil
-    }
-    guard arguments.scripts.isEmpty else { return false }
-    let begun = ContinuousClock.now
-    var reached: [String: Int] = [:]
-    var found: Set<String> = []
-    for seed in arguments.base..<(arguments.base + UInt64(arguments.seeds)) {
-        let script = FleetScript(seed: seed, length: length)
-        let world = try outcome(script)
-        reached.merge(world.reached) { $0 + $1 }
-        guard let violation = world.violation, found.insert(violation.rule).inserted else { continue }
-        print("seed \(seed) breaks \(violation)")
-        if arguments.shrinks {
-            let small = try script.shrunk { try outcome($0).violation?.rule == violation.rule }
-            print("  shrunk from \(script.steps.count) steps to \(small.steps.count):\n\(small.text)")
-            print(try outcome(small, tells: true).story.joined(separator: "\n"))
-        }
-        print("  again: make simulate SEED=\(seed) SIMULATE=--fleet")
-        if found.count >= arguments.most { break }
-    }
-    let seconds = (ContinuousClock.now - begun) / .seconds(1)
-    print("\(arguments.seeds) seeds of several relays from \(arguments.base) in \(Int(seconds)) s", terminator: " ")
-    print("(\(Int(Double(arguments.seeds) / max(seconds, 0.001) * 60)) seeds a minute)")
-    print(found.isEmpty ? "every promise held" : "broken: \(found.sorted().joined(separator: ", "))")
-    print(reached.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: " · "))
-    return !found.isEmpty
+    return false
 }
 
 do {

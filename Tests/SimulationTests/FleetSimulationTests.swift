@@ -10,7 +10,7 @@ import Testing
     @Test func seedsHold() throws {
         let storage = try SQLiteStorage()
         let base = UInt64(Date().timeIntervalSince1970)
-        for seed in Array(1...5) + Array(base...(base + 2)) {
+        for seed in Array(1...10) + Array(base...(base + 5)) {
             let violation = try FleetWorld(FleetScript(seed: seed), in: storage).run()
             #expect(
                 violation == nil,

@@ -31,7 +31,7 @@ struct PostgresSimulationTests {
     @Test func seedsHold() throws {
         let base = UInt64(Date().timeIntervalSince1970)
         let simulation = try Self.simulation()
-        for seed in Array(1...8) + Array(base...(base + 3)) {
+        for seed in Array(1...16) + Array(base...(base + 7)) {
             var drawing = Drawing(seed: seed)
             let violation = try simulation.run(drawing.script(length: 30)).violation
             #expect(

@@ -39,13 +39,15 @@ import Testing
 
     // MARK: What nobody has thought of
 
-    @Test(.ownThread) func fixedSeedsHold() throws {
-        try run(seeds: 1...40, length: 40)
+    /// Side by side: each part on a thread of its own, with a store of its own.
+    @Test(.ownThread, arguments: [1...40, 41...80] as [ClosedRange<UInt64>])
+    func fixedSeedsHold(_ seeds: ClosedRange<UInt64>) throws {
+        try run(seeds: seeds, length: 40)
     }
 
     /// Others in each run.
-    @Test(.ownThread) func freshSeedsHold() throws {
-        let base = UInt64(Date().timeIntervalSince1970)
+    @Test(.ownThread, arguments: 0..<2) func freshSeedsHold(part: UInt64) throws {
+        let base = UInt64(Date().timeIntervalSince1970) + part * 8
         try run(seeds: base...(base + 7), length: 30)
     }
 

@@ -24,13 +24,17 @@ package struct Requirements: Hashable, Sendable {
     ///
     /// What is blocked is announced to nobody: there is a version above it.
     package var rules: [UpgradeRule] {
-        let left = rows.filter { $0.kind == .blocked && $0.state == .inForce }
-        return rows.sorted { $0.isJudgedBefore($1) }.flatMap { row -> [UpgradeRule] in
+        // Of all that were ever asked for a few say anything, and their places are sorted: a row is large.
+        let said = rows.indices.filter {
+            rows[$0].kind == .blocked ? rows[$0].state == .inForce : rows[$0].isAnnounced
+        }
+        let left = said.filter { rows[$0].kind == .blocked }
+        return said.sorted { rows[$0].isJudgedBefore(rows[$1]) }.flatMap { place -> [UpgradeRule] in
+            let row = rows[place]
             switch row.kind {
-            case .blocked: return row.state == .inForce ? row.rules : []
-            case .latest where left.contains { $0.version == row.version }: return []
+            case .blocked: return row.rules
+            case .latest where left.contains { rows[$0].version == row.version }: return []
             case .latest, .required:
-                guard row.isAnnounced else { return [] }
                 // Superseded, it forces nobody who was to come, but is as announced as before.
                 let isOver = row.isStaged && isSuperseded(row)
                 return row.rules.filter { $0.isForEverybody || row.isStaged && !isOver }
@@ -42,21 +46,26 @@ package struct Requirements: Hashable, Sendable {
     package var inForce: Requirement? { inForce(on: []) }
 
     /// The same, the highest that runs on all of these systems.
-    package func inForce(on systems: [Version]) -> Requirement? {
-        first { rule in rule.forces && !rule.isBlock && rule.isForEverybody && systems.allSatisfy(rule.runs) }
+    package func inForce(on systems: [Version]) -> Requirement? { inForce(on: systems, by: rules) }
+
+    /// - Parameter rules: these requirements'.
+    fileprivate func inForce(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
+        first(of: rules) { $0.forces && !$0.isBlock && $0.isForEverybody && systems.allSatisfy($0.runs) }
     }
 
     /// The newest version that everybody is told of.
     package var announced: Requirement? { announced(on: []) }
 
-    package func announced(on systems: [Version]) -> Requirement? {
-        first { rule in !rule.isBlock && rule.isForEverybody && systems.allSatisfy(rule.runs) }
+    package func announced(on systems: [Version]) -> Requirement? { announced(on: systems, by: rules) }
+
+    fileprivate func announced(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
+        first(of: rules) { !$0.isBlock && $0.isForEverybody && systems.allSatisfy($0.runs) }
     }
 
     /// The floor that is in force for some users alone.
-    package var staged: Requirement? { first { !$0.isForEverybody } }
+    package var staged: Requirement? { first(of: rules) { !$0.isForEverybody } }
 
-    private func first(where isMeant: (UpgradeRule) -> Bool) -> Requirement? {
+    private func first(of rules: [UpgradeRule], where isMeant: (UpgradeRule) -> Bool) -> Requirement? {
         rules.first(where: isMeant).flatMap { self[$0.id] }
     }
 
@@ -106,15 +115,19 @@ package struct Requirements: Hashable, Sendable {
 
     /// Of equal versions the floor, then the one with the higher version code.
     private func highest(where isMeant: (Requirement) -> Bool) -> Requirement? {
-        var best: Requirement?
-        for row in rows where isMeant(row) {
+        var best: Int?
+        for place in rows.indices where isMeant(rows[place]) {
             guard let other = best else {
-                best = row
+                best = place
                 continue
             }
-            if row.version > other.version || row.version == other.version && row.isAbove(other) { best = row }
+            if rows[place].version > rows[other].version
+                || rows[place].version == rows[other].version && rows[place].isAbove(rows[other])
+            {
+                best = place
+            }
         }
-        return best
+        return best.map { rows[$0] }
     }
 }
 
@@ -157,11 +170,12 @@ extension InForce {
     ///   - moments: how the app's messages say one.
     package init(_ requirements: Requirements, systems: [Version] = [], moments: MomentWords = MomentWords()) {
         self.init()
-        if let row = requirements.inForce(on: systems) {
+        let rules = requirements.rules
+        if let row = requirements.inForce(on: systems, by: rules) {
             (required, since, openedBy, reason) = (row.version, row.inForceAt, row.inForceBy, row.reason)
             (downloadURL, message, builds.required) = (row.downloadURL, requirements.words(of: row, moments), row.build)
         }
-        if let row = requirements.announced(on: systems) {
+        if let row = requirements.announced(on: systems, by: rules) {
             (latest, builds.latest, latestURL) = (row.version, row.build, row.downloadURL)
             latestMessage = requirements.words(of: row, moments)
         }

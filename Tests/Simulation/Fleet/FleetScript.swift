@@ -87,20 +87,4 @@ package struct FleetScript: Hashable, Sendable {
             }
         }
     }
-
-    /// The fewest steps that break the same rule.
-    package func shrunk(_ breaks: (FleetScript) throws -> Bool) rethrows -> FleetScript {
-        var best = self
-        try best.steps.shrink { rest in
-            var candidate = self
-            candidate.steps = rest
-            return try breaks(candidate)
-        }
-        for (name, values) in Self.settings where best[name] != values[0] {
-            var candidate = best
-            candidate.numbers[name] = values[0]
-            if try breaks(candidate) { best = candidate }
-        }
-        return best
-    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A promise that was broken.
-package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
+package struct Violation: Error, Codable, Hashable, Sendable, CustomStringConvertible {
     /// The promise's name: the same name is the same failure. See `Promise`.
     package var rule: String
     package var text: String
@@ -172,6 +172,9 @@ package enum Promise {
         ("registry.erased", "an erased user's number is nowhere", "ANSWERS: \"Erase a user\""),
         ("dispatcher.spins", "the dispatcher comes to rest", "DESIGN 10"),
         ("dispatcher.stuck", "what is due is done", "DESIGN 10"),
+        (
+            "process.lives", "nothing in the world ends the relay's process or keeps it busy for ever", "DESIGN 10"
+        ),
         ("events.last", "each receiver is told the state in which a campaign ends", "README"),
         ("store.check", "the store is sound", "README"),
         ("store.pruned", "pruning takes nothing from a campaign that is open", "README"),

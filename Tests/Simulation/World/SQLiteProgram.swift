@@ -13,9 +13,10 @@ import UpgradeRules
         let description: String
     }
 
-    init(path: String) throws {
+    /// - Parameter flags: another connection is kept for others (`Tests/CFaultyVFS/kept_connections.c`).
+    init(path: String, flags: Int32 = SQLITE_OPEN_NOMUTEX) throws {
         var connection: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        let code = unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | flags, nil)
         guard code == SQLITE_OK, let connection = unsafe connection else {
             unsafe sqlite3_close_v2(connection)
             throw Refusal(description: "the store cannot be opened: \(code)")
@@ -44,6 +45,9 @@ import UpgradeRules
         try run("DELETE FROM device WHERE id = CAST(? AS INTEGER)", "\(id)")
     }
 
+    /// From now on no trigger of the schema runs on this connection.
+    func ignoreTriggers() { unsafe relay_sqlite3_enforce_triggers(connection, 0) }
+
     /// Runs a script of any number of statements.
     func execute(_ script: String) throws {
         let code = unsafe sqlite3_exec(connection, script, nil, nil, nil)
@@ -66,7 +70,7 @@ import UpgradeRules
         return rows
     }
 
-    private func run(_ sql: String, _ values: String...) throws {
+    func run(_ sql: String, _ values: String...) throws {
         let statement = unsafe try prepared(sql)
         defer { unsafe sqlite3_reset(statement) }
         for (index, value) in values.enumerated() {

@@ -14,6 +14,8 @@ package final class SQLiteStorage: SimulatedStorage {
     /// A store in which nothing is yet: making one takes longer than a short history.
     private let template: Data
 
+    private var copies: SQLiteCopies?
+
     private var path: String { folder.appending(path: "relay.db").path }
 
     package init(keepsConnections: Bool = true) throws {
@@ -39,6 +41,7 @@ package final class SQLiteStorage: SimulatedStorage {
     ]
 
     deinit {
+        copies = nil
         faults.keepConnections(false)
         faults.forgetChanges()
         try? FileManager.default.removeItem(at: folder)
@@ -48,6 +51,7 @@ package final class SQLiteStorage: SimulatedStorage {
     package let makesBackups = true
 
     package func clear() throws {
+        copies = nil
         faults.disarm()
         let log = folder.appending(path: "relay.db-wal")
         try? FileManager.default.removeItem(at: folder.appending(path: "relay.db.snapshot"))
@@ -67,30 +71,15 @@ package final class SQLiteStorage: SimulatedStorage {
 
     package func otherProgram() throws -> any OtherProgram { try SQLiteProgram(path: path) }
 
-    private func copy(_ number: Int) -> String { folder.appending(path: "copy-\(number).db").path }
+    package func copy(to number: Int) throws { try storeCopies().copy(to: number) }
 
-    package func copy(to number: Int) throws {
-        try? FileManager.default.removeItem(atPath: copy(number))
-        try SQLiteProgram(path: path).execute("VACUUM INTO '\(copy(number))'")
-    }
+    package func putBack(from number: Int) throws { try storeCopies().putBack(from: number) }
 
-    /// Row by row and without the triggers: the file stays the one that is open.
-    package func putBack(from number: Int) throws {
-        let program = try SQLiteProgram(path: path)
-        try program.execute("PRAGMA foreign_keys = OFF; ATTACH '\(copy(number))' AS old; BEGIN IMMEDIATE")
-        let triggers = try program.rows("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")
-        for trigger in triggers { try program.execute("DROP TRIGGER \(trigger[0])") }
-        let tables = try program.rows(
-            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND (name NOT LIKE 'sqlite%' OR name = 'sqlite_sequence')"
-        )
-        for table in tables.map({ $0[0] }) {
-            let columns = try program.rows("SELECT name FROM pragma_table_info('\(table)')").map { "\"\($0[0])\"" }
-                .joined(separator: ", ")
-            try program.execute(
-                "DELETE FROM main.\(table); INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM old.\(table)")
-        }
-        for trigger in triggers { try program.execute(trigger[1]) }
-        try program.execute("COMMIT; DETACH old")
+    /// In memory for as long as this history lasts.
+    private func storeCopies() throws -> SQLiteCopies {
+        let those = try copies ?? SQLiteCopies(path: path)
+        copies = those
+        return those
     }
 
     package func set(time: Timestamp?) { StoreFaults.setTime(milliseconds: time?.milliseconds ?? 0) }

@@ -149,7 +149,9 @@ extension World {
         let before = model.announcements
         // What its store offered while a newer one had taken its place waits still: nobody had let it through.
         let isWaiting = isWaiting(campaign.app, campaign.required)
-        if let place, isWaiting || !before[place].isUnclear && model.inForceAt(before[place]) == nil {
+        // A canary with a moment goes whether that was reached or not, which two clocks leave open.
+        let isCanary = place.map { before[$0].requiredFrom != nil && !before[$0].isForAll } ?? false
+        if let place, isWaiting || isCanary || !before[place].isUnclear && model.inForceAt(before[place]) == nil {
             model.takeBack(place)
         }
         do {

@@ -239,8 +239,16 @@ extension World {
         }
         // What somebody wrote into a file is asked for when the relay takes it up: for those who are a canary then.
         if let unread {
-            model.announcements[unread].canary = inheritedCanary(app, below: version)
-            (model.announcements[unread].isDoubted, model.announcements[unread].isUnclear) = (false, false)
+            // As below: what another program wrote is taken up before it, with it or after it.
+            let canary = inheritedCanary(app, below: version)
+            if model.announcements.contains(where: { $0.app == app && $0.isUnnoticed && !$0.isOfFile }) {
+                observeCampaigns(isSure: true)
+            }
+            let inherited = inheritedCanary(app, below: version)
+            model.announcements[unread].canary = inherited
+            (model.announcements[unread].isDoubted, model.announcements[unread].isUnclear) = (
+                false, inherited != canary
+            )
             return model.announcements[unread].noticed(at: milliseconds)
         }
         if model.newest(app, version) != nil {

@@ -143,14 +143,6 @@ final class World: @unchecked Sendable {
         }
     }
 
-    /// Of as many digits each: LaunchGate compares digit by digit, and is told another version where that matters.
-    static func text(version: Int) -> String { "1.\(100 + version).0" }
-
-    static func number(of version: String) -> Int {
-        let parts = version.split(separator: ".")
-        return parts.count > 1 ? (Int(parts[1]) ?? 100) - 100 : 0
-    }
-
     func edit(file app: Int, _ version: Int) {
         (files[app], fileEditedAt) = (version, tick)
         relay?.wakeSources()
