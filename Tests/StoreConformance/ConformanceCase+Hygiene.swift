@@ -180,18 +180,14 @@ extension ConformanceCase {
                     osVersion: .set(try subject.version(system)), country: .set(country),
                     seenAt: after.map { subject.now + .seconds($0) })
             }
-            func places(_ number: Int) throws -> [String?] {
-                let device = try subject.store.device(subject.app, token: subject.token(number))?.registration
-                return [device?.osVersion?.text, device?.country]
-            }
             try subject.imported(try line(0, "18.0", "AT", seen: -60))
-            try same(try places(0), ["17.1", "DE"], "the device told it later")
+            try same(try subject.places(0), ["17.1", "DE"], "the device told it later")
             try subject.imported(try line(0, "17.0", "AT", seen: nil))
-            try same(try places(0), ["17.1", "AT"], "no phone goes back to an older system")
+            try same(try subject.places(0), ["17.1", "AT"], "no phone goes back to an older system")
             try subject.imported(try line(1, "16.0", "FR", seen: -60))
-            try same(try places(1), ["16.0", "FR"], "nothing was known")
+            try same(try subject.places(1), ["16.0", "FR"], "nothing was known")
             try subject.imported(try line(0, "17.0", "CH", seen: 2))
-            try same(try places(0), ["17.0", "CH"], "seen later")
+            try same(try subject.places(0), ["17.0", "CH"], "seen later")
             func seen(_ system: String, after: Int64, stored: Int64) throws {
                 try subject.store.sawVersions(
                     [
@@ -203,9 +199,9 @@ extension ConformanceCase {
             try seen("18.0", after: 5, stored: 6)
             try same(try subject.device(0).seenAt, subject.now + .seconds(5), "a login told another system")
             try subject.imported(try line(0, "17.0", "FR", seen: 4))
-            try same(try places(0), ["18.0", "CH"], "yesterday's file")
+            try same(try subject.places(0), ["18.0", "CH"], "yesterday's file")
             try seen("17.5", after: 4, stored: 7)
-            try same(try places(0), ["18.0", "CH"], "a login that waited for the store")
+            try same(try subject.places(0), ["18.0", "CH"], "a login that waited for the store")
         },
         ConformanceCase("what an export tells of lives and deaths an import keeps, in another registry too") {
             subject in
@@ -289,6 +285,12 @@ extension ConformanceCase {
 }
 
 extension Subject {
+    /// The system and the country of a device.
+    fileprivate func places(_ number: Int) throws -> [String?] {
+        let registration = try device(number).registration
+        return [registration.osVersion?.text, registration.country]
+    }
+
     /// Imports one line, ten seconds later.
     @discardableResult
     fileprivate func imported(_ line: DeviceChange) throws -> UpsertCounts {

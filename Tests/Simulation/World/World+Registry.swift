@@ -225,6 +225,7 @@ extension World {
     /// As many devices of each version, and of each app, are reported as there are. Nothing counts again what another program has deleted.
     private func judgeCounts(_ rows: [DeviceRecord], _ relay: Relay, isSame: Bool) {
         guard !rowsWereDeleted else { return }
+        let census = isSame ? nil : try? relay.store.census()
         for app in settings.apps {
             let key = settings.key(app)
             let own = rows.lazy.map(\.registration).filter { $0.app == key }
@@ -239,7 +240,7 @@ extension World {
                     "app \(app) has \(shown(counted)) devices by version, and is said to have \(shown(told))")
             }
             guard !isSame else { continue }
-            if let census = try? relay.store.census(), census.devices[key] ?? 0 != Int64(own.count) {
+            if let census, census.devices[key] ?? 0 != Int64(own.count) {
                 model.broke(
                     "registry.counts",
                     "app \(app) has \(own.count) devices, and is said to have \(census.devices[key] ?? 0)")
