@@ -9,6 +9,7 @@ func fail(_ text: String) -> Never {
     exit(2)
 }
 
+Child.endWithThisProcess()
 do {
     let arguments = try MutantArguments(CommandLine.arguments.dropFirst())
     let isAllWell =

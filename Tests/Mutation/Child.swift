@@ -33,11 +33,39 @@ package struct Child: Sendable {
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
+        Running.add(process.processIdentifier)
+        defer { Running.remove(process.processIdentifier) }
         func output() throws -> String { String(decoding: try Data(contentsOf: log), as: UTF8.self) }
         while ended.wait(timeout: .now() + .milliseconds(500)) == .timedOut {
             // timeout(1) passes the signal on.
             if let isEnough, isEnough(try output()) { process.terminate() }
         }
         return Child(code: process.terminationStatus, output: try output())
+    }
+
+    /// When this process is interrupted, what it runs ends as well: timeout(1) gives each a process group of its own, which no terminal reaches.
+    package static func endWithThisProcess() {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                Running.end()
+                exit(128 + number)
+            }
+            source.activate()
+            Running.keep(source)
+        }
+    }
+
+    /// All that run now.
+    private enum Running {
+        private static let lock = NSLock()
+        private nonisolated(unsafe) static var identifiers: Set<Int32> = []
+        private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
+
+        static func add(_ identifier: Int32) { _ = lock.withLock { identifiers.insert(identifier) } }
+        static func remove(_ identifier: Int32) { _ = lock.withLock { identifiers.remove(identifier) } }
+        static func keep(_ source: any DispatchSourceSignal) { lock.withLock { sources.append(source) } }
+        static func end() { for identifier in lock.withLock({ identifiers }) { kill(identifier, SIGTERM) } }
     }
 }

@@ -47,7 +47,7 @@ package struct PatchMeasure {
             "\(found.count { $0.finding.isFound }) of \(found.count) were found within \(seeds) seeds, \(excepted.count) are excepted"
         )
         for (mutant, _) in living { show("mutant \(mutant.number) (\(mutant.name)) lives") }
-        if arguments.writes { try write(table, found, seeds: seeds) }
+        if arguments.writes { try write(table, found) }
         return living.isEmpty
     }
 
@@ -99,10 +99,11 @@ package struct PatchMeasure {
         return mutants.compactMap { mutant in findings[key(mutant)].map { (mutant, $0) } }
     }
 
-    private func write(_ table: MutantTable, _ found: [(mutant: Mutant, finding: Finding)], seeds: Int) throws {
+    private func write(_ table: MutantTable, _ found: [(mutant: Mutant, finding: Finding)]) throws {
         let text = try String(contentsOf: guide, encoding: .utf8)
         let heading =
-            "\(found.count { $0.finding.isFound }) of \(found.count) are found within \(seeds) fresh seeds of 20, 60 and 300 steps."
+            "\(found.count { $0.finding.isFound }) of \(found.count) are found by fresh seeds of 20, 60 and 300 steps; beside each that is not stands "
+            + "how many were tried."
         guard let written = table.written(into: text, heading: heading) else {
             throw MutationError("\(guide.path) has no place for the table")
         }

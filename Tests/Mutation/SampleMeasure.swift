@@ -18,6 +18,9 @@ package struct SampleMeasure {
         fingerprint = try ScratchCopy.fingerprint(["Sources"], of: arguments.root)
     }
 
+    /// For each mutant; 0: tests alone, and no simulation is built.
+    private var seeds: Int { arguments.seeds ?? 500 }
+
     /// The same for the same change of the same sources.
     private func key(_ candidate: MutationCandidate) -> String {
         var print = Fingerprint()
@@ -28,7 +31,7 @@ package struct SampleMeasure {
     /// - Returns: true. What lives is judged by people: it may be the same in other words.
     package func run() throws -> Bool {
         var (drawn, copy) = try compiled()
-        try copy.build(.simulation, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) }
+        if seeds > 0 { try copy.build(.simulation, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) } }
         let there = Set(copy.mutants.map(\.number))
         drawn.removeAll {
             !there.contains($0.mutant.number) || !(arguments.only.isEmpty || arguments.only.contains($0.mutant.number))
@@ -73,8 +76,14 @@ package struct SampleMeasure {
     // MARK: Measuring
 
     private func measure(_ drawn: [Drawn], _ copy: ScratchCopy) throws {
-        let seeds = arguments.seeds ?? 500
-        let open = drawn.filter { findings[key($0.candidate)] == nil }
+        let seeds = seeds
+        let open = drawn.filter { one in
+            if case .lives(let most) = findings[key(one.candidate)] {
+                most < seeds
+            } else {
+                findings[key(one.candidate)] == nil
+            }
+        }
         show("\(open.count) of \(drawn.count) are open")
         guard !open.isEmpty else { return }
         let filters = Set(open.flatMap(\.room.tests) + [MutationRoom.conformance])
