@@ -151,6 +151,20 @@ package struct Drawing {
             have(.weather)
             (setup["platform0"], setup["other0"], setup["astray0"], setup["gate0"]) = (0, 1, 1 + below(2), 0)
             (setup["sandbox0"], setup["devices"]) = (below(2), [8, 40][below(2)])
+        case .badBuild:
+            have(.rollOut, .block)
+            (setup["platform0"], setup["gate0"], setup["fraction0"]) = (1, 1, 10)
+        case .night:
+            have(.releaseCampaign)
+            (setup["hours0"], setup["life0"], setup["gate0"]) = ([3, 6, 9][below(3)], 168, 0)
+            (setup["waves0"], setup["pause0"], setup["approval0"]) = (1 + below(2), 60, 0)
+        case .released:
+            have(.releaseCampaign)
+            (setup["waves0"], setup["pause0"], setup["approval0"]) = (1 + below(2), 60, 0)
+            (setup["gate0"], setup["hours0"], setup["devices"]) = (0, 0, [8, 40][below(2)])
+        case .systems:
+            have(.system)
+            (setup["system0"], setup["gate0"]) = (1, 1)
         case .plain: break
         }
         return themes

@@ -25,6 +25,14 @@ enum Theme: CaseIterable {
     case paused
     /// Tokens that are registered in the wrong environment, and tried in the other.
     case astray
+    /// A bad build whose way out is rolled out, and halted.
+    case badBuild
+    /// Hours over midnight, and waves that a person lets begin.
+    case night
+    /// Waves that a person lets begin before their pause is over.
+    case released
+    /// Systems that people and stores say different things of.
+    case systems
     /// Whatever chance brings together.
     case plain
 
@@ -38,7 +46,8 @@ enum Theme: CaseIterable {
         case .refused: [.allBad]
         case .paused: [.keyPause]
         case .astray: [.someFail, .unreachable, .keyPause, .goAway]
-        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .plain: []
+        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .badBuild, .night, .released, .systems, .plain:
+            []
         }
     }
 
@@ -52,6 +61,11 @@ enum Theme: CaseIterable {
         case .refused: [Operation(.bump), Operation(.pass, 1), Operation(.kill), Operation(.weather)]
         case .paused: [Operation(.bump), Operation(.pass, 2), Operation(.kill), Operation(.pass, 1)]
         case .astray: [Operation(.bump), Operation(.pass, 2)]
+        case .badBuild: [Operation(.block), Operation(.rollOut, 0, 55), Operation(.pass, 5)]
+        case .night: [Operation(.pass, 7)]
+        case .released:
+            [Operation(.bump), Operation(.pass, 3), Operation(.releaseCampaign), Operation(.pass, 4)]
+        case .systems: [Operation(.bump, 0, 5), Operation(.pass, 1)]
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .plain: []
         }
     }
@@ -63,7 +77,8 @@ enum Theme: CaseIterable {
         case .deleted: [.deleteRows]
         case .calledBack: [.pause, .cancel]
         case .back: [.register]
-        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray, .plain: []
+        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray: []
+        case .badBuild, .night, .released, .systems, .plain: []
         }
     }
 }
