@@ -73,12 +73,14 @@ package struct CheckAnswers: Sendable {
             _ rules: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile,
             runs: (UpgradeRule) -> Bool
         ) {
+            func ends(_ rule: UpgradeRule) -> Bool {
+                profile.belowMinimumOS == .deny && rule.forces && !runs(rule)
+            }
             func answers(_ rules: [UpgradeRule]) -> Answers {
-                let ending = profile.belowMinimumOS == .deny ? rules.filter { $0.forces && !runs($0) } : []
-                return Answers(rules.filter(runs), ending: ending, requirements, profile)
+                Answers(rules.filter(runs), ending: rules.filter(ends), requirements, profile)
             }
             everybody = answers(rules.filter(\.isForEverybody))
-            staged = rules.first { !$0.isForEverybody && runs($0) }.map { ($0, answers(rules)) }
+            staged = rules.first { !$0.isForEverybody && (runs($0) || ends($0)) }.map { ($0, answers(rules)) }
         }
     }
 

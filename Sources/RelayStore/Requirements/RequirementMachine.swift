@@ -55,6 +55,8 @@ package struct RequirementMachine: Sendable {
             for id in [subject].compactMap(\.self) + blocked {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }
+            // What another program wrote is taken up with it: receivers hear of a force by its campaign.
+            try? makeMissingCampaign(surroundings)
             if bump.isUrgent {
                 let required = bump.required == nil ? nil : requirements.takenUp.required?.id
                 for id in [required].compactMap(\.self) + blocked {
@@ -68,6 +70,7 @@ package struct RequirementMachine: Sendable {
         case .released(let version, let kind):
             try release(version, kind, by: actor, surroundings)
             settle(surroundings)
+            try? makeMissingCampaign(surroundings)
         case .withdrawn(let version, let reason):
             try withdraw(version, by: actor, reason: reason)
             settle(surroundings)

@@ -7,6 +7,12 @@ struct Act: Hashable {
     let actions: [String]
     /// Whether the relay has said that it is done, and that something is another by it.
     var isDone = false
+    /// The campaign that it was about, as the relay has said; nil: none, or not known.
+    var campaign: String?
+    /// The version that it was about; nil: of a campaign that says it.
+    var object: String?
+    /// What the row must say that is since then, where it says anything of it.
+    var values: [String: String] = [:]
 
     /// - Parameter rows: by action, how many rows of the trail are this actor's.
     /// - Returns: what is wrong with them; nil: nothing.

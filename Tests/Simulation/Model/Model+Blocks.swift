@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version that people want to be left, as the model remembers it. Only apps without a store have such: when a store offers a way out
-/// is the machine's own table of tests.
+/// A version that people want to be left, as the model remembers it.
 struct Block {
     let app: Int
     let version: Int
     let askedAt: Int64
     /// When a person let it be used again.
     var endedAt: Int64?
+    /// Whether its app's store has to offer a way out first.
+    var isGated = false
+    /// Whether that has ever said so, or a person that it does not matter.
+    var isOffered = false
     /// Its campaign, and whether a person has cancelled that.
     var campaign: String
     var isCancelled = false
@@ -34,6 +37,15 @@ extension Model {
         blocks.last { $0.app == app && $0.version == version && $0.endedAt == nil }
     }
 
+    /// A store has answered.
+    ///
+    /// - Parameter isOpen: whether it offers something above a version.
+    mutating func offersWayOut(_ app: Int, _ isOpen: (_ version: Int) -> Bool) {
+        for place in blocks.indices where blocks[place].app == app && isOpen(blocks[place].version) {
+            blocks[place].isOffered = true
+        }
+    }
+
     func block(of campaign: String) -> Int? { blocks.firstIndex { $0.campaign == campaign } }
 
     /// Since when a person wants a campaign sent whatever the hour, a floor's or a block's; nil: it waits for its hours.
@@ -50,6 +62,9 @@ extension Model {
             $0.version == block.version
         }
         let what = "\(token) of app \(block.app) for the block of \(World.text(version: block.version))"
+        if block.isGated, !block.isOffered {
+            broke("block.gate", "\(what), whose store has never offered anything above it")
+        }
         if let end = block.endedAt, now - end > Self.wayGrace {
             broke("push.withdrawn", "\(what), which was unblocked \(ago(end))")
         }
@@ -66,10 +81,14 @@ extension Model {
     ///   - isSettled: whether the relay has had the time, and the disk, to show what was decided last.
     mutating func says(block app: Int, _ version: Int, isForced: Bool, isByBlock: Bool, isSettled: Bool) {
         let what = "the login check of app \(app) for \(World.text(version: version))"
-        if isByBlock, block(app, version) == nil {
+        let block = block(app, version)
+        if isByBlock, block == nil {
             broke("inForce.block", "\(what): must be left, and nobody wants that (any more)")
         }
-        if isSettled, !isForced, block(app, version) != nil {
+        if isByBlock, let block, block.isGated, !block.isOffered {
+            broke("block.gate", "\(what): must be left, and its store has never offered anything above it")
+        }
+        if isSettled, !isForced, let block, !block.isGated {
             broke("inForce.block", "\(what): may be used, and people have blocked it")
         }
     }

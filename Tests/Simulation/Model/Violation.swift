@@ -102,6 +102,46 @@ package enum Promise {
         ("inForce.pushed", "whom a wave has pushed to is forced at login, too", "DESIGN 8"),
         ("inForce.never", "what is required comes into force once nothing is in trouble", "DESIGN 2"),
         ("channels.differ", "login check, proxies and launch document say the same", "DESIGN 8"),
+        (
+            "channels.verdict",
+            "each channel says to each user, whatever the version and the system, what is in force for that user",
+            #"VERSIONS: "`inForce` is what all channels speak of""#
+        ),
+        (
+            "plan.counts",
+            "what plan counts as pushed is what the bump would push, and what it says rises does",
+            #"VERSIONS: "what that bump would push""#
+        ),
+        (
+            "store.halts",
+            "a halted rollout takes back floors, blocks and announcements alike",
+            #"VERSIONS: "if its rollout is halted, the block waits again""#
+        ),
+        (
+            "block.gate",
+            "a block waits until its store offers something above it, and is in force then",
+            #"VERSIONS: "the block waits until that offers a version above it""#
+        ),
+        (
+            "word.kept",
+            "no store undoes what a person has said of a version: the systems that it runs on, its moment",
+            #"VERSIONS: "unless somebody has said otherwise""#
+        ),
+        (
+            "system.listed",
+            "a store says on which systems a version runs where nobody else has",
+            #"VERSIONS: "says it by itself""#
+        ),
+        (
+            "wave.released",
+            "a wave that a person has released waits for no pause",
+            #"PACING: "begins the wave earlier""#
+        ),
+        (
+            "hours.open",
+            "within an app's hours no campaign waits for them, also after midnight",
+            #"PACING: "over midnight where `to` is the earlier one""#
+        ),
         ("channels.explained", "what is explained of a channel is what it answers", "CONTRACT"),
         ("restart.answers", "a restart changes no answer", "DESIGN 2"),
         ("campaign.resumes", "a suspended campaign goes on only by a person or when its cause has ended", "DESIGN 7"),
@@ -174,6 +214,26 @@ package enum Promise {
         ("dispatcher.stuck", "what is due is done", "DESIGN 10"),
         (
             "process.lives", "nothing in the world ends the relay's process or keeps it busy for ever", "DESIGN 10"
+        ),
+        (
+            "events.states",
+            "receivers are told once of each state that a campaign comes into, each force, each wave, each withdrawal",
+            #"MONITORING: "a campaign came into this state""#
+        ),
+        (
+            "events.once",
+            "an event is sent again only where something has failed, under its id and with its words",
+            #"MONITORING: "What fails is tried again""#
+        ),
+        (
+            "events.words",
+            "an event names its campaign, its version and its state",
+            #"MONITORING, "Outgoing webhooks""#
+        ),
+        (
+            "audit.values",
+            "a row of the audit trail names what was changed, and what it is since then",
+            "ACCESS"
         ),
         ("events.last", "each receiver is told the state in which a campaign ends", "README"),
         ("store.check", "the store is sound", "README"),

@@ -154,6 +154,20 @@ package struct Drawing {
         case .lists:
             have(.importList, .importFile, .patch, .moveOn)
             (setup["gate0"], setup["slow"], setup["devices"]) = (0, 20, [3, 8][below(2)])
+        case .badBuild:
+            have(.rollOut, .block)
+            (setup["platform0"], setup["gate0"], setup["fraction0"]) = (1, 1, 10)
+        case .night:
+            have(.releaseCampaign)
+            (setup["hours0"], setup["life0"], setup["gate0"]) = ([3, 6, 9][below(3)], 168, 0)
+            (setup["waves0"], setup["pause0"], setup["approval0"]) = (1 + below(2), 60, 0)
+        case .released:
+            have(.releaseCampaign)
+            (setup["waves0"], setup["pause0"], setup["approval0"]) = (1 + below(2), 60, 0)
+            (setup["gate0"], setup["hours0"], setup["devices"]) = (0, 0, [8, 40][below(2)])
+        case .systems:
+            have(.system)
+            (setup["system0"], setup["gate0"]) = (1, 1)
         case .plain: break
         }
         return themes

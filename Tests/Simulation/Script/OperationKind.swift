@@ -4,8 +4,9 @@
 /// relay. The raw values are the words of a script.
 package enum OperationKind: String, CaseIterable, Sendable {
     // People and machines that ask for versions.
-    case bump, canary, webhook, replay, latest, confirmTexts, otherProgram
+    case bump, canary, webhook, pipeline, replay, latest, confirmTexts, otherProgram
     case releaseApp, releaseCampaign, withdraw, block, unblock
+    case system, listing
     case pause, resume, hurry, cancel, retry
     case look, actByLook
     // Phones and their owners.
@@ -32,6 +33,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts,
             .unblock, .buyPhone:
             1
+        case .pipeline: 2
         case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
         case .copyStore, .putBack: 2
         default: 3
@@ -43,6 +45,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         switch self {
         case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
         case .webhook, .replay: .webhook
+        case .system, .listing: .system
         case .block, .unblock: .block
         case .look, .actByLook: .look
         case .crash, .kill: .kill

@@ -16,9 +16,10 @@ package struct Setup: Hashable, Sendable {
                 ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6, 0]),
                 ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
                 ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]), ("fraction", [100, 10]),
-                ("astray", [0, 0, 1, 2]), ("system", [0, 0, 1]), ("dated", [1, 0, 0]),
+                ("astray", [0, 0, 1, 2]), ("system", [0, 1]), ("dated", [1, 0, 0]),
                 ("moment", [0, 0, 1]), ("country", [0, 0, 1]),
-                ("hours", [0, 0, 0, 1, 2, 4, 5, 7, 9, 11, 14, 19]),
+                ("hours", [0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 14, 19]), ("codes", [0, 1]), ("ends", [0, 0, 1]),
+                ("first", [0, 1]),
             ].map { name, values in ("\(name)\(app)", values) }
         }
 

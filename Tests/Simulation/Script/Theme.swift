@@ -27,6 +27,14 @@ enum Theme: CaseIterable {
     case astray
     /// Lists of another program, that come while pushes are on their way to whom they name.
     case lists
+    /// A bad build whose way out is rolled out, and halted.
+    case badBuild
+    /// Hours over midnight, and waves that a person lets begin.
+    case night
+    /// Waves that a person lets begin before their pause is over.
+    case released
+    /// Systems that people and stores say different things of.
+    case systems
     /// Whatever chance brings together.
     case plain
 
@@ -40,7 +48,9 @@ enum Theme: CaseIterable {
         case .refused: [.allBad]
         case .paused: [.keyPause]
         case .astray: [.someFail, .unreachable, .keyPause, .goAway]
-        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .lists, .plain: []
+        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .lists, .badBuild, .night, .released, .systems,
+            .plain:
+            []
         }
     }
 
@@ -54,6 +64,11 @@ enum Theme: CaseIterable {
         case .refused: [Operation(.bump), Operation(.pass, 1), Operation(.kill), Operation(.weather)]
         case .paused: [Operation(.bump), Operation(.pass, 2), Operation(.kill), Operation(.pass, 1)]
         case .astray: [Operation(.bump), Operation(.pass, 2)]
+        case .badBuild: [Operation(.block), Operation(.rollOut, 0, 55), Operation(.pass, 5)]
+        case .night: [Operation(.pass, 7)]
+        case .released:
+            [Operation(.bump), Operation(.pass, 3), Operation(.releaseCampaign), Operation(.pass, 4)]
+        case .systems: [Operation(.bump, 0, 5), Operation(.pass, 1)]
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .lists, .plain: []
         }
     }
@@ -66,7 +81,8 @@ enum Theme: CaseIterable {
         case .calledBack: [.pause, .cancel]
         case .back: [.register]
         case .lists: [.importList]
-        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray, .plain: []
+        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray: []
+        case .badBuild, .night, .released, .systems, .plain: []
         }
     }
 }

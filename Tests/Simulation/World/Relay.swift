@@ -102,7 +102,7 @@ final class Relay: @unchecked Sendable {
         maintenance = Maintenance(store: store, log: log, clock: wall)
         notifier = Notifier(
             store: store, log: log, clock: wall, ticks: ticks, sender: SimulatedHook(world)
-        ) { event, _ in Array(event.type.rawValue.utf8) }
+        ) { event, format in NotificationDocument.body(of: event, in: format) }
         if store.membership.leads { try notifier.adopt(active.current.notify) }
         sightings = SightingQueue(store: store, limit: 10_000, clock: wall)
         (self.store, self.active, self.cache, self.control) = (store, active, cache, control)

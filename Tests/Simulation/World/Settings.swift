@@ -54,6 +54,9 @@ struct Settings {
     /// Whether an app's waves wait for a person.
     func needsApproval(_ app: Int) -> Bool { setup["approval", app] == 1 && setup["waves", app] > 0 }
 
+    /// Whom a release that a pipeline announces is required of first; nil: everybody.
+    func firstUsers(_ app: Int) -> Set<Int>? { setup["first", app] == 1 ? [0, 1] : nil }
+
     /// The app's file that says what is required.
     static func file(_ app: Int) -> String { "/launchgate\(app).json" }
 
@@ -68,6 +71,11 @@ struct Settings {
 
     private func section(_ app: Int) -> String {
         var parts = [#"downloadUrl: "https://example.com/app\#(app)""#, "push: { \(push(app)) }"]
+        if let users = firstUsers(app) {
+            let telephones = users.sorted().map { "\"\(Phone.telephone($0))\"" }
+            parts.append("webhooks: { canary: [\(telephones.joined(separator: ", "))] }")
+        }
+        if setup["ends", app] == 1 { parts.append(#"belowMinimumOs: "deny""#) }
         if setup["policy", app] == 1 { parts.append(#"forcePolicy: "minor""#) }
         let pacing = pacing(app)
         if !pacing.isEmpty { parts.append("pace: { \(pacing) }") }

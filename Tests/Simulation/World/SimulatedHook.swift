@@ -15,6 +15,7 @@ final class SimulatedHook: NotificationSending, @unchecked Sendable {
         _ due: DueNotification, _ body: [UInt8], to target: NotificationTarget,
         isCancelled: @escaping @Sendable () -> Bool
     ) -> NotificationSender.Outcome? {
+        world.hears(due.event, body)
         if let campaign = due.event.campaign { world.toldReceiver(campaign.id, campaign.state.rawValue) }
         let attempt = NotificationRecord.Attempt(
             number: due.attempts + 1, at: world.clock.now.wall, milliseconds: 5, status: 204, error: nil)

@@ -11,14 +11,14 @@ extension World {
     ///   - actions: what the trail may call it, what is asked for first.
     ///   - changes: whether what is answered so has changed anything.
     func acting<Result>(
-        _ actions: AuditAction..., by kind: Principal.Kind = .operator,
+        _ actions: AuditAction..., by kind: Principal.Kind = .operator, via way: String = "webhook",
         changes: (Result) -> Bool = { _ in true }, _ body: (Principal) throws -> Result
     ) throws -> Result {
         let place = acts.count
         let name = "somebody \(place + 1)"
         var actor =
             switch kind {
-            case .webhook: Principal(name, .webhook, via: "webhook")
+            case .webhook: Principal(name, .webhook, via: way)
             case .token: Principal(name, .token, via: "api")
             default: Principal.operator(name)
             }
@@ -55,6 +55,8 @@ extension World {
             model.broke("audit.kept", "the audit trail has rows of \(stranger), who did nothing")
         }
         judgeStates(entries.reversed())
+        judgeActs(entries)
+        judgeEvents(entries.reversed())
     }
 
     /// - Parameter entries: the oldest first.

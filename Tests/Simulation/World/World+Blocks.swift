@@ -10,13 +10,16 @@ extension World {
     /// One that a phone runs. What another program or a file may have asked for, and nobody has looked at, is left alone.
     func block(_ app: Int, _ number: Int) throws -> String? {
         let running = phones.filter { $0.app == app }.compactMap { model.device(app, token($0))?.version }
-        guard let relay, settings.setup["gate", app] == 0, !running.isEmpty else { return nil }
+        guard let relay, !running.isEmpty else { return nil }
         let version = running[number % running.count]
-        guard model.block(app, version) == nil, !isAskedUnseen(app, version) else { return nil }
+        guard model.block(app, version) == nil, !isAskedUnseen(app, version), isWaitPlain(app, version) else {
+            return nil
+        }
         var bump = VersionBump(app: settings.key(app))
         bump.blocked = [try Version(Self.text(version: version))]
         bump.isConfirmed = true
         model.doubtAgain()
+        judgePlan(bump, app, version)
         let applied = try acting(.versionBlock, by: .token) {
             try relay.control.bump(bump, by: $0, receipt: nil) { _ in StoredAnswer(status: 200, body: []) }
         }
@@ -27,7 +30,11 @@ extension World {
             model.broke("campaign.none", "\(Self.text(version: version)) of app \(app) is blocked, and has no campaign")
             return nil
         }
-        model.blocks.append(Block(app: app, version: version, askedAt: milliseconds, campaign: campaign.id))
+        did(object: version, campaign: campaign.id)
+        var new = Block(app: app, version: version, askedAt: milliseconds, campaign: campaign.id)
+        new.isGated = settings.isGated(app)
+        new.isOffered = offersWayOut(of: version, app)
+        model.blocks.append(new)
         return "\(Self.text(version: version)) of app \(app) is blocked"
     }
 
@@ -47,9 +54,23 @@ extension World {
             try relay.control.unblock([version], of: settings.key(app), by: $0, reason: nil)
         }
         relay.cache.refresh()
+        did(object: number, campaign: model.blocks[place].campaign)
         model.looked(app)
         model.blocks[place].endedAt = milliseconds
         return "\(version) of app \(app) may be used again"
+    }
+
+    /// Whether the model can say when a store offers a way out: not what it shows a day before everybody has it, nor of a version that it
+    /// offers itself.
+    private func isWaitPlain(_ app: Int, _ version: Int) -> Bool {
+        guard settings.setup["gate", app] > 0 else { return true }
+        let isHeld = settings.setup["gate", app] == 1 && !settings.isAndroid(app) && settings.setup["hold", app] > 0
+        return settings.isGated(app) && !isHeld && !stores[app].releases.contains { $0.version == version }
+    }
+
+    /// Whether an app's store, as it has answered last, offers something above a version.
+    func offersWayOut(of version: Int, _ app: Int) -> Bool {
+        toldStores[app].verdict(on: version + 1, minimum: settings.minimumPercent(app)) == .open
     }
 
     private func isAskedUnseen(_ app: Int, _ version: Int) -> Bool {

@@ -61,6 +61,7 @@ extension World {
         _ = try acting(.campaignPause, changes: { _ in campaign.state != .paused }) {
             try relay?.control.pause(campaign: campaign.id, by: $0)
         }
+        did(campaign: campaign.id)
         change(campaign) { ($0.pausedAt, $0.urgentAt) = (milliseconds, nil) }
         return "campaign \(campaign.id) is paused"
     }
@@ -85,6 +86,7 @@ extension World {
             }
             throw error
         }
+        did(campaign: campaign.id)
         // One that nobody had halted yet, or whose answers are to come, goes on as it was.
         if let told = told[campaign.id], ["paused", "suspended"].contains(told.campaign.state), told.since < tick,
             turnDepth == 0, !isDiskFailing, relay?.lane.inFlight(of: campaign.id).isEmpty ?? true
@@ -127,7 +129,12 @@ extension World {
             throw error
         }
         relay?.cache.refresh()
+        did(campaign: campaign.id)
+        if campaign.isBlock {
+            model.offersWayOut(app(of: campaign) ?? -1) { $0 == Self.number(of: campaign.required.text) }
+        }
         if campaign.state == .running, campaign.waves.areBetween {
+            watched.releasedWaves[campaign.id] = (tick, campaign.waves.list.count { $0.begunAt != nil })
             change(campaign) { $0.approvals += 1 }
         } else if !campaign.isBlock, let app = app(of: campaign) {
             model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
@@ -141,6 +148,7 @@ extension World {
         if let block = model.block(of: campaign.id) {
             _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
             model.blocks[block].isCancelled = true
+            did(campaign: campaign.id)
             return "campaign \(campaign.id) of a block is cancelled"
         }
         let place =
@@ -160,6 +168,7 @@ extension World {
             for index in before.indices { model.announcements[index].withdrawnAt = before[index].withdrawnAt }
             throw error
         }
+        did(campaign: campaign.id)
         change(campaign) { $0.cancelledAt = milliseconds }
         return "campaign \(campaign.id) is cancelled"
     }
@@ -169,6 +178,7 @@ extension World {
             try relay?.control.retry(
                 campaign: campaign.id, states: Set(CampaignRound.retried), isUrgent: false, by: $0)
         }
+        did(campaign: campaign.id)
         change(campaign) { ($0.cancelledAt, $0.pausedAt, $0.urgentAt) = (nil, nil, nil) }
         // Who sends it again does not wait for what the service asked for.
         pushes.forgetRetries(of: campaign.id, inFlight: relay?.lane.inFlight(of: campaign.id) ?? [])

@@ -18,7 +18,10 @@ extension World {
         for app in settings.apps where settings.hasApp[app] {
             askChannels(app)
             askBlocks(app)
+            judgeVerdicts(app)
         }
+        judgeReleasedWaves()
+        judgeOpenHours()
         judgeStandstill()
         judgeUrgency()
         judgeHalts()

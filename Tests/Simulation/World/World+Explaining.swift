@@ -27,6 +27,7 @@ extension World {
     }
 
     private func judge(_ device: UserExplanation.Device, _ relay: Relay, _ app: Int) {
+        judgeExplained(device, app)
         let registration = device.record.registration
         let (key, version) = (registration.app, registration.version)
         func judge(_ channel: String, _ word: UserExplanation.Word, _ isSo: Bool) {
@@ -41,7 +42,8 @@ extension World {
             let answer = text(content)
             let says: UserExplanation.Word.Says =
                 answer.contains(#""hasNewVersion":"0""#)
-                ? .nothing : answer.contains(#""needUpgrade":"1""#) ? .mustUpgrade : .mayUpgrade
+                ? answer.contains(#""needUpgrade":"1""#) ? .denied : .nothing
+                : answer.contains(#""needUpgrade":"1""#) ? .mustUpgrade : .mayUpgrade
             judge("the login check", device.login, device.login.says == says)
         }
         let proxy: UserExplanation.Word.Says =

@@ -43,6 +43,7 @@ extension World {
         case .bump: return try bump(app, next(app, second), by: "api")
         case .canary: return try bump(app, next(app, second), canary: canary(app, second), by: "api")
         case .webhook: return try webhook(app, slip(next(app, second), second))
+        case .pipeline: return try release(fromPipeline: app, slip(next(app, second), second))
         case .replay: return try replay(first, isCaptured: second % 2 == 1)
         case .latest: return try announceLatest(app, next(app, second))
         case .confirmTexts: return try reword(app, second)
@@ -50,6 +51,8 @@ extension World {
         case .releaseApp: return try releaseApp(app)
         case .releaseCampaign: return try withCampaign(second, isOver: false) { try release($0) }
         case .withdraw: return try withdraw(app)
+        case .system: return try saySystem(app, second)
+        case .listing: return try listSystem(app, second)
         case .block: return try block(app, second)
         case .unblock: return try unblock(app, second)
         case .pause: return try withCampaign(second, isOver: false) { try pause($0) }
@@ -114,9 +117,12 @@ extension World {
         if hasMinimum { bump.minimumOS = .set(try Version(Phone.minimumSystem)) }
         let moment = moment(app, version)
         if let moment { bump.requiredFrom = .set(clock.now.wall + moment) }
+        if settings.isAndroid(app), settings.setup["codes", app] == 1 { bump.builds.required = Int64(version) }
+        let promised = judgePlan(bump, app, version)
         let to =
             (canary.map { " for the users \($0.sorted())" } ?? "") + (moment.map { ", in force in \($0)" } ?? "")
         let rose = try apply(bump, app, canary: canary, source: source)
+        remember(bump, app, version, promised: promised, rose)
         if rose, let moment, let place = model.newest(app, version) {
             model.announcements[place].requiredFrom = milliseconds + moment.milliseconds
         }
@@ -156,7 +162,9 @@ extension World {
         for user in canary ?? [] { model.erased[user] = nil }
         // What another program wrote is looked at before what this says.
         model.doubtAgain()
-        let applied = try acting(.versionBump, by: source == "webhook" ? .webhook : .token, changes: Self.hasRisen) {
+        let applied = try acting(
+            .versionBump, by: receipt == nil ? .token : .webhook, via: source, changes: Self.hasRisen
+        ) {
             try relay.control.bump(bump, by: $0, receipt: receipt) { _ in StoredAnswer(status: 200, body: []) }
         }
         relay.cache.refresh()
@@ -174,6 +182,7 @@ extension World {
             return false
         }
         let version = Self.number(of: required.text)
+        did(object: version, campaign: outcome.campaign?.id, values: values(of: bump, app, version))
         if bump.message == nil, let message = outcome.record.message {
             model.broke("texts.stick", "\(required) of app \(app) has the text \"\(message)\" of the bump before")
         }
@@ -272,31 +281,6 @@ extension World {
         return takenUp.max { $0.version < $1.version }.flatMap { $0.isForAll ? nil : $0.canary }
     }
 
-    private func webhook(_ app: Int, _ version: Int) throws -> String? {
-        let id = "release-\(webhooks.count)"
-        let text = try send(webhook: id, app, version, isMeant: true)
-        webhooks.append((id, app, version))
-        return text
-    }
-
-    private func send(webhook id: String, _ app: Int, _ version: Int, isMeant: Bool) throws -> String? {
-        let bump = VersionBump(app: settings.key(app), required: try Version(Self.text(version: version)))
-        let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
-        let rose = try apply(
-            bump, app, canary: inheritedCanary(app), source: "webhook", receipt: receipt, isMeant: isMeant)
-        return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
-    }
-
-    /// - Parameter isCaptured: somebody sends a signed body again under another id, where the signature is over the body alone.
-    private func replay(_ number: Int, isCaptured: Bool) throws -> String? {
-        guard !webhooks.isEmpty else { return nil }
-        let old = webhooks[number % webhooks.count]
-        let id = isCaptured ? "captured-\(number)" : old.id
-        // Nobody asks for what was withdrawn since.
-        let wasWithdrawn = model.announcements.contains { $0.app == old.app && $0.version == old.version && !$0.isLive }
-        return try send(webhook: id, old.app, old.version, isMeant: !wasWithdrawn).map { "again: \($0)" }
-    }
-
     private func announceLatest(_ app: Int, _ version: Int) throws -> String? {
         var bump = VersionBump(app: settings.key(app), latest: try Version(Self.text(version: version)))
         bump.isConfirmed = true
@@ -364,6 +348,11 @@ extension World {
             before?[row.id].map { $0.isReleased != row.isReleased || $0.reach != row.reach } ?? false
         }
         guard let released = changed?.version else { return "app \(app) is released" }
+        did(object: Self.number(of: released.text))
+        if changed?.kind == .blocked {
+            model.offersWayOut(app) { $0 == Self.number(of: released.text) }
+            return "the block of \(released) of app \(app) is released"
+        }
         model.release(
             app, Self.number(of: released.text),
             isWaiting: before?.live(released).map { $0.state != .inForce } ?? false)
@@ -378,6 +367,7 @@ extension World {
             try relay.control.withdraw(required, of: settings.key(app), by: $0, reason: nil)
         }
         relay.cache.refresh()
+        did(object: Self.number(of: withdrawal.withdrawn.text), campaign: withdrawal.campaign?.id)
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
         // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {

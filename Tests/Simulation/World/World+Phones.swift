@@ -137,11 +137,11 @@ extension World {
             _ = try acting(.userErase, changes: { $0 != UserErasure() }) {
                 try relay?.control.eraseUser(Phone.telephone(user), by: $0) { _ in true } ?? UserErasure()
             }
-            for other in phones {
-                let state = model.device(other.app, token(other))
-                if state?.isRegistered == true, state?.user == user {
-                    model.device(other.app, token(other)) { ($0.isRegistered, $0.user) = (false, nil) }
-                }
+            // Also by a token that a phone had before.
+            for (name, states) in model.devices where states.last?.isRegistered == true && states.last?.user == user {
+                let parts = name.split(separator: "/", maxSplits: 1)
+                guard parts.count == 2, let app = Int(parts[0]) else { continue }
+                model.device(app, String(parts[1])) { ($0.isRegistered, $0.user) = (false, nil) }
             }
             model.registry.erases(Phone.telephone(user), at: clock.now.wall.milliseconds)
             judgeErasure(user)

@@ -30,6 +30,7 @@ extension World {
             // Apple has no word for a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
         }
+        model.offersWayOut(app) { offersWayOut(of: $0, app) }
     }
 
     func actOnStore(_ kind: OperationKind, _ app: Int, _ number: Int) -> String? {
@@ -38,6 +39,7 @@ extension World {
         switch kind {
         case .publish:
             let version = number % 4 == 0 ? wanted + 1 : wanted
+            guard !isBlocked(app, version) else { return nil }
             let isForSome = settings.setup["country", app] == 1 && settings.isAndroid(app) && number % 3 == 0
             stores[app].publish(version, percent: 100, inSomeCountries: isForSome, at: now)
             return
@@ -45,6 +47,7 @@ extension World {
         case .rollOut:
             // Apple takes back from nobody what everybody is offered, and an answer that says so is taken for a fault of it.
             guard settings.isAndroid(app) || stores[app].verdict(on: wanted, minimum: 100) != .open else { return nil }
+            guard !isBlocked(app, wanted) else { return nil }
             stores[app].publish(wanted, percent: 5 + number % 60, at: now)
             return "the store of app \(app) rolls \(World.text(version: wanted)) out to \(5 + number % 60) %"
         case .haltRollout, .goOnRollout:

@@ -20,6 +20,7 @@ final class World: @unchecked Sendable {
         didSet {
             learnTrouble()
             explained = [:]
+            watched.ruled = [:]
         }
     }
     var model = Model()
@@ -109,6 +110,8 @@ final class World: @unchecked Sendable {
     var lastFailed: [PushPlace: String] = [:]
     /// By app: after which change of the store the channels were explained last, and when.
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
+    /// What channels, receivers and single requirements were seen to say.
+    var watched = Watched()
     /// The newest campaigns as they were after a change of the store.
     var listed: CampaignList?
     /// The registry as it was looked at last, and the change of the store after which that was.
@@ -315,7 +318,8 @@ final class World: @unchecked Sendable {
     func start() {
         journal.reach("turn: start")
         quietSince = tick
-        (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil)
+        forgetLooks()
+        watched.life = (watched.life.number + 1, milliseconds)
         storage.set(time: clock.now.wall)
         do {
             relay = try Relay(self, settings: settings)
@@ -327,7 +331,10 @@ final class World: @unchecked Sendable {
     }
 
     /// The store is another one, or is written to in a way that leaves no trace.
-    func forgetLooks() { (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil) }
+    func forgetLooks() {
+        (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil)
+        (watched.ruled, watched.documented) = ([:], [:])
+    }
 
     /// The process dies: what was written survives, everything else is gone.
     ///

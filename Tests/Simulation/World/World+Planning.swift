@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What `plan` promises of a bump.
+extension World {
+    /// Asks for the plan of a bump that comes next, in one history of four.
+    ///
+    /// - Returns: whether it says that the version rises; nil: nobody has asked, or it was refused.
+    @discardableResult
+    func judgePlan(_ bump: VersionBump, _ app: Int, _ version: Int) -> Bool? {
+        guard let relay, settings.setup["chance"] % 4 == 1, !isDiskFailing, !isDoomed, turnDepth == 0, !rowsWereDeleted,
+            unstoredLogins.isEmpty, model.announcements.allSatisfy({ $0.app != app || !$0.isUnnoticed })
+        else { return nil }
+        return undisturbed {
+            guard let report = try? relay.control.plan(bump) else { return nil }
+            let isBlock = !bump.blocked.isEmpty
+            let rows = (try? relay.store.version(of: settings.key(app))?.requirements.rows) ?? []
+            let isBelowFloor = rows.contains {
+                $0.kind == .required && $0.isForEverybody && Self.number(of: $0.version.text) > version
+            }
+            var (least, most) = (0, 0)
+            if report.rises, !(isBlock && isBelowFloor) {
+                (least, most) = model.audience(
+                    app, hasMinimum: bump.minimumOS != .keep, mayHaveMinimum: settings.setup["system", app] == 1,
+                    dead: pushes.calledDead
+                ) {
+                    isBlock ? $0 == version : $0.map { $0 < version } ?? true
+                }
+            } else if !report.rises, bump.telephones != nil {
+                most = .max
+            }
+            if report.toPush < Int64(least) || report.toPush > Int64(most) {
+                model.broke(
+                    "plan.counts",
+                    "plan of \(isBlock ? "the block of " : "")\(Self.text(version: version)) of app \(app) counts \(report.toPush) devices to push to; it must be \(least)\(most == least ? "" : " to \(most)")"
+                )
+            }
+            return report.rises
+        }
+    }
+}
+
+extension Model {
+    /// How many devices of an app a requirement is for, at the least and at the most.
+    ///
+    /// - Parameters:
+    ///   - hasMinimum: whether it says that it does not run on old systems.
+    ///   - mayHaveMinimum: whether it may be known not to.
+    ///   - dead: whom a service has called so, by app and token.
+    ///   - isMeant: whether a version is; nil: it is not known.
+    func audience(
+        _ app: Int, hasMinimum: Bool, mayHaveMinimum: Bool, dead: Set<String>, isMeant: (Int?) -> Bool
+    ) -> (least: Int, most: Int) {
+        var (least, most) = (0, 0)
+        for (name, states) in devices where name.hasPrefix("\(app)/") {
+            guard let state = states.last, state.isRegistered, state.user != nil,
+                isMeant(state.version) || disputed.contains(name),
+                !(hasMinimum && state.isTooOld)
+            else { continue }
+            most += 1
+            // Whom a service has called dead, and of whom a file has said something older, may be left out.
+            let isSure = !dead.contains(name) && !calledDead.contains(name) && !disputed.contains(name)
+            if isSure, !(mayHaveMinimum && state.isTooOld) { least += 1 }
+        }
+        return (least, most)
+    }
+}

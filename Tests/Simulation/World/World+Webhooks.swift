@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import UpgradeRules
+
+/// Programs that announce versions by webhooks.
+extension World {
+    func webhook(_ app: Int, _ version: Int) throws -> String? {
+        let id = "release-\(webhooks.count)"
+        let text = try send(webhook: id, app, version, isMeant: true)
+        webhooks.append((id, app, version))
+        return text
+    }
+
+    /// A tool that releases are made with has announced one: it can name nobody itself, so the configuration says who comes first.
+    func release(fromPipeline app: Int, _ version: Int) throws -> String? {
+        let id = "pipeline-\(webhooks.count)"
+        let rises = model.required(app).map { $0.version < version } ?? true
+        let canary = inheritedCanary(app) ?? (rises ? settings.firstUsers(app) : nil)
+        let text = try send(webhook: id, app, version, canary: canary, by: "github", isMeant: true)
+        webhooks.append((id, app, version))
+        return text
+    }
+
+    private func send(webhook id: String, _ app: Int, _ version: Int, isMeant: Bool) throws -> String? {
+        try send(webhook: id, app, version, canary: inheritedCanary(app), by: "webhook", isMeant: isMeant)
+    }
+
+    private func send(
+        webhook id: String, _ app: Int, _ version: Int, canary: Set<Int>?, by tool: String, isMeant: Bool
+    ) throws -> String? {
+        var bump = VersionBump(app: settings.key(app), required: try Version(Self.text(version: version)))
+        if tool != "webhook" { bump.latest = bump.required }
+        let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
+        let rose = try apply(bump, app, canary: canary, source: tool, receipt: receipt, isMeant: isMeant)
+        return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
+    }
+
+    /// - Parameter isCaptured: somebody sends a signed body again under another id, where the signature is over the body alone.
+    func replay(_ number: Int, isCaptured: Bool) throws -> String? {
+        guard !webhooks.isEmpty else { return nil }
+        let old = webhooks[number % webhooks.count]
+        let id = isCaptured ? "captured-\(number)" : old.id
+        // Nobody asks for what was withdrawn since.
+        let wasWithdrawn = model.announcements.contains { $0.app == old.app && $0.version == old.version && !$0.isLive }
+        return try send(webhook: id, old.app, old.version, isMeant: !wasWithdrawn).map { "again: \($0)" }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What a person has said of one requirement, and who may say another thing.
+struct SpokenWord {
+    /// In tenths; nil: nothing was said.
+    var minimum: Int?
+    /// In milliseconds since 1970.
+    var moment: Int64?
+}
+
+/// A person's word and a store's.
+extension World {
+    private static func newest(_ rows: [Requirement]) -> Version? {
+        let takenUp = rows.filter(\.isAccepted)
+        return takenUp.filter { $0.kind == .required }.map(\.version).max()
+            ?? takenUp.filter { $0.kind == .latest }.map(\.version).max()
+    }
+
+    private func rows(_ app: Int) throws -> [Requirement] {
+        try undisturbed { try relay?.store.version(of: settings.key(app))?.requirements.rows ?? [] }
+    }
+
+    /// What a bump has said of systems and moments, of which rows, and whether what `plan` had promised came of it.
+    func remember(_ bump: VersionBump, _ app: Int, _ version: Int, promised: Bool?, _ rose: Bool) {
+        if let promised, promised != rose {
+            model.broke(
+                "plan.counts",
+                "plan says that \(Self.text(version: version)) of app \(app) \(promised ? "rises" : "does not rise"), and it \(rose ? "does" : "does not")"
+            )
+        }
+        guard let rows = try? rows(app) else { return }
+        for row in rows where row.isAccepted && row.kind != .blocked && Self.number(of: row.version.text) == version {
+            if case .set(let minimum?) = bump.minimumOS {
+                watched.spoken[row.id, default: .init()].minimum = Self.tenths(minimum)
+            }
+            guard rose, row.kind == .required, case .set(let moment?) = bump.requiredFrom else { continue }
+            watched.spoken[row.id, default: .init()].moment = moment.milliseconds
+        }
+    }
+
+    /// A person says on which systems what is required runs, and nothing else.
+    func saySystem(_ app: Int, _ number: Int) throws -> String? {
+        guard settings.setup["system", app] == 1, let version = Self.newest(try rows(app)) else { return nil }
+        let minimum = try Version(number % 3 == 0 ? "13.0" : Phone.minimumSystem)
+        var bump = VersionBump(app: settings.key(app))
+        bump.minimumOS = .set(minimum)
+        bump.isConfirmed = true
+        try apply(bump, app, canary: nil, source: "api")
+        // What another program wrote is taken up before it: the person means that, too, who did not see it.
+        let place = Self.number(of: (Self.newest(try rows(app)) ?? version).text)
+        remember(bump, app, place, promised: nil, false)
+        if let place = model.newest(app, place), model.announcements[place].isLive,
+            !model.announcements[place].isUnclear
+        {
+            let isForNewer = minimum.text == Phone.minimumSystem
+            model.announcements[place].minimumAt =
+                isForNewer ? model.announcements[place].minimumAt ?? milliseconds : nil
+        }
+        return "api says that \(Self.text(version: place)) of app \(app) runs from \(minimum) on"
+    }
+
+    /// A store says so by itself.
+    func listSystem(_ app: Int, _ number: Int) throws -> String? {
+        guard let relay, settings.setup["system", app] == 1, settings.hasApp[app] else {
+            return nil
+        }
+        let before = try rows(app)
+        guard let version = Self.newest(before) else { return nil }
+        let minimum = try Version(number % 2 == 0 ? "13.0" : Phone.minimumSystem)
+        var bump = VersionBump(app: settings.key(app))
+        bump.minimumOS = .set(minimum)
+        let store =
+            settings.isAndroid(app) ? "googlePlay" : settings.setup["gate", app] == 1 ? "appStore" : "appStoreConnect"
+        model.doubtAgain()
+        _ = try undisturbed { try relay.control.take(bump, from: store) }
+        relay.cache.refresh()
+        model.looked(app)
+        for row in try rows(app) where row.kind != .blocked {
+            guard let old = before.first(where: { $0.id == row.id }), old.isAccepted, row.isAccepted else { continue }
+            let isMeant = old.version == version && old.minimumOS == nil
+            let expected = isMeant ? minimum.text : old.minimumOS?.text
+            guard row.minimumOS?.text != expected else { continue }
+            model.broke(
+                isMeant ? "system.listed" : "word.kept",
+                "the store says that \(version) of app \(app) runs from \(minimum) on; \(row.version), which \(old.minimumOS.map { "ran from \($0) on" } ?? "ran anywhere"), runs from \(row.minimumOS?.text ?? "any") on now"
+            )
+        }
+        return "the store of app \(app) says that \(version) runs from \(minimum) on"
+    }
+
+    /// What people have said of single requirements holds as long as they are asked for.
+    func judgeWords(_ app: Int, _ told: ToldRequirements) {
+        for row in told.rows where row.isLive {
+            guard let word = watched.spoken[row.id] else { continue }
+            if let minimum = word.minimum, row.minimum != minimum {
+                model.broke(
+                    "word.kept",
+                    "a person has said that \(Self.text(version: row.version)) of app \(app) runs from system \(minimum / 10) on, and it runs from \(row.minimum.map { "\($0 / 10)" } ?? "any") on"
+                )
+            }
+            if let moment = word.moment, row.moment != moment {
+                model.broke(
+                    "word.kept",
+                    "a person has said that \(Self.text(version: row.version)) of app \(app) is required from \(moment) on, and it is from \(row.moment.map(String.init) ?? "now") on"
+                )
+            }
+        }
+    }
+
+    // MARK: Stores
+
+    /// What a store has halted is neither in force nor announced, whatever kind it is of, and what waits for a way out is in force once it
+    /// is there.
+    func judgeStores(_ app: Int, _ told: ToldRequirements) {
+        let isSettled = tick - max(quietSince, diskFailedAt ?? quietSince) > .seconds(90)
+        guard settings.isGated(app), settings.hasApp[app], isToldSure[app] else { return }
+        for row in told.rows where row.isGated && !row.isReleased && row.isLive && row.state != "asked" {
+            let wanted = row.kind == .block ? row.version + 1 : row.version
+            let verdict = toldStores[app].verdict(on: wanted, minimum: settings.minimumPercent(app))
+            guard verdict == .halted, settings.isAndroid(app), !told.isSuperseded(row) else {
+                watched.haltedRows[row.id] = nil
+                judgeWayOut(row, verdict, app, told, isSettled)
+                continue
+            }
+            let since = watched.haltedRows[row.id] ?? kept[app].at
+            watched.haltedRows[row.id] = since
+            guard row.isAnnounced, isSettled, milliseconds - since > 65_000 else { continue }
+            model.broke(
+                "store.halts",
+                "the store of app \(app) has halted what \(row.kind == .block ? "the block of " : "")\(Self.text(version: row.version)) waits for \((milliseconds - since) / 1000) s ago, and that is \(row.state)"
+            )
+        }
+    }
+
+    private func judgeWayOut(
+        _ row: ToldRequirement, _ verdict: StoreTruth.Verdict, _ app: Int, _ told: ToldRequirements, _ isSettled: Bool
+    ) {
+        guard row.kind == .block, row.state == "waiting", verdict == .open, isSettled, !told.isSuperseded(row),
+            kept[app].at > watched.life.since, milliseconds - kept[app].at > 65_000
+        else { return }
+        model.broke(
+            "block.gate",
+            "the store of app \(app) offers something above \(Self.text(version: row.version)), and its block waits")
+    }
+}
