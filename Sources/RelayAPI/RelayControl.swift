@@ -28,6 +28,9 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
     func reload(by actor: String) throws -> ReloadReport
 
+    /// A person has taken on a store that went back: what the daemon remembers may be of another one. May wait for the store.
+    func storeWasAccepted()
+
     /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
     ///
     /// - Throws: `ControlError.noSuchDevice` where the user has none.

@@ -27,6 +27,14 @@ extension DaemonControl {
         return activity
     }
 
+    // MARK: Another store
+
+    /// The pauses of keys are those of the store that was read at the start, and another may have them that was put in its place since.
+    func storeWasAccepted() {
+        tokenSources.refresh(at: clock())
+        fanOut.noteCredentials()
+    }
+
     // MARK: Reload
 
     func reload(by actor: String) throws -> ReloadReport {

@@ -29,6 +29,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
     /// Thrown by the next bump.
     let failure = Mutex<StoreError?>(nil)
 
+    /// How often a store was taken on.
+    let acceptances = Mutex(0)
+    func storeWasAccepted() { acceptances.withLock { $0 += 1 } }
+
     init(store: any RelayStore) {
         self.store = store
     }

@@ -21,6 +21,7 @@ extension API {
             StoreWord(seen: seen, found: found), by: Signature(by: caller.actor, at: now()))
         versionCache.refresh()
         tokenCache.forget()
+        control.storeWasAccepted()
         return .json { $0.object { $0.mark(.mark, mark) } }
     }
 

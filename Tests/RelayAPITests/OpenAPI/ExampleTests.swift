@@ -80,6 +80,7 @@ struct ExampleTests {
         // What the relay holds no wish to change would pass with any body.
         #expect(answer.text("status") != "ignored")
         #expect(answer.number("refusedCount") ?? "0" == "0")
+        #expect(bench.control.acceptances.withLock { $0 } == (entry.path == "/v1/store/accept" ? 1 : 0))
     }
 
     static func send(_ entry: DocumentCheck.Entry, to bench: Bench) throws -> Answer {

@@ -13,7 +13,8 @@ package enum WorkerLoop {
             let verdict = try histories.carryOut(try decoder.decode(Order.self, from: Data(line.utf8)))
             var bytes = try encoder.encode(verdict)
             bytes.append(UInt8(ascii: "\n"))
-            try FileHandle.standardOutput.write(contentsOf: bytes)
+            // Who asked may be gone.
+            guard (try? FileHandle.standardOutput.write(contentsOf: bytes)) != nil else { return }
         }
     }
 }

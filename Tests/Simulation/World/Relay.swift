@@ -210,7 +210,11 @@ final class Relay: @unchecked Sendable {
     /// A person has taken the store on.
     func goOn() {
         try? notifier.adopt(active.current.notify)
-        world.undisturbed { cache.refresh() }
+        world.undisturbed {
+            cache.refresh()
+            tokenSources.refresh(at: world.clock.now.wall)
+        }
+        mailbox.post(.credentials)
         poke()
     }
 

@@ -186,6 +186,16 @@ extension World {
         return "campaign \(campaign.id) is retried"
     }
 
+    /// The relay says that a campaign is complete. It may be sent again in the same turn, as a reminder, and is seen as completed by nobody:
+    /// what its service had called dead was judged all the same.
+    func ended(_ id: String) {
+        undisturbed {
+            guard let app = told[id]?.campaign.app, let open = try? relay?.store.openCampaigns() else { return }
+            let isAlone = !open.contains { $0.id != id && $0.state == .running && self.app(of: $0) == app }
+            if isAlone { pushes.ended(campaignOf: app) }
+        }
+    }
+
     /// Waves that were over without a push, as the relay said then, or shows it still.
     func emptyWaves(of campaign: CampaignRecord) -> Int {
         let shown = campaign.waves.list.count { $0.endedAt != nil && $0.accepted + $0.failed == 0 }
