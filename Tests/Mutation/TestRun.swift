@@ -29,7 +29,8 @@ struct TestRun: Sendable {
         try Child.run(
             [binary.path, "--testing-library", "swift-testing", "--filter", filter], in: folder, limit: limit,
             environment: ["MUTANT": "\(mutant)"],
-            log: folder.deletingLastPathComponent().appending(path: "logs/tests-\(mutant).log"), until: isEnough)
+            log: folder.deletingLastPathComponent().appending(
+                path: "logs/tests-\(mutant)-\(filter.filter(\.isLetter)).log"), until: isEnough)
     }
 
     /// Names of tests, as they are shown.
