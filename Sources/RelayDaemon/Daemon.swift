@@ -65,9 +65,9 @@ struct Daemon {
         past.begin()
         defer { past.stop() }
         var description = NodeDescription(
-            name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
+            name: configuration.store.node ?? MachineName.current, release: CommandLineTool.version,
             address: configuration.listen.address.description, configuration: configuration.digest)
-        (description.host, description.process) = (HostName.current, ProcessName.own)
+        (description.host, description.process) = (MachineName.current, ProcessName.own)
         let own = OwnNode(description, startedAt: clock())
         let keeper = opened.isShared ? try join(store, own.description) : nil
         let news = NewsDesk()
