@@ -61,7 +61,7 @@ struct Daemon {
         let opened = try open(configuration.store, changes: log.written(on: changes))
         let store = opened.store
         defer { withExtendedLifetime(opened) { store.close() } }
-        let past = PastWatch(store: store, notedAt: opened.note, log: log)
+        let past = PastWatch(store: store, notedAt: opened.note, log: log, clock: clock)
         past.begin()
         defer { past.stop() }
         var description = NodeDescription(
@@ -130,6 +130,7 @@ struct Daemon {
                         BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes)
                     }))
             try notifier.start(active.current.notify)
+            past.tell(notifier.notify)
             try maintenance.start(keep: .init(configuration.store))
             try past.start()
             if let keeper {
