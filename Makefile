@@ -20,7 +20,7 @@ MATERIALS := $(PACKAGES)
 # What a target needs beside them. A call with several targets installs what all of them need, before the first one begins: "packages"
 # runs once.
 # test: manual pages and completions are checked with other programs, proxies ask the relay, PostgreSQL holds the store.
-NEEDS_test = groff mandoc zsh fish nginx caddy squid tinyproxy postgresql pgbouncer
+NEEDS_test = groff mandoc zsh fish nginx caddy squid tinyproxy microsocks libnss-wrapper postgresql pgbouncer
 NEEDS_test-tsan = $(NEEDS_test)
 NEEDS_test-asan = $(NEEDS_test)
 NEEDS_test-crash = postgresql

@@ -335,7 +335,7 @@ let package = Package(
                 "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers", "StoreConformance",
-                "PushSimulator",
+                "PushSimulator", "StatusPage", "CurlTransport",
             ], exclude: ["Transcripts"]),
         tests(
             "DemoTests",

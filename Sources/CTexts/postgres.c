@@ -27,6 +27,8 @@ static const char steps[] = {
 #embed "postgres/31-strangers.sql"
     , 0,
 #embed "postgres/32-store-mark.sql"
+    , 0,
+#embed "postgres/33-waves-retrying.sql"
     , 0
 };
 

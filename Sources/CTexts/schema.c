@@ -67,6 +67,8 @@ static const char steps[] = {
 #embed "schema/31-strangers.sql"
     , 0,
 #embed "schema/32-store-mark.sql"
+    , 0,
+#embed "schema/33-waves-retrying.sql"
     , 0
 };
 

@@ -189,11 +189,25 @@ extension ConfigurationReader {
 
     private func server(_ text: String, _ field: String, named key: String? = nil) -> ProxyServer? {
         do throws(ProxyServer.Fault) {
-            return try ProxyServer(text, key: path(of: key ?? field))
+            let server = try ProxyServer(text, key: path(of: key ?? field))
+            guard server.password == nil || tookPasswords(at: path(of: field)) else {
+                fault(field, "has its password in it: a secret is never written here; \(Self.keptElsewhere)")
+                return nil
+            }
+            return server
         } catch {
             fault(field, "\(error). What stands there is not repeated here: it may hold a password")
             return nil
         }
+    }
+
+    static let keptElsewhere =
+        "name where it is kept: { url: \"…\", user: \"…\", password: { credential: \"…\" } }, or { credential: \"…\" } for the "
+        + "whole address"
+
+    /// Whether 0.1.0 knew this key, when a password could stand nowhere else: there it is warned of.
+    private func tookPasswords(at path: String) -> Bool {
+        path.hasSuffix(".apns.proxy") || path.hasSuffix(".fcm.proxy")
     }
 
     /// A list, or one text with commas as `NO_PROXY` has it.
@@ -235,8 +249,7 @@ extension ConfigurationCheck {
                 report.warnings.append(
                     FieldFault(
                         "\(field).proxy",
-                        "has its password in the configuration; take it out, and name where it is kept: { url: \"…\", user: "
-                            + "\"…\", password: { credential: \"…\" } }"))
+                        "has its password in the configuration; take it out, and \(ConfigurationReader.keptElsewhere)"))
             }
             do throws(FieldFault) {
                 _ = try proxy.server(environment: environment)

@@ -9,16 +9,19 @@ extension Dispatcher {
     /// Notes that the wave is over and sets the time of the next.
     mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
         if run.record.isCanary { return try endCanary(of: run, at: now) }
-        try store.endWave(run.record.key, at: now)
+        // A relay that begins anew between two waves finds the wave over.
+        let isNews = try store.endWave(run.record.key, at: now)
         guard let record = try store.campaign(run.record.key), let wave = record.waves.current, wave.endedAt != nil
         else { return halt(run) }
         let next = record.waves.nextAt(run.route.waveRules) ?? now
         run.lifecycle.waveEnded(next: next)
+        guard isNews else { return }
         log(
             .notice, "a wave is done",
             [
                 ("campaign", record.id), ("wave", "\(wave.number + 1) of \(record.waves.list.count)"),
-                ("accepted", String(wave.accepted)), ("failed", String(wave.failed)), ("next", next.internetTime),
+                ("accepted", String(wave.accepted)), ("failed", String(wave.failed)),
+                ("retrying", String(wave.retrying)), ("next", next.internetTime),
             ])
     }
 

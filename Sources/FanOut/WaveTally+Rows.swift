@@ -7,22 +7,21 @@ extension WaveTally {
     ///
     /// A reminder adds nothing: its wave counted its push when that was accepted.
     ///
-    /// - Parameter areRetries: they counted as failed before.
+    /// - Parameter areRetries: they were tried before.
     static func tallies(of rows: [LedgerRow], areRetries: Bool) -> [WaveTally] {
         var tallies: [WaveTally] = []
         for index in rows.indices where !rows[index].isReminder {
-            let (accepted, failed): (Int64, Int64) =
-                switch rows[index].state {
-                case .accepted: (1, 0)
-                case .retrying, .rejected, .unregistered, .expired: (0, 1)
-                case .pending, .inFlight, .filtered, .cancelled: (0, 0)
-                }
             // A handful at most: a shard's batch is of one.
             let wave = Int(rows[index].wave)
             let place = tallies.firstIndex { $0.wave == wave } ?? tallies.count
             if place == tallies.count { tallies.append(WaveTally(wave: wave)) }
-            tallies[place].accepted += accepted
-            tallies[place].failed += failed - (areRetries ? 1 : 0)
+            switch rows[index].state {
+            case .accepted: tallies[place].accepted += 1
+            case .rejected, .unregistered, .expired: tallies[place].failed += 1
+            case .retrying: tallies[place].retrying += 1
+            case .pending, .inFlight, .filtered, .cancelled: break
+            }
+            if areRetries { tallies[place].again += 1 }
         }
         return tallies
     }

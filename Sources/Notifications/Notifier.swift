@@ -96,7 +96,12 @@ package final class Notifier: Sendable {
             for loop in loops {
                 try loop.worker.start("notify") { _ in self.turn(loop) }
             }
-            if store.membership.leads { try adopt(targets) } else { state.withLock { $0.isAdopted = false } }
+            // A store that went back takes nothing, and its receivers are to hear that: they are adopted later.
+            if store.membership.leads, !store.membership.memory.hasFallen {
+                try adopt(targets)
+            } else {
+                state.withLock { $0.isAdopted = false }
+            }
         } catch {
             for loop in loops { loop.worker.stop() }
             throw error

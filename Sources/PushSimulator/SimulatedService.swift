@@ -63,7 +63,7 @@ protocol ServiceRules: AnyObject {
     /// Fills the slot's body.
     func writeBody(of answer: PushAnswer, into slot: StreamSlot)
     /// The header field that the service sends with this answer, besides status and `retry-after`.
-    func field(of answer: PushAnswer) -> AnswerField
+    func field(of answer: PushAnswer) -> AnswerHeader
     /// The push's own members of a line in the record.
     func record(_ slot: StreamSlot, into line: inout JSONWriter)
     /// The debug data of a GOAWAY.
@@ -72,7 +72,7 @@ protocol ServiceRules: AnyObject {
     func scriptChanged()
 }
 
-enum AnswerField {
+enum AnswerHeader {
     /// `apns-id` with the slot's id.
     case id
     /// `content-type` of JSON.

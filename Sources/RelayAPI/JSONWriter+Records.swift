@@ -196,7 +196,7 @@ extension JSONWriter {
         object([
             .number: Int64(wave.number + 1), .of: waves.list.count, .percent: JSONDecimal(wave.percent, places: 2),
             .devices: wave.devices, .pending: wave.pending, .accepted: wave.accepted, .failed: wave.failed,
-            .begunAt: wave.begunAt, .endedAt: wave.endedAt, .nextAt: nextAt,
+            .retrying: wave.retrying, .begunAt: wave.begunAt, .endedAt: wave.endedAt, .nextAt: nextAt,
         ])
     }
 

@@ -129,7 +129,7 @@ package struct ProblemDetails: Error {
                 + "If it is meant, send it again with \"confirm\": true (on the command line: --yes)")
         problem.type = "urn:upgrade-relay:implausible-rise"
         problem.faults = [
-            FieldFault(field, "leaps over \(known), the highest version known; got \(proposed)")
+            FieldFault(field, "leaps over \(known), the highest version beyond doubt; got \(proposed)")
         ]
         problem.extras = [("field", field), ("current", known.text), ("proposed", proposed.text)]
         problem.doubts = [Doubt(.implausibleRise, proposed)]

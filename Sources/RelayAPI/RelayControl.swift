@@ -202,7 +202,7 @@ package struct PlanReport: Sendable {
     package var waves: WavePlan?
     /// The devices that the bump would push to: of a requirement that is there already those alone whom it names anew.
     package var toPush: Int64
-    /// The highest version that the registry has seen, that was announced, or that a store offers; nil where none is known.
+    /// `KnownVersions.highest`: beyond doubt, though a single device may run a newer one; nil where none is known.
     package var largestKnown: Version?
     /// What would be asked for.
     package var planned: VersionRecord?

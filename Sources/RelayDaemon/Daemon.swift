@@ -61,13 +61,13 @@ struct Daemon {
         let opened = try open(configuration.store, changes: log.written(on: changes))
         let store = opened.store
         defer { withExtendedLifetime(opened) { store.close() } }
-        let past = PastWatch(store: store, notedAt: opened.note, log: log)
+        let past = PastWatch(store: store, notedAt: opened.note, log: log, clock: clock)
         past.begin()
         defer { past.stop() }
         var description = NodeDescription(
-            name: configuration.store.node ?? HostName.current, release: CommandLineTool.version,
+            name: configuration.store.node ?? MachineName.current, release: CommandLineTool.version,
             address: configuration.listen.address.description, configuration: configuration.digest)
-        (description.host, description.process) = (HostName.current, ProcessName.own)
+        (description.host, description.process) = (MachineName.current, ProcessName.own)
         let own = OwnNode(description, startedAt: clock())
         let keeper = opened.isShared ? try join(store, own.description) : nil
         let news = NewsDesk()
@@ -130,6 +130,7 @@ struct Daemon {
                         BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes)
                     }))
             try notifier.start(active.current.notify)
+            past.tell(notifier.notify)
             try maintenance.start(keep: .init(configuration.store))
             try past.start()
             if let keeper {

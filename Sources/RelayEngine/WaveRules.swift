@@ -28,8 +28,10 @@ package struct CampaignWave: Sendable, Hashable {
     package var pending: Int64
     /// Pushes that the service took.
     package var accepted: Int64
-    /// Pushes that it did not take, those that will be tried again included.
+    /// Pushes that it did not take, and that are not tried again.
     package var failed: Int64
+    /// Pushes that it did not take so far.
+    package var retrying: Int64
     package var begunAt: Timestamp?
     /// When the last of its devices had its first outcome.
     package var endedAt: Timestamp?
@@ -42,7 +44,8 @@ package struct CampaignWave: Sendable, Hashable {
 
     package init(
         number: Int, end: Int, devices: Int64, pending: Int64, accepted: Int64 = 0, failed: Int64 = 0,
-        begunAt: Timestamp? = nil, endedAt: Timestamp? = nil, heldAt: Timestamp? = nil, releasedAt: Timestamp? = nil
+        retrying: Int64 = 0, begunAt: Timestamp? = nil, endedAt: Timestamp? = nil, heldAt: Timestamp? = nil,
+        releasedAt: Timestamp? = nil
     ) {
         self.number = number
         self.end = end
@@ -50,11 +53,15 @@ package struct CampaignWave: Sendable, Hashable {
         self.pending = pending
         self.accepted = accepted
         self.failed = failed
+        self.retrying = retrying
         self.begunAt = begunAt
         self.endedAt = endedAt
         self.heldAt = heldAt
         self.releasedAt = releasedAt
     }
+
+    /// Devices that a push left for.
+    package var pushes: Int64 { accepted + failed + retrying }
 
     package var percent: Double { Double(end) * 100 / Double(WavePlan.parts) }
 
@@ -78,6 +85,16 @@ package struct CampaignWaves: Sendable, Hashable {
 
     package var isEmpty: Bool { list.isEmpty }
 
+    /// Counts what was to be tried again of a campaign that is over.
+    ///
+    /// - Parameter isExpired: its time was over; else it was cancelled or gave way, and may go on.
+    package mutating func end(isExpired: Bool) {
+        for index in list.indices {
+            if isExpired { list[index].failed += list[index].retrying }
+            list[index].retrying = 0
+        }
+    }
+
     /// The last one that has begun.
     package var current: CampaignWave? { list.last { $0.begunAt != nil } }
 
@@ -92,22 +109,24 @@ package struct CampaignWaves: Sendable, Hashable {
     /// - Parameter rules: nil: the configuration has no waves any more, so nothing is between those that there are.
     package func nextAt(_ rules: WaveRules?) -> Timestamp? {
         guard next != nil, let current, let ended = current.endedAt else { return nil }
-        guard let rules, current.releasedAt == nil, current.accepted + current.failed > 0 else { return ended }
+        guard let rules, current.releasedAt == nil, current.pushes > 0 else { return ended }
         return ended + rules.pause
     }
 
     /// Whether the next wave may begin by itself, asked when the pause is over.
     package func verdict(_ rules: WaveRules?) -> Verdict {
         guard let next, let current, let rules, current.releasedAt == nil else { return .begin }
-        let pushes = current.accepted + current.failed
+        let pushes = current.pushes
         guard pushes > 0 else { return .begin }
         let wave = "wave \(current.number + 1) of \(list.count)"
         let onwards =
             "resume begins wave \(next.number + 1), which takes it to \(next.percentText) percent of the audience"
-        if let most = rules.failedShare, Double(current.failed) > most * Double(pushes) {
+        // A push that the service has not taken until now is no reason to send it more.
+        if let most = rules.failedShare, Double(current.failed + current.retrying) > most * Double(pushes) {
+            let retrying = current.retrying > 0 ? " and \(current.retrying) are tried again" : ""
             return .hold(
                 .stageFailed,
-                reason: "WaveFailed: \(current.failed) of \(pushes) pushes of \(wave) failed, more than "
+                reason: "WaveFailed: \(current.failed) of \(pushes) pushes of \(wave) failed\(retrying), more than "
                     + "\(WavePlan.percentText(Int((most * Double(WavePlan.parts)).rounded()))) percent; \(onwards)")
         }
         guard rules.needsApproval else { return .begin }

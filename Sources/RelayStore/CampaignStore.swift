@@ -204,7 +204,10 @@ package protocol CampaignStore: Sendable {
 
     /// Notes that each device of the current wave has an outcome. Does nothing the second time, nor where the campaign does not run: of one
     /// that has just been superseded, whose devices are left out, the wave is not over should it be taken up again.
-    func endWave(_ campaign: CampaignKey, at now: Timestamp) throws
+    ///
+    /// - Returns: whether it was noted.
+    @discardableResult
+    func endWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 
     /// Begins the wave after the current one, which must be over; else does nothing. Its requirement is in force for its users
     /// from then on.

@@ -91,6 +91,6 @@ package struct KnownVersions: Hashable, Sendable {
     /// In words.
     package static func doubt(_ version: Version, of app: String? = nil, known: Version?) -> String {
         "\(version)\(app.map { " of \($0)" } ?? "") looks like a typing error: no store offers it, nothing announced it, and fewer than "
-            + "\(enough) devices, or than one in \(share), were seen with it or a newer one; the highest version known is \(known?.text ?? "none")"
+            + "\(enough) devices, or than one in \(share), were seen with it or a newer one; the highest version beyond doubt is \(known?.text ?? "none")"
     }
 }

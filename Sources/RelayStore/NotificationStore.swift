@@ -26,6 +26,8 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// A part of the relay cannot do its work, for a minute or longer.
     case degraded = "relay.degraded"
     case recovered = "relay.recovered"
+    /// The store went back in time: nothing is sent, and nothing is decided, before it is the right one again or a person takes it on.
+    case wentBack = "store.wentBack"
 
     /// What a receiver is told of that names no events: all but what only a service of the owner's own is for.
     package static let usual = Set(allCases).subtracting([.dead])

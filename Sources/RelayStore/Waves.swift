@@ -15,14 +15,24 @@ package struct WaveSlice: Hashable, Sendable {
     package var isLast: Bool { number == draw.plan.count - 1 }
 }
 
-/// What one batch adds to the counts of one wave; a retry moves a push from one to the other.
+/// What one batch adds to the counts of one wave.
 package struct WaveTally: Hashable, Sendable {
     package var wave: Int
     package var accepted: Int64 = 0
+    /// For good.
     package var failed: Int64 = 0
+    /// To be tried again.
+    package var retrying: Int64 = 0
+    /// Pushes among those above that were tried before: they counted as retrying, or as failed where the campaign was opened again for
+    /// them.
+    package var again: Int64 = 0
 
-    package init(wave: Int) {
+    package init(wave: Int, accepted: Int64 = 0, failed: Int64 = 0, retrying: Int64 = 0, again: Int64 = 0) {
         self.wave = wave
+        self.accepted = accepted
+        self.failed = failed
+        self.retrying = retrying
+        self.again = again
     }
 }
 

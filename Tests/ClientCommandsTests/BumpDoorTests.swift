@@ -19,11 +19,12 @@ import WireFormat
 /// without a sample does not compile, and a file that makes a bump without being a door here fails.
 @Suite("Every door of a requirement has the same rules", .ownThread) struct BumpDoorTests {
     enum Door: CaseIterable {
-        /// The body of a request, and with it the page's forms, which are sent as one.
         case request
+        case page
         case webhook
         case command
-        /// Webhooks of release tools, and whatever else comes as a bump.
+        case gitHub
+        /// Whatever else comes as a bump, as webhooks of release tools do.
         case releaseTool
         /// A store's lookup, a watched file.
         case source
@@ -31,8 +32,9 @@ import WireFormat
         /// The files that make a bump: each belongs to one door.
         var files: Set<String> {
             switch self {
-            case .request, .webhook: ["VersionSources/BumpBody.swift"]
-            case .command: []
+            // The page's form is sent as a body.
+            case .request, .webhook, .page: ["VersionSources/BumpBody.swift"]
+            case .command, .gitHub: []
             case .releaseTool: ["RelayAPI/Webhooks/ReleaseRoutes.swift"]
             case .source: ["VersionSources/SourceLoop.swift", "VersionSources/SourceLoop+Stores.swift"]
             }
@@ -77,8 +79,32 @@ import WireFormat
         let bump = bump(sample)
         do {
             switch door {
-            case .request: _ = try BumpBody.read(body(bump), app: app)
-            case .webhook: _ = try BumpBody.readWebhook(body(bump, isWebhook: true))
+            case .request:
+                let answer = try daemon.ask("PUT", "/v1/apps/\(app.app)/ios/version", body(bump))
+                return answer.status == 422 ? answer.text : nil
+            case .webhook:
+                let answer = try daemon.ask(
+                    "POST", "/v1/webhooks/version", body(bump, isWebhook: true), isWebhook: true)
+                return answer.status == 422 ? answer.text : nil
+            case .page:
+                guard let form = form(bump) else { return sample.field }
+                let path = "/page/apps/\(app.app)/ios/raise"
+                for step in ["plan", "raise"] {
+                    let answer = try daemon.ask(
+                        "POST", path, Array("\(form)&step=\(step)".utf8), as: "application/x-www-form-urlencoded")
+                    // The field with the fault, and no other.
+                    let names = answer.text.matches(of: /name="(\w+)"[^>]*aria-invalid/).map { String($0.output.1) }
+                    guard answer.status == 422, names.count == 1 else { return nil }
+                    if step == "raise" { return names[0] }
+                }
+            case .gitHub:
+                // It says a version alone.
+                guard sample.rule == .versionOfThreeNumbers, let version = bump.required else { return sample.field }
+                let release = #"{"tag_name":"v\#(version)","draft":false,"prerelease":false}"#
+                let event = #"{"action":"published","release":\#(release)}"#
+                let answer = try daemon.ask(
+                    "POST", "/v1/webhooks/github/\(app.app)/ios", Array(event.utf8), isWebhook: true)
+                return answer.status >= 400 ? answer.text + " required" : nil
             case .command:
                 guard let words = words(bump) else { return sample.field }
                 let result = await daemon.run(words)
@@ -101,6 +127,19 @@ import WireFormat
         } catch {
             return "\(error)"
         }
+    }
+
+    /// As a browser sends it; nil where the form has no field for it, or for several of it.
+    private static func form(_ bump: VersionBump) -> String? {
+        guard bump.message?.translations.isEmpty ?? true, bump.builds.required == nil else { return nil }
+        let fields = [
+            ("required", bump.blocked.isEmpty ? bump.required?.text : nil),
+            ("blocked", bump.blocked.isEmpty ? nil : bump.blocked.map(\.text).joined(separator: ", ")),
+            ("downloadUrl", bump.downloadURL), ("message", bump.message?.text),
+            ("telephones", bump.telephones?.joined(separator: "\n")),
+        ]
+        func encoded(_ text: String) -> String { text.utf8.map { "%" + Hex.encode([$0]) }.joined() }
+        return fields.compactMap { name, value in value.map { "\(name)=\(encoded($0))" } }.joined(separator: "&")
     }
 
     /// nil where no command line is that long, or the command has an option for no such thing.

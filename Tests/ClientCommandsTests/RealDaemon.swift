@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandTranscript
+import CurlTransport
 import FanOut
 import Foundation
 import HTTPServer
@@ -8,12 +9,14 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Signing
+import StatusPage
 import Synchronization
 import Telemetry
 import Terminal
 import TestPeers
 import TestStores
 import VersionSources
+import WireFormat
 
 @testable import ClientCommands
 @testable import Configuration
@@ -93,10 +96,13 @@ final class RealDaemon: Sendable {
             notifier: notifier, tokenSources: tokenSources, reloads: ReloadDesk(startedAt: clock()) {},
             certificates: CertificateWatch(log: log), keeper: nil,
             ownNode: OwnNode(NodeDescription(name: "relay", release: "1"), startedAt: clock()), log: log, clock: clock)
-        let settings = APISettings(
+        let secret = try WebhookSecret(Self.secret)
+        var settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
-            webhookSecrets: { [] }, clock: clock, log: log)
-        server = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
+            webhookSecrets: { [secret] }, clock: clock, log: log)
+        settings.rendering = StatusPage.rendering
+        server = APIServer(
+            store: store, control: control, settings: settings, versionCache: versionCache, page: StatusPage.routes)
         try server.start()
         try notifier.start(active.current.notify)
     }
@@ -110,6 +116,38 @@ final class RealDaemon: Sendable {
 
     /// What is stored of an app.
     func record(of app: AppKey) throws -> VersionRecord? { try store.version(of: app) }
+
+    private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    /// Asks its API: over the control socket, or with a webhook's signature over TCP.
+    func ask(
+        _ method: String, _ path: String, _ body: [UInt8], as type: String = "application/json", isWebhook: Bool = false
+    ) throws -> (status: Int, text: String) {
+        let base = isWebhook ? "http://127.0.0.1:\(server.http.port ?? 0)" : "http://relay"
+        var request = HTTPRequest(method, base + path)
+        request.headers = [(name: "content-type", value: type)]
+        if isWebhook {
+            let id = UUID().uuidString
+            let time = Int64(Date.now.timeIntervalSince1970)
+            let key = Base64.decode(String(Self.secret.dropFirst(6))) ?? []
+            let code = Base64.encode(HMACSHA256.code(Array("\(id).\(time).".utf8) + body, key: key))
+            let digest = Hex.encode(HMACSHA256.code(body, key: Array(Self.secret.utf8)))
+            request.headers +=
+                path.contains("github")
+                ? [
+                    (name: "X-Hub-Signature-256", value: "sha256=\(digest)"),
+                    (name: "X-GitHub-Event", value: "release"),
+                    (name: "X-GitHub-Delivery", value: id),
+                ]
+                : [
+                    (name: "webhook-id", value: id), (name: "webhook-timestamp", value: String(time)),
+                    (name: "webhook-signature", value: "v1,\(code)"),
+                ]
+        }
+        request.body = body
+        let answer = try (isWebhook ? HTTPClient() : HTTPClient(unixSocket: socket)).send(request)
+        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+    }
 
     /// Runs one command against it.
     func run(_ words: [String]) async -> (code: ExitCode, out: String, err: String) {

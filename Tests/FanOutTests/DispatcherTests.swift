@@ -81,6 +81,30 @@ import UpgradeRules
         #expect(campaign.counts.accepted == 1_500, "\(campaign)")
     }
 
+    /// A relay that starts again, or is resumed, in the pause finds the wave over (FAULTS 2.17).
+    @Test func aWaveThatIsOverIsReportedOnce() throws {
+        let bench = try DispatcherBench {
+            $0.waves = WavePlan(ends: [5_000, 10_000])
+            $0.waveRules = WaveRules(pause: .seconds(600))
+        }
+        try bench.register(1...500)
+        try bench.raise()
+        bench.serve("production")
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.waves.areBetween)
+        try bench.restart()
+        bench.turn()
+        try #require(try bench.bench.store.move(campaign.key, .paused, at: campaign.createdAt + .seconds(5)))
+        bench.turn([.poke])
+        try #require(try bench.bench.store.move(campaign.key, .resumed, at: campaign.createdAt + .seconds(9)))
+        bench.turn([.poke])
+        #expect(bench.bench.lines.count(of: "a wave is done") == 1)
+        bench.pass(.seconds(601))
+        bench.turn()
+        bench.serve("production")
+        #expect(try bench.counts.accepted == 500)
+    }
+
     /// The key is good for production alone: the development builds wait for the operator, and for nobody else.
     @Test func aKeyThatTheSandboxRefusesStopsTheSandboxAlone() throws {
         let bench = try DispatcherBench()

@@ -6,6 +6,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import TestStores
 import Testing
 import UpgradeRules
 
@@ -81,5 +82,26 @@ import UpgradeRules
         #expect(chat.deliveries.first?.headers["webhook-signature"] == nil)
         #expect(other.deliveries.first?.isVerified == true)
         #expect(other.deliveries.first?.data["part"] as? String == "store")
+    }
+
+    @Test func `Receivers that a store does not know hear that it went back, and are its receivers later`() throws {
+        let bench = try NotifierLiveTests.Bench()
+        let receiver = try HookReceiver()
+        defer { receiver.stop() }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        let memory = bench.store.membership.memory
+        memory.fell(to: nil)
+        try notifier.start([bench.target(receiver.url, events: EventType.usual)])
+        notifier.notify(
+            RelayEvent(
+                id: "1", type: .wentBack, at: bench.now, subject: .part("past", reason: "the store went back in time")))
+        #expect(receiver.wait { $0.count == 1 })
+        #expect(receiver.deliveries.first?.data["reason"] as? String == "the store went back in time")
+        try bench.store.lookBack()
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try bench.store.inspect("SELECT count(*) FROM receiver") != [["1"]] {
+            try #require(ContinuousClock.now < deadline, "it is not adopted within a minute")
+        }
     }
 }

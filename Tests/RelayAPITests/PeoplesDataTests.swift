@@ -136,7 +136,7 @@ struct PeoplesDataTests {
             let row = VersionShares.Row(
                 version: try Version("1.0"), devices: 1, orOlder: 1, belowSince: nil, isTold: false)
             subject = .retirable(Bench.app, row, devices: 9, retireBelow: 0.01)
-        case .certificateEnds, .degraded, .recovered: subject = .part("store", reason: "it is full")
+        case .certificateEnds, .degraded, .recovered, .wentBack: subject = .part("store", reason: "it is full")
         }
         let event = RelayEvent(id: "0f4ad1b2", type: type, at: Bench.now, subject: subject)
         for format in NotificationFormat.allCases {

@@ -20,6 +20,7 @@ import UpgradeRules
         var gate: GateVerdict?
         var nextWaveAt: Timestamp?
         var hours: HoursWait?
+        var past: String?
 
         init(_ state: CampaignState, _ change: (inout CampaignCounts) -> Void = { _ in }) throws {
             var counts = CampaignCounts()
@@ -36,8 +37,16 @@ import UpgradeRules
             CampaignReason(
                 record: record, counts: record.counts, trouble: trouble, isHeld: standsStill,
                 nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nextWaveAt,
-                hours: hours)
+                hours: hours, past: past)
         }
+    }
+
+    @Test(arguments: CampaignState.allCases)
+    func aStoreThatWentBackStopsWhatIsNotOver(state: CampaignState) throws {
+        var stopped = try Case(state)
+        stopped.past = "the store went back in time"
+        #expect((stopped.reason.text == "the store went back in time") != state.isFinal)
+        #expect(stopped.reason.standsStill)
     }
 
     @Test func whatMovesHasNoReason() throws {

@@ -25,6 +25,12 @@ import Testing
         #expect(said(&watch) == [])
     }
 
+    @Test func `A store that went back is told of by another`() {
+        var watch = TroubleWatch()
+        for _ in 1...3 { #expect(said(&watch, fault("past"), fault("past")) == []) }
+        #expect(said(&watch) == [])
+    }
+
     @Test func `A certificate that ends has an event of its own`() {
         var watch = TroubleWatch()
         _ = said(&watch, fault("certificate:a", "ends"))

@@ -62,12 +62,13 @@ import UpgradeRules
     private static let end = Timestamp(seconds: 5_000)
 
     private func waves(
-        accepted: Int64 = 95, failed: Int64 = 5, ended: Timestamp? = end, released: Timestamp? = nil
+        accepted: Int64 = 95, failed: Int64 = 5, retrying: Int64 = 0, ended: Timestamp? = end,
+        released: Timestamp? = nil
     ) -> CampaignWaves {
         CampaignWaves([
             CampaignWave(
                 number: 0, end: 100, devices: 120, pending: ended == nil ? 20 : 0, accepted: accepted, failed: failed,
-                begunAt: Timestamp(seconds: 1), endedAt: ended, releasedAt: released),
+                retrying: retrying, begunAt: Timestamp(seconds: 1), endedAt: ended, releasedAt: released),
             CampaignWave(number: 1, end: 10_000, devices: 9_880, pending: 9_880),
         ])
     }
@@ -79,6 +80,7 @@ import UpgradeRules
         #expect(waves(released: Self.end).nextAt(rules) == Self.end)
         #expect(waves().nextAt(nil) == Self.end, "the configuration has no waves any more")
         #expect(waves(accepted: 0, failed: 0).nextAt(rules) == Self.end, "nobody was pushed to")
+        #expect(waves(accepted: 0, failed: 0, retrying: 1).nextAt(rules) == Self.end + .seconds(600))
         #expect(CampaignWaves().nextAt(rules) == nil)
     }
 
@@ -92,8 +94,29 @@ import UpgradeRules
                     reason:
                         "WaveFailed: 6 of 100 pushes of wave 1 of 2 failed, more than 5 percent; resume begins wave "
                         + "2, which takes it to 100 percent of the audience"))
+        #expect(
+            waves(accepted: 93, failed: 3, retrying: 4).verdict(rules)
+                == .hold(
+                    .stageFailed,
+                    reason:
+                        "WaveFailed: 3 of 100 pushes of wave 1 of 2 failed and 4 are tried again, more than 5 percent; "
+                        + "resume begins wave 2, which takes it to 100 percent of the audience"))
+        #expect(waves(accepted: 0, failed: 0, retrying: 9).nextAt(rules) == Self.end, "a pause of nothing")
+        guard case .hold(.stageFailed, _) = waves(accepted: 0, failed: 0, retrying: 9).verdict(rules) else {
+            Issue.record("a wave that the service took nothing of lets the next begin")
+            return
+        }
         #expect(waves(accepted: 0, failed: 100, released: Self.end).verdict(rules) == .begin)
         #expect(waves(accepted: 0, failed: 0).verdict(rules) == .begin)
+    }
+
+    @Test func whatWasToBeTriedAgainHasFailedWhenItsTimeIsOver() {
+        var expired = waves(accepted: 90, failed: 3, retrying: 7)
+        expired.end(isExpired: true)
+        #expect(expired.list.map(\.failed) == [10, 0] && expired.list.map(\.retrying) == [0, 0])
+        var cancelled = waves(accepted: 90, failed: 3, retrying: 7)
+        cancelled.end(isExpired: false)
+        #expect(cancelled.list.map(\.failed) == [3, 0] && cancelled.list.map(\.retrying) == [0, 0])
     }
 
     @Test func approvalIsAskedForOnce() {

@@ -43,7 +43,7 @@ struct PostgresSchemaTests {
                 == "21 the first schema,22 moments and systems in the history,23 what the app stores said,"
                 + "24 dead tokens in their order, events of apps,25 versions seen lately,26 who wants a campaign at any hour,"
                 + "27 messages in several languages,28 countries of devices,29 who did what, sessions of browsers,30 several relays,"
-                + "31 what strangers may do,32 which store it is and how far"
+                + "31 what strangers may do,32 which store it is and how far,33 which of a wave's pushes are tried again"
         )
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")

@@ -126,22 +126,49 @@ extension ConformanceCase {
             let shard = try present(try subject.open(campaign.key).first, "a shard")
             let rows = try subject.read(shard, draw)
             var tally = WaveTally(wave: 0)
-            tally.failed = Int64(rows.count)
+            tally.retrying = Int64(rows.count)
             var commit = subject.accept(shard, rows) { id in
                 LedgerRow(device: id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
             }
             commit.waves = [tally]
             try subject.commit([commit], at: subject.now)
-            try same(try subject.record(campaign.key).waves.current?.failed, Int64(rows.count))
+            let count = Int64(rows.count)
+            try same(try subject.waveCounts(campaign.key), [0, 0, count])
             var due = DeviceRows()
             try subject.store.readDueRetries(
                 campaign.key, environment: .production, at: subject.now, limit: 1_000, waves: draw, into: &due)
             try same(due.rows.map(\.wave), [UInt8](repeating: 0, count: rows.count))
+            try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: 3, failed: 2, retrying: 1, again: 6))
+            try same(try subject.waveCounts(campaign.key), [3, 2, count - 5])
+            try subject.again(campaign.key, due, WaveTally(wave: 0, failed: count - 5, again: count - 5))
+            try same(try subject.waveCounts(campaign.key), [3, count - 3, 0])
+            // The campaign was opened again for what had failed.
+            try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: 1, retrying: 1, again: 2))
+            try same(try subject.waveCounts(campaign.key), [4, count - 5, 1])
+            try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: 2, again: 2))
+            try same(try subject.waveCounts(campaign.key), [6, count - 6, 0])
+            // Those of a canary were not counted here.
+            try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: count, again: count))
+            try same(try subject.waveCounts(campaign.key), [6 + count, 0, 0])
         },
     ]
 }
 
 extension Subject {
+    /// Accepted, failed and retrying of the wave that has begun last.
+    fileprivate func waveCounts(_ campaign: CampaignKey) throws -> [Int64?] {
+        let wave = try record(campaign).waves.current
+        return [wave?.accepted, wave?.failed, wave?.retrying]
+    }
+
+    /// Counts answers to pushes that were tried before.
+    fileprivate func again(_ campaign: CampaignKey, _ devices: DeviceRows, _ tally: WaveTally) throws {
+        var commit = LedgerCommit(
+            campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: [], devices: devices, retirements: [])
+        commit.waves = [tally]
+        try self.commit([commit], at: now)
+    }
+
     /// A campaign that was cut into waves.
     func waved(
         devices: Int, ends: [Int], shardSize: Int, required: String = "2.0"

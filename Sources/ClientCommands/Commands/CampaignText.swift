@@ -137,6 +137,8 @@ package struct CampaignText: Sendable {
         for field in [Field.pending, .accepted, .failed] {
             text += ", \(field.rawValue) \(Quantity.count(json.count(field)))"
         }
+        let retrying = json.count(.retrying)
+        if retrying > 0 { text += ", tried again \(Quantity.count(retrying))" }
         if !json.shown(.nextAt).isEmpty { text += "; next at \(json.shown(.nextAt))" }
         return text
     }

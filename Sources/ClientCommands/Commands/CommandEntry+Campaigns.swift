@@ -12,7 +12,13 @@ extension CommandEntry {
             let filters = [("app", arguments.value("app")), ("state", arguments.value("state"))]
             return APIRequest("GET", ["v1", "campaigns"], query: try PageOptions.query(arguments) + filters)
         },
-        note: PageOptions.next,
+        note: { answer in
+            // Every campaign stands for it, and so does all that is decided.
+            let past = answer.list(.items).lazy.compactMap { $0[.reason]?.string }
+                .first { $0.hasPrefix(StoreFall.opening) }
+            let notes = [past.map { "\(DisplayWidth.sanitised($0))\n" }, PageOptions.next(answer)].compactMap(\.self)
+            return notes.isEmpty ? nil : notes.joined()
+        },
         text: { _, answer in
             let columns: [TextTable.Column] = [
                 .whole("ID"), "APP", "PLATFORM", "REQUIRED", .state, .right("AUDIENCE").spare(2), .right("SETTLED"),

@@ -43,7 +43,7 @@ final class APNsRules: ServiceRules {
         slot.body.append(UInt8(ascii: "}"))
     }
 
-    func field(of answer: PushAnswer) -> AnswerField { .id }
+    func field(of answer: PushAnswer) -> AnswerHeader { .id }
 
     func record(_ slot: StreamSlot, into line: inout JSONWriter) {
         let headers = slot.headers

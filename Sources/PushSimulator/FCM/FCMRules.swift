@@ -159,7 +159,7 @@ final class FCMRules: ServiceRules {
             reason, fault: current.fault, project: project.projectID, isAnonymous: current.isAnonymous)
     }
 
-    func field(of answer: PushAnswer) -> AnswerField {
+    func field(of answer: PushAnswer) -> AnswerHeader {
         switch answer.reason {
         case .fcmNoSuchPage?, .fcmBadGateway?: .page
         default: answer.isPage ? .page : .json

@@ -25,6 +25,7 @@ enum NotificationText {
             switch event.type {
             case .recovered: return "*\(part)* is well again"
             case .certificateEnds: return "*\(part)* \(reason)"
+            case .wentBack: return "*\(part)*: \(reason)"
             default:
                 return "*\(part)* does not do its work: \(reason)\n`upgrade-relay store status`, `GET /readyz` say more"
             }
@@ -53,7 +54,7 @@ enum NotificationText {
             return "\(wave) is done: \(outcome(campaign))"
         case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
-        case .dead, .retirable, .certificateEnds, .degraded, .recovered: return why
+        case .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack: return why
         }
     }
 
@@ -69,7 +70,7 @@ enum NotificationText {
         case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
         case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .dead, .retirable,
             .certificateEnds,
-            .degraded, .recovered:
+            .degraded, .recovered, .wentBack:
             return []
         }
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayEngine
 import RelayStore
 import Synchronization
 import Telemetry
 import Threading
+import WireFormat
 
 /// Looks each second whether the store went back in time, and notes outside of it how far it is.
 ///
@@ -17,31 +19,69 @@ final class PastWatch: Sendable {
         var written: StoreMark?
         var writtenAt: MonotonicTime?
         var faults = FaultLog()
+        /// Where receivers hear of it; nil: not yet.
+        var notify: (@Sendable (RelayEvent) -> Void)?
+        /// Whether they heard of a fall that is not over.
+        var isTold = false
     }
 
     private let store: any RelayStore
     private let note: PastNote?
     private let log: Log
+    private let clock: @Sendable () -> Timestamp
     private let worker = Worker()
     private let state = Mutex(State())
 
     /// - Parameter path: where the note is; nil: what is seen is forgotten with the process.
-    init(store: any RelayStore, notedAt path: String?, log: Log) {
-        (self.store, note, self.log) = (store, path.map(PastNote.init), log)
+    init(store: any RelayStore, notedAt path: String?, log: Log, clock: @escaping @Sendable () -> Timestamp) {
+        (self.store, note, self.log, self.clock) = (store, path.map(PastNote.init), log, clock)
     }
 
     /// Holds the store to what was noted of it. Call once, before anything is decided by what it says.
     func begin() {
         let memory = store.membership.memory
-        memory.onFall { [log] fall in
+        memory.onFall { [weak self, log] fall in
             log(
                 .error, "the store went back in time: nothing is sent, and nothing is decided",
                 [("error", "\(fall.error)")])
+            self?.tell(of: fall)
         }
         let known = note?.read()
         state.withLock { $0.written = known }
         if let known { memory.note(known) }
         look()
+    }
+
+    /// Tells receivers of each fall, of one that was found before as well, and of its end. Never from the store's outbox: nothing is
+    /// written to a store that went back.
+    ///
+    /// - Parameter notify: must not wait.
+    func tell(_ notify: @escaping @Sendable (RelayEvent) -> Void) {
+        state.withLock { $0.notify = notify }
+        if let fall = store.membership.memory.fall { tell(of: fall) }
+    }
+
+    private func tell(of fall: StoreFall) {
+        let notify = state.withLock { state in
+            guard !state.isTold, let notify = state.notify else { return nil as (@Sendable (RelayEvent) -> Void)? }
+            state.isTold = true
+            return notify
+        }
+        notify?(event(.wentBack, "\(fall.error)"))
+    }
+
+    private func tellOfTheEnd() {
+        let notify = state.withLock { state in
+            defer { state.isTold = false }
+            return state.isTold ? state.notify : nil
+        }
+        notify?(event(.recovered, ""))
+    }
+
+    private func event(_ type: EventType, _ reason: String) -> RelayEvent {
+        RelayEvent(
+            id: Hex.encode((0..<16).map { _ in .random(in: .min ... .max) }), type: type, at: clock(),
+            subject: .part(ReadinessFault.past, reason: reason))
     }
 
     /// - Throws: where the system has no thread left.
@@ -58,12 +98,13 @@ final class PastWatch: Sendable {
         keep(isLast: true)
     }
 
-    private func look() {
+    func look() {
         // Also where the store is gone, or has fallen: what was seen was there.
         defer { keep(isLast: false) }
         do {
             try store.lookBack()
             state.withLock { _ = $0.faults.clear("look") }
+            tellOfTheEnd()
         } catch let error as StoreError where error.code == .wentBack {
             return
         } catch {

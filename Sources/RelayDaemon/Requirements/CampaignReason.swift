@@ -21,9 +21,12 @@ struct CampaignReason {
     let nextWaveAt: Timestamp?
     /// Of one that runs outside its app's hours; nil: it may send.
     let hours: HoursWait?
+    /// Why nothing of any campaign goes on: the store went back in time.
+    let past: String?
 
     var text: String? {
-        switch record.state {
+        if let past, !record.state.isFinal { return past }
+        return switch record.state {
         case .waiting: gate?.reason ?? Self.lostStore
         case .paused: paused
         case .running: hasRoute ? record.reason ?? asleep ?? trouble ?? wave ?? canary ?? retries : noRoute
@@ -33,7 +36,7 @@ struct CampaignReason {
 
     /// Whether nothing goes out until the reason is over, so that nobody can say how long it takes.
     var standsStill: Bool {
-        guard record.state == .running, hasRoute else { return true }
+        guard record.state == .running, hasRoute, past == nil else { return true }
         if isHeld || isCanaryDone { return true }
         return asleep == nil && retries != nil
     }

@@ -27,7 +27,7 @@ extension RequirementControl {
         let reason = CampaignReason(
             record: record, counts: counts, trouble: figures.trouble, isHeld: figures.standsStill,
             nextRetryAt: figures.nextRetryAt.map(awake), hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt,
-            hours: asleep)
+            hours: asleep, past: past)
         record.reason = reason.text
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: isRunning ? figures.rate(at: now) : 0,
@@ -41,6 +41,9 @@ extension RequirementControl {
         status.nextReminderAt = nextReminder(of: record, at: now)
         return status
     }
+
+    /// Why nothing is sent and nothing decided at all.
+    var past: String? { store.membership.memory.fall.map { "\($0.error)" } }
 
     /// Of whichever relay sends it.
     private func figures(of record: CampaignRecord) -> RunFigures {

@@ -181,7 +181,7 @@ extension RequirementControl {
     }
 
     package func warnings(of record: VersionRecord) -> [String] {
-        storeWarnings(of: record) + versionCache.troubles(of: record)
+        [past].compactMap(\.self) + storeWarnings(of: record) + versionCache.troubles(of: record)
     }
 
     private func storeWarnings(of record: VersionRecord) -> [String] {

@@ -28,11 +28,14 @@ package struct StoreFall: Hashable, Sendable {
 
     package init(seen: StoreMark, found: StoreMark?) { (self.seen, self.found) = (seen, found) }
 
+    /// How every text of it begins.
+    package static let opening = "the store went back in time"
+
     package var error: StoreError {
         StoreError(
             .wentBack,
             context:
-                "the store went back in time: this relay saw \(seen.text)"
+                "\(Self.opening): this relay saw \(seen.text)"
                 + (found.map { ", and it holds \($0.text)" } ?? ""),
             hint:
                 "Nothing is sent and nothing is decided. Put the newest store back; or repeat over the control socket what was lost, "

@@ -293,7 +293,7 @@ import Threading
         var now = MonotonicClock.now()
         while true {
             if now >= patience.deadline {
-                guard !patience.isCancelled, startCancel() else {
+                guard !patience.isCancelled, unsafe CancelRequest.start(for: handle) else {
                     throw PostgresFailure(.silent, "the server does not answer")
                 }
                 patience = Patience(now + Self.grace, isCancelled: true)
@@ -325,80 +325,6 @@ import Threading
 
         init(_ deadline: MonotonicTime, isCancelled: Bool = false) {
             (self.deadline, self.isCancelled) = (deadline, isCancelled)
-        }
-    }
-
-    // MARK: Cancelling
-
-    /// Threads that cancel just now, in the whole process.
-    private static let cancels = Atomic(0)
-    private static let mostCancels = 8
-
-    /// Asks the server to give up the statement, on a thread of its own: PQcancel connects, and knows no deadline.
-    /// - Returns: false where that cannot be.
-    private func startCancel() -> Bool {
-        guard let cancel = unsafe relay_PQgetCancel(handle) else { return false }
-        let request = unsafe CancelRequest(cancel)
-        guard Self.cancels.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostCancels else {
-            Self.cancels.wrappingSubtract(1, ordering: .relaxed)
-            return false
-        }
-        do {
-            try NativeThread(name: "cancel") {
-                request.send()
-                Self.cancels.wrappingSubtract(1, ordering: .relaxed)
-            }.detach()
-            return true
-        } catch {
-            Self.cancels.wrappingSubtract(1, ordering: .relaxed)
-            return false
-        }
-    }
-}
-
-/// `@unchecked Sendable`: made by one thread and then used by another alone; it is a copy of what it needs of its connection, which
-/// "can be called from a different thread" (PQgetCancel's page).
-@safe private final class CancelRequest: @unchecked Sendable {
-    private let handle: OpaquePointer
-
-    init(_ handle: OpaquePointer) { unsafe self.handle = handle }
-    deinit { unsafe relay_PQfreeCancel(handle) }
-
-    func send() {
-        var words = [CChar](repeating: 0, count: 256)
-        _ = unsafe relay_PQcancel(handle, &words, Int32(words.count))
-    }
-}
-
-/// The server's warnings to one session: the last few.
-final class NoticeList: Sendable {
-    private static let most = 16
-    private let texts = Mutex<[String]>([])
-
-    /// Hears what a connection is told from now on: libpq prints it on standard error otherwise, as it came. Not retained: this has to
-    /// live as long as the connection.
-    @safe func listen(to handle: OpaquePointer) {
-        _ = unsafe relay_PQsetNoticeReceiver(
-            handle,
-            { list, notice in
-                guard let list = unsafe list, let notice = unsafe notice else { return }
-                let field = unsafe relay_PQresultErrorField(notice, Int32(PG_DIAG_MESSAGE_PRIMARY))
-                guard let text = unsafe field.map({ unsafe String(cString: $0) }) else { return }
-                unsafe Unmanaged<NoticeList>.fromOpaque(list).takeUnretainedValue().add(ServerText.line(text))
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    private func add(_ text: String) {
-        texts.withLock { texts in
-            if texts.count == Self.most { texts.removeFirst() }
-            texts.append(text)
-        }
-    }
-
-    func take() -> [String] {
-        texts.withLock { texts in
-            defer { texts = [] }
-            return texts
         }
     }
 }

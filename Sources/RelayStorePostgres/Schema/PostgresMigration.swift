@@ -21,6 +21,7 @@ struct PostgresMigration: Sendable {
             "several relays",
             "what strangers may do",
             "which store it is and how far",
+            "which of a wave's pushes are tried again",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -86,8 +86,8 @@ extension View {
         html.table(
             say("Waves"),
             [
-                say("Wave"), say("Up to"), say("Devices"), say("Pending"), say("Accepted"), say("Failed"), say("Begun"),
-                say("Ended"),
+                say("Wave"), say("Up to"), say("Devices"), say("Pending"), say("Accepted"), say("Failed"),
+                say("Tried again"), say("Begun"), say("Ended"),
             ]
         ) { html in
             for wave in record.waves.list {
@@ -96,7 +96,8 @@ extension View {
                     [
                         { $0.text("\(WavePlan.percentText(wave.end)) %") }, { $0.text(number(wave.devices)) },
                         { $0.text(number(wave.pending)) }, { $0.text(number(wave.accepted)) },
-                        { $0.text(number(wave.failed)) }, { $0.time(wave.begunAt) }, { $0.time(wave.endedAt) },
+                        { $0.text(number(wave.failed)) }, { $0.text(number(wave.retrying)) },
+                        { $0.time(wave.begunAt) }, { $0.time(wave.endedAt) },
                     ])
             }
         }

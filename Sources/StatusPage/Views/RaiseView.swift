@@ -141,7 +141,9 @@ extension View {
                 }
             }
             if let hours = report.hours { html.fact(say("Begins at")) { $0.time(hours.until) } }
-            if let known = report.largestKnown { html.fact(say("Highest version known")) { $0.text(known.text) } }
+            if let known = report.largestKnown {
+                html.fact(say("Highest version beyond doubt")) { $0.text(known.text) }
+            }
         }
     }
 

@@ -80,7 +80,10 @@ package enum CampaignTable {
                     record.key.row
                 ) { record.note($0.text(0), $0.text(1), $0.integer(2)) }
             }
-            if has.waves { record.waves = try WaveTable.waves(of: record.key, connection) }
+            if has.waves {
+                record.waves = try WaveTable.waves(of: record.key, connection)
+                if record.state.isFinal { record.waves.end(isExpired: record.state == .completed) }
+            }
             if has.rounds { record.rounds = try RoundTable.rounds(of: record.key, connection) }
             return record
         }

@@ -4,7 +4,8 @@ package import RelayStore
 import WireFormat
 
 extension SQLStore {
-    package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
+    @discardableResult
+    package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
         try write("ending a wave", lock: .campaign(campaign)) { connection in
             let ended = try connection.run(
                 """
@@ -12,6 +13,7 @@ extension SQLStore {
                     AND 'running' = (SELECT state FROM campaign WHERE id = ?1)
                 """, campaign.row, now)
             if ended > 0 { try NotificationTable.note(.waveDone, of: campaign, at: now, connection) }
+            return ended > 0
         }
     }
 

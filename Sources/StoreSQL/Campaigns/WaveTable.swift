@@ -9,7 +9,7 @@ package enum WaveTable {
             try connection.all(
                 """
                 SELECT w.number, w.part_end, w.devices, w.accepted, w.failed, w.begun_at, w.ended_at, w.held_at,
-                    w.released_at, o.devices
+                    w.released_at, o.devices, w.retrying
                 FROM campaign_wave AS w LEFT JOIN (
                     SELECT s.wave, CAST(sum(s.remaining) AS BIGINT) AS devices
                     FROM shard AS s JOIN campaign_run AS n ON n.campaign_id = s.campaign_id
@@ -21,7 +21,8 @@ package enum WaveTable {
                 var wave = CampaignWave(
                     number: Int(row.integer(0)), end: Int(row.integer(1)), devices: row.integer(2),
                     pending: row.integer(9), accepted: row.integer(3), failed: row.integer(4),
-                    begunAt: row.optionalTime(5), endedAt: row.optionalTime(6), heldAt: row.optionalTime(7),
+                    retrying: row.integer(10), begunAt: row.optionalTime(5), endedAt: row.optionalTime(6),
+                    heldAt: row.optionalTime(7),
                     releasedAt: row.optionalTime(8))
                 wave.isOpen = !row.isNull(9)
                 return wave
@@ -50,15 +51,18 @@ package enum WaveTable {
         }
     }
 
-    /// A retry of the canary's was not counted as failed by the wave that its device would be of.
+    /// What was tried before is taken out of what counted as retrying; where no more did, out of what had failed: a campaign was opened
+    /// again for it. A retry of the canary's was counted as neither by the wave that its device would be of.
     package static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: some SQLConnection) throws {
         for tally in tallies {
             try connection.run(
                 """
                 UPDATE campaign_wave SET accepted = accepted + ?1,
-                    failed = CASE WHEN failed + ?2 > 0 THEN failed + ?2 ELSE 0 END
-                WHERE campaign_id = ?3 AND number = ?4
-                """, tally.accepted, tally.failed, campaign.row, tally.wave)
+                    retrying = ?3 + CASE WHEN retrying > ?4 THEN retrying - ?4 ELSE 0 END,
+                    failed = ?2 + CASE WHEN retrying >= ?4 THEN failed
+                        WHEN failed + retrying > ?4 THEN failed + retrying - ?4 ELSE 0 END
+                WHERE campaign_id = ?5 AND number = ?6
+                """, tally.accepted, tally.failed, tally.retrying, tally.again, campaign.row, tally.wave)
         }
     }
 

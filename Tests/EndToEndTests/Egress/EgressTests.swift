@@ -115,6 +115,91 @@ import WireFormat
         #expect(squid.targets.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func aSOCKSProxyResolvesTheNamesToo(wantsUser: Bool) throws {
+        let stand = try EgressStand()
+        let socks = try RealProxy.microsocks(
+            names: EgressStand.hosts, user: wantsUser ? (Self.user, Self.password) : nil)
+        let authority = stand.identity.authorityPath
+        let url = "\(wantsUser ? "socks5h" : "socks5")://127.0.0.1:\(socks.port)"
+        let proxy =
+            wantsUser ? #"{ url: "\#(url)", user: "relay", password: { environment: "PROXY_SECRET" } }"# : #""\#(url)""#
+        try stand.configure(egress: #"{ proxy: \#(proxy), trustedCertificates: "\#(authority)" }"#)
+        try expectAll(
+            stand, by: socks,
+            saying: "by the proxy 127.0.0.1:\(socks.port) (socks5), trusting \(authority) beside the system's",
+            environment: ["PROXY_SECRET": Self.password])
+    }
+
+    @Test(arguments: [nil, "another-word"])
+    func aSOCKSProxyThatRefusesTheUserIsSaidTo(password: String?) throws {
+        let stand = try EgressStand()
+        let socks = try RealProxy.microsocks(names: EgressStand.hosts, user: (Self.user, Self.password))
+        let url = "socks5h://127.0.0.1:\(socks.port)"
+        let named = #"{ url: "\#(url)", user: "relay", password: { environment: "PROXY_SECRET" } }"#
+        try stand.configure(egress: "{ proxy: \(password == nil ? "\"\(url)\"" : named) }")
+        let (result, json) = try stand.check(environment: ["PROXY_SECRET": password ?? ""])
+        #expect(result.status == 1)
+        let findings = json["online"]?.array ?? []
+        #expect(findings.count == 7)
+        for finding in findings {
+            #expect(finding["result"]?.string == "failed")
+            let answer = (finding["answer"]?.string ?? "") + " " + (finding["remedy"]?.string ?? "")
+            let reason =
+                password == nil ? "it wants a user and a password" : "it does not take the user and the password"
+            #expect(answer.contains(reason), "\(answer)")
+        }
+        #expect(!(result.output + result.errors).contains("another-word"))
+        #expect(socks.targets.isEmpty)
+    }
+
+    /// Nothing else in the file changes: each part has its way from another object than its own.
+    @Test func aReloadOfTheWayOutAloneHoldsForEverythingFromThenOn() throws {
+        let stand = try EgressStand()
+        // squid writes a connection down when it has ended, and some are kept.
+        let first = try RealProxy.microsocks(names: EgressStand.hosts)
+        let second = try RealProxy.microsocks(names: EgressStand.hosts)
+        func configure(_ url: String) throws {
+            try stand.configure(
+                egress: #"{ proxy: "\#(url)", trustedCertificates: "\#(stand.identity.authorityPath)" }"#)
+        }
+        try configure("socks5h://127.0.0.1:\(first.port)")
+        let relay = try RelayProcess(configuration: stand.path("config.json5"))
+        defer { relay.kill() }
+        func ask(_ method: String, _ path: String, _ body: String) throws -> Int {
+            var request = HTTPRequest(method, "http://relay/v1/apps/\(Workbench.app)/\(path)")
+            request.body = Array(body.utf8)
+            return try HTTPClient(unixSocket: stand.path("control.sock")).send(request).status
+        }
+        func pushesAndEvents(_ version: String) throws {
+            for (platform, token) in [("ios", String(repeating: "ab", count: 32)), ("android", "not-hex-\(version)")] {
+                let url = platform == "ios" ? "https://apps.apple.com/app/id1" : "https://play.google.com/store/apps"
+                let bump = #"{"required":"\#(version)","downloadUrl":"\#(url)"}"#
+                #expect(try ask("PUT", "\(platform)/version", bump) == 202)
+                #expect(try ask("POST", "\(platform)/test-push", #"{"token":"\#(token)"}"#) == 200)
+            }
+        }
+        func everythingGoes(by proxy: RealProxy, but others: [Destination] = []) throws {
+            let servers = Set(Destination.allCases.filter { !others.contains($0) }.flatMap(stand.servers))
+            let deadline = ContinuousClock.now + .seconds(60) * Patience.factor
+            while !servers.isSubset(of: proxy.targets) {
+                try #require(
+                    ContinuousClock.now < deadline,
+                    "not by the proxy: \(servers.subtracting(proxy.targets).sorted())\n\(relay.log)")
+                relay.waitForNextLine(atMost: .milliseconds(100))
+            }
+        }
+        try pushesAndEvents("2.2.0")
+        try everythingGoes(by: first)
+        #expect(second.targets.isEmpty)
+        try configure("socks5h://127.0.0.1:\(second.port)")
+        relay.send(SIGHUP)
+        _ = try #require(relay.waitForLine("reloaded", within: .seconds(60)), "\(relay.log)")
+        try pushesAndEvents("2.3.0")
+        // An access token that is good is not asked for again.
+        try everythingGoes(by: second, but: [.googleTokens])
+    }
+
     @Test func whatTheEnvironmentNamesIsNotUsedAndIsNamed() throws {
         let stand = try EgressStand()
         let squid = try RealProxy.squid(names: EgressStand.hosts)

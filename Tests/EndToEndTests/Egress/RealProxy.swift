@@ -69,6 +69,24 @@ final class RealProxy {
         }
     }
 
+    /// microsocks, a SOCKS 5 proxy. Its resolver is the system's: a library before that one knows the names.
+    ///
+    /// - Parameters:
+    ///   - names: that lead to loopback.
+    ///   - user: who may use it, with a password; nil: anybody.
+    static func microsocks(names: [String], user: (name: String, password: String)? = nil) throws -> RealProxy {
+        let binary = "/usr/bin/microsocks"
+        guard FileManager.default.isExecutableFile(atPath: binary) else {
+            throw Unexpected("there is no \(binary); \"make test\" installs it")
+        }
+        return try RealProxy("/usr/bin/env") { folder, port in
+            let hosts = folder.appending(path: "hosts").path
+            try Data("127.0.0.1 \(names.joined(separator: " "))\n".utf8).write(to: URL(filePath: hosts))
+            return ["LD_PRELOAD=libnss_wrapper.so", "NSS_WRAPPER_HOSTS=\(hosts)", binary, "-i", "127.0.0.1"]
+                + ["-p", String(port)] + (user.map { ["-u", $0.name, "-P", $0.password] } ?? [])
+        }
+    }
+
     private init(_ binary: String, _ arguments: (URL, UInt16) throws -> [String]) throws {
         guard FileManager.default.isExecutableFile(atPath: binary) else {
             throw Unexpected("there is no \(binary); \"make test\" installs it")
@@ -84,7 +102,9 @@ final class RealProxy {
             ["-c", #""$0" "$@" & read -r end; kill -9 $!"#, binary] + (try arguments(folder, port))
         process.standardInput = lifeline
         process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+        let errors = folder.appending(path: "errors.log").path
+        _ = FileManager.default.createFile(atPath: errors, contents: nil)
+        process.standardError = FileHandle(forWritingAtPath: errors) ?? .nullDevice
         try process.run()
         let deadline = ContinuousClock.now + .seconds(60) * Patience.factor
         while true {
@@ -105,11 +125,13 @@ final class RealProxy {
 
     /// What it has written down of those that asked it.
     var log: String {
-        (try? String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)) ?? ""
+        ["access.log", "errors.log"].map { name in
+            (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
+        }.joined()
     }
 
     /// The servers that it was asked to connect to: "apns.relay.test:443".
     var targets: Set<String> {
-        Set(log.matches(of: #/CONNECT ([^ ]+:\d+)/#).map { String($0.output.1) })
+        Set(log.matches(of: #/(?:CONNECT|connected to) ([^ ]+:\d+)/#).map { String($0.output.1) })
     }
 }

@@ -198,7 +198,7 @@ extension World {
 
     /// Waves that were over without a push, as the relay said then, or shows it still.
     func emptyWaves(of campaign: CampaignRecord) -> Int {
-        let shown = campaign.waves.list.count { $0.endedAt != nil && $0.accepted + $0.failed == 0 }
+        let shown = campaign.waves.list.count { $0.endedAt != nil && $0.pushes == 0 }
         return max(emptyWaves[campaign.id] ?? 0, shown)
     }
 

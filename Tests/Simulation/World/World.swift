@@ -395,7 +395,7 @@ final class World: @unchecked Sendable {
         }
         noteOutage(message.description, fields)
         if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
-            fields.count(where: { ["accepted", "failed"].contains($0.0) && $0.1 == "0" }) == 2
+            fields.count(where: { ["accepted", "failed", "retrying"].contains($0.0) && $0.1 == "0" }) == 3
         {
             emptyWaves[campaign, default: 0] += 1
         }

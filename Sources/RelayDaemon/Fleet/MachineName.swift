@@ -2,7 +2,7 @@
 import Glibc
 
 /// What this machine is called: a relay's name among others, where its configuration gives it none.
-enum HostName {
+enum MachineName {
     static var current: String {
         var bytes = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return "relay" }
