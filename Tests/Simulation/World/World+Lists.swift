@@ -102,7 +102,11 @@ extension World {
                 expected.updated += 1
             }
             if model.registry.lastOlder.contains(.version) { expected.versionsKept += 1 }
-            if line.word.deadSince != nil, after.contains(where: { $0?.dead != nil }) { pushes.calledDead.insert(key) }
+            if line.word.deadSince != nil, after.contains(where: { $0?.dead != nil }) {
+                pushes.calledDead.insert(key)
+                // Its back end says so, whatever a mad service does.
+                pushes.acceptedTokens.insert(key)
+            }
             // Whose number a list has is known again, also where a later line of it says otherwise.
             if case .says(let telephone?) = line.word.telephone, let user = Phone.user(telephone) {
                 model.erased[user] = nil
