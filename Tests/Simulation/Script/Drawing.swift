@@ -151,6 +151,16 @@ package struct Drawing {
             have(.weather)
             (setup["platform0"], setup["other0"], setup["astray0"], setup["gate0"]) = (0, 1, 1 + below(2), 0)
             (setup["sandbox0"], setup["devices"]) = (below(2), [8, 40][below(2)])
+        case .waves:
+            have(.pause, .resume, .releaseCampaign, .second)
+            (setup["apps"], setup["devices"]) = (2, [8, 8, 40][below(3)])
+            for app in 0..<2 {
+                (setup["waves\(app)"], setup["approval\(app)"]) = (1 + below(2), below(2))
+                (setup["gate\(app)"], setup["sandbox\(app)"], setup["astray\(app)"]) = (0, 0, 0)
+            }
+        case .erased:
+            have(.weather, .erase)
+            (setup["gate0"], setup["devices"]) = (0, 8)
         case .plain: break
         }
         return themes

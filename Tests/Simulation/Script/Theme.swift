@@ -25,6 +25,10 @@ enum Theme: CaseIterable {
     case paused
     /// Tokens that are registered in the wrong environment, and tried in the other.
     case astray
+    /// Several campaigns in waves, each of which waits for a person, or for the other.
+    case waves
+    /// Users who are erased while their pushes fail and are tried again.
+    case erased
     /// Whatever chance brings together.
     case plain
 
@@ -38,7 +42,8 @@ enum Theme: CaseIterable {
         case .refused: [.allBad]
         case .paused: [.keyPause]
         case .astray: [.someFail, .unreachable, .keyPause, .goAway]
-        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .plain: []
+        case .erased: [.someFail, .serverErrors, .flaky, .busyDevices]
+        case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .waves, .plain: []
         }
     }
 
@@ -52,6 +57,8 @@ enum Theme: CaseIterable {
         case .refused: [Operation(.bump), Operation(.pass, 1), Operation(.kill), Operation(.weather)]
         case .paused: [Operation(.bump), Operation(.pass, 2), Operation(.kill), Operation(.pass, 1)]
         case .astray: [Operation(.bump), Operation(.pass, 2)]
+        case .waves: [Operation(.second), Operation(.bump), Operation(.bump, 1), Operation(.pass, 3)]
+        case .erased: [Operation(.bump), Operation(.pass, 2), Operation(.erase), Operation(.pass, 4)]
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .plain: []
         }
     }
@@ -63,7 +70,8 @@ enum Theme: CaseIterable {
         case .deleted: [.deleteRows]
         case .calledBack: [.pause, .cancel]
         case .back: [.register]
-        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray, .plain: []
+        case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray, .waves, .erased, .plain:
+            []
         }
     }
 }

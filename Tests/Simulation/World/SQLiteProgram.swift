@@ -44,6 +44,12 @@ import UpgradeRules
         try run("DELETE FROM device WHERE id = CAST(? AS INTEGER)", "\(id)")
     }
 
+    package func own(_ campaign: Int64, _ isOwned: Bool) throws {
+        try run(
+            "UPDATE campaign_run SET owner = \(isOwned ? "9999" : "NULL"), epoch = epoch + 1 WHERE campaign_id = CAST(? AS INTEGER)",
+            "\(campaign)")
+    }
+
     /// Runs a script of any number of statements.
     func execute(_ script: String) throws {
         let code = unsafe sqlite3_exec(connection, script, nil, nil, nil)

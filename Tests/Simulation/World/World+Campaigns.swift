@@ -45,6 +45,7 @@ extension World {
     /// What a person does with a campaign is a reason to wait anew.
     private func change(_ campaign: CampaignRecord, _ body: (inout CampaignFacts) -> Void) {
         quietSince = tick
+        ledger.stirred.insert(campaign.id)
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {
             var facts = CampaignFacts(announcement: -1)
@@ -107,6 +108,8 @@ extension World {
             if isBetween { facts.approvals += 1 }
             if isUrgent { facts.urgentAt = facts.urgentAt ?? milliseconds }
         }
+        // Who wants one sent whatever the hour lets no wave begin that waits for its pause.
+        if isBetween, campaign.state == .suspended, campaign.waves.current?.heldAt != nil { noteRelease(of: campaign) }
         return "campaign \(campaign.id) is resumed\(isUrgent ? ", whatever the hour" : "")"
     }
 
@@ -129,6 +132,7 @@ extension World {
         relay?.cache.refresh()
         if campaign.state == .running, campaign.waves.areBetween {
             change(campaign) { $0.approvals += 1 }
+            noteRelease(of: campaign)
         } else if !campaign.isBlock, let app = app(of: campaign) {
             model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
         }
@@ -136,6 +140,7 @@ extension World {
     }
 
     func cancel(_ campaign: CampaignRecord) throws -> String? {
+        ledger.stirred.insert(campaign.id)
         // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {

@@ -140,6 +140,7 @@ extension World {
                 }
             }
             model.erased[user] = milliseconds
+            model.everErased.insert(user)
             for place in model.announcements.indices
             where model.announcements[place].canary?.remove(user) != nil {
                 model.announcements[place].gone[user] = milliseconds
@@ -160,6 +161,7 @@ extension World {
             phones[place].goneAt = clock.rightTime.milliseconds
             return "\(name) loses the app"
         case .replace: return try replaceToken(of: place, name, number)
+        case .second: return try secondPhone(of: place, name)
         default: return nil
         }
     }
