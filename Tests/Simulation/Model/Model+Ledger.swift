@@ -50,6 +50,8 @@ extension Model {
                         + (row.reason.map { " (\($0))" } ?? "") + " after \(row.attempts) attempts: \(fault.text)")
             }
         }
+        // Whom a canary does not name any more, because he was erased, say, is put in line anew when all others are.
+        if announcement(of: id)?.canary != nil { entries = entries.filter { listed.contains($0.key) } }
         if ledger.isWhole, !ledger.wasFenced,
             let missing = entries.first(where: { !$1.last.isEmpty && !listed.contains($0) })?.key
         {
