@@ -119,7 +119,8 @@ final class FleetRelay: @unchecked Sendable {
         let events = mailbox.take()
         if !events.isEmpty || world.tick >= wakes.dispatcher {
             did = true
-            let pause = dispatcher.turn(events)
+            var pause = Duration.zero
+            world.fenced(number) { pause = dispatcher.turn(events) }
             wakes.dispatcher = world.tick + max(pause, .milliseconds(1))
         }
         return did

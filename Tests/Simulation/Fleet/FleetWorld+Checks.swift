@@ -8,6 +8,7 @@ extension FleetWorld {
     /// Every promise, with what it says.
     package static let promises: [(rule: String, says: String)] = [
         ("fleet.owner", "who sends a push is the campaign's owner at that moment"),
+        ("fleet.fenced", "nothing is recorded of a campaign by a relay that does not own it"),
         ("fleet.settled", "a push whose outcome is recorded does not go out again"),
         ("fleet.leader", "at no moment two relays do what one does for all"),
         ("fleet.project", "campaigns on one quota are sent by one relay"),
@@ -116,7 +117,7 @@ extension FleetWorld {
         }
     }
 
-    private func ask(_ query: String) -> [[String]] {
+    func ask(_ query: String) -> [[String]] {
         do {
             return try judge?.inspect(query) ?? []
         } catch {

@@ -47,6 +47,8 @@ package final class FleetWorld: @unchecked Sendable {
     /// By campaign and epoch: since when it was seen without a living owner.
     var unownedSince: [String: MonotonicTime] = [:]
     private var depth = 0
+    /// How many turns the fan-outs have had.
+    var turns = 0
 
     package init(_ script: FleetScript, in storage: any SimulatedStorage, tells: Bool = false) throws {
         (self.script, self.storage, self.tells) = (script, storage, tells)

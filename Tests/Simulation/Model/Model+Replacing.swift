@@ -13,6 +13,7 @@ extension Model {
         device(app, old) { ($0.isRegistered, $0.user) = (false, nil) }
         successors[before] = new
         if disputed.contains(before) { disputed.insert(after) }
+        if everDead.contains(before) { everDead.insert(after) }
         for id in campaigns.keys {
             if let count = campaigns[id]?.settled[old] { campaigns[id]?.settled[new] = count }
         }

@@ -42,6 +42,12 @@ struct Model {
     var registry = RegistryModel()
     /// By app and token: the token that took its place.
     var successors: [String: String] = [:]
+    /// By campaign and device: what the ledger must have.
+    var ledgers: [String: [Int64: LedgerEntry]] = [:]
+    /// Tokens that a service ever called dead, by app and token.
+    var everDead: Set<String> = []
+    /// Users who were ever erased.
+    var everErased: Set<Int> = []
     /// Broken promises, each rule once.
     private(set) var violations: [Violation] = []
 

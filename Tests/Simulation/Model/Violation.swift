@@ -25,6 +25,7 @@ package enum Promise {
             "campaign.urgent", "a campaign that a person wants sent at once waits for no hours, also after a restart",
             "PACING"
         ),
+        ("push.dead", "nobody is pushed whose token the registry knows as dead", "TROUBLESHOOTING: knownDead"),
         ("push.withdrawn", "what was withdrawn is not pushed", "DESIGN 1, 2"),
         ("push.cancelled", "a cancelled campaign sends nothing", "README"),
         ("push.paused", "a paused campaign sends nothing", "README"),
@@ -153,6 +154,28 @@ package enum Promise {
         ("campaign.two", "one requirement, one campaign", "DESIGN 2"),
         ("campaign.none", "a requirement in force has its campaign, whoever asked for it", "DESIGN 2"),
         ("campaign.noRoute", "a campaign that cannot send says so", "DESIGN 10"),
+        (
+            "ledger.answer", "what a service said of a push is what the ledger has of it, and why",
+            "TROUBLESHOOTING: push reasons"
+        ),
+        ("ledger.leftOut", "who is left out is left out for what was so", "TROUBLESHOOTING: push reasons"),
+        ("ledger.attempts", "the ledger counts the attempts that left, and no others", "TROUBLESHOOTING: NoConnection"),
+        ("ledger.retry", "what failed for now is tried again when the schedule says so", "PACING: retries"),
+        ("ledger.user", "a delivery names whom the push was for, until he is erased", "ANSWERS: erase"),
+        (
+            "ledger.ended", "nobody is cancelled in a campaign that goes on, or expired before its time",
+            "PACING: sending again"
+        ),
+        ("ledger.sums", "what is counted by state and by reason is what the list has", "TROUBLESHOOTING: rejectedBy"),
+        ("lease.fenced", "nothing is recorded of a campaign that is another relay's", "RELAYS: one owner"),
+        ("lease.own", "what is answered of a campaign that nobody else has had is recorded", "DESIGN 5"),
+        (
+            "commit.order", "at no moment the store has what a campaign is suspended for without its suspension",
+            "DESIGN 7"
+        ),
+        ("wave.user", "all devices of a user are of one wave", "PACING: waves"),
+        ("wave.pause", "a wave begins after its pause, or when a person says so", "PACING: between waves"),
+        ("wave.released", "a wave that a person lets begin begins", "PACING: between waves"),
         (
             "campaign.refusals",
             "what was refused before a service had taken anything is tried again when its campaign is taken up",

@@ -168,6 +168,16 @@ package struct Drawing {
         case .systems:
             have(.system)
             (setup["system0"], setup["gate0"]) = (1, 1)
+        case .waves:
+            have(.pause, .resume, .releaseCampaign, .second)
+            (setup["apps"], setup["devices"]) = (2, [8, 8, 40][below(3)])
+            for app in 0..<2 {
+                (setup["waves\(app)"], setup["approval\(app)"]) = (1 + below(2), below(2))
+                (setup["gate\(app)"], setup["sandbox\(app)"], setup["astray\(app)"]) = (0, 0, 0)
+            }
+        case .erased:
+            have(.weather, .erase)
+            (setup["gate0"], setup["devices"]) = (0, 8)
         case .plain: break
         }
         return themes

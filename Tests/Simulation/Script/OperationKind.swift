@@ -10,14 +10,14 @@ package enum OperationKind: String, CaseIterable, Sendable {
     case pause, resume, hurry, cancel, retry
     case look, actByLook
     // Phones and their owners.
-    case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace
+    case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace, second
     case patch, moveOn, buyPhone, importList
     // The stores of the apps, and files that say what is required.
     case publish, rollOut, haltRollout, goOnRollout, sourceFails, sourceAnswers, launchGate
     // The configuration.
     case reload, removeApp, addApp, removeSource, addSource
     // The store of the relay.
-    case prune, backUp, deleteRows, copyStore, putBack
+    case prune, backUp, deleteRows, copyStore, putBack, takeOver
     // What goes wrong.
     case weather, crash, kill, diskFails, diskWorks, clockBack, clockForward
     // Time.
@@ -31,11 +31,11 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .weather, .upgrade, .login: 4
         case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
         case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts,
-            .unblock, .buyPhone:
+            .unblock, .buyPhone, .takeOver:
             1
         case .pipeline: 2
         case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
-        case .copyStore, .putBack: 2
+        case .copyStore, .putBack, .second: 2
         default: 3
         }
     }

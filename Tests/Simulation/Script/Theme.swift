@@ -35,6 +35,10 @@ enum Theme: CaseIterable {
     case released
     /// Systems that people and stores say different things of.
     case systems
+    /// Several campaigns in waves, each of which waits for a person, or for the other.
+    case waves
+    /// Users who are erased while their pushes fail and are tried again.
+    case erased
     /// Whatever chance brings together.
     case plain
 
@@ -48,8 +52,9 @@ enum Theme: CaseIterable {
         case .refused: [.allBad]
         case .paused: [.keyPause]
         case .astray: [.someFail, .unreachable, .keyPause, .goAway]
+        case .erased: [.someFail, .serverErrors, .flaky, .busyDevices]
         case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .lists, .badBuild, .night, .released, .systems,
-            .plain:
+            .waves, .plain:
             []
         }
     }
@@ -70,6 +75,8 @@ enum Theme: CaseIterable {
             [Operation(.bump), Operation(.pass, 3), Operation(.releaseCampaign), Operation(.pass, 4)]
         case .systems: [Operation(.bump, 0, 5), Operation(.pass, 1)]
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .lists, .plain: []
+        case .waves: [Operation(.second), Operation(.bump), Operation(.bump, 1), Operation(.pass, 3)]
+        case .erased: [Operation(.bump), Operation(.pass, 2), Operation(.erase), Operation(.pass, 4)]
         }
     }
 
@@ -82,7 +89,7 @@ enum Theme: CaseIterable {
         case .back: [.register]
         case .lists: [.importList]
         case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray: []
-        case .badBuild, .night, .released, .systems, .plain: []
+        case .badBuild, .night, .released, .systems, .waves, .erased, .plain: []
         }
     }
 }

@@ -218,4 +218,10 @@ private final class PostgresProgram: OtherProgram {
     }
 
     func deleteDevice(_ id: Int64) throws { try storage.write("DELETE FROM device WHERE id = \(id)") }
+
+    func own(_ campaign: Int64, _ isOwned: Bool) throws {
+        try storage.write(
+            "UPDATE campaign_run SET owner = \(isOwned ? "9999" : "NULL"), epoch = epoch + 1 WHERE campaign_id = \(campaign)"
+        )
+    }
 }

@@ -152,6 +152,7 @@ final class Relay: @unchecked Sendable {
     /// - Returns: one of those that had; nil: none.
     func turn() -> String? {
         var did: String?
+        world.ledger.turnBegins()
         let events = mailbox.take()
         if !events.isEmpty || world.tick >= wakes.dispatcher {
             did = "the dispatcher"

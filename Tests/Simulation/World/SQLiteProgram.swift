@@ -48,6 +48,12 @@ import UpgradeRules
     /// From now on no trigger of the schema runs on this connection.
     func ignoreTriggers() { unsafe relay_sqlite3_enforce_triggers(connection, 0) }
 
+    package func own(_ campaign: Int64, _ isOwned: Bool) throws {
+        try run(
+            "UPDATE campaign_run SET owner = \(isOwned ? "9999" : "NULL"), epoch = epoch + 1 WHERE campaign_id = CAST(? AS INTEGER)",
+            "\(campaign)")
+    }
+
     /// Runs a script of any number of statements.
     func execute(_ script: String) throws {
         let code = unsafe sqlite3_exec(connection, script, nil, nil, nil)

@@ -54,6 +54,8 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
     private var unanswered: [ObjectIdentifier: Int] = [:]
     /// What the service took of it.
     private var taken: [ObjectIdentifier: [SeenPush]] = [:]
+    /// What came of each of its pushes.
+    private var ends: [ObjectIdentifier: [SeenEnd]] = [:]
 
     init(_ world: World) { self.world = world }
 
@@ -209,7 +211,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
                 batch.append(body: body, reading)
                 isHalted = verdict == .halt
             }
-            resolve(one.request, .answered, pool, retryAfter: one.answer.retryAfter)
+            resolve(one.request, .answered, pool, retryAfter: one.answer.retryAfter, one.answer)
             if isHalted { withdraw(pool) }
         }
     }
@@ -228,8 +230,14 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         }
     }
 
-    private func resolve(_ request: Request, _ kind: Answer.Kind, _ pool: Pool, retryAfter: Int32 = -1) {
+    private func resolve(
+        _ request: Request, _ kind: Answer.Kind, _ pool: Pool, retryAfter: Int32 = -1, _ answer: ServiceAnswer? = nil
+    ) {
         let batch = request.batch
+        ends[ObjectIdentifier(batch), default: []].append(
+            SeenEnd(
+                push: request.push, kind: kind, answer: answer, retryAfter: retryAfter,
+                sends: Int(batch.answers[request.place].sends)))
         batch.answers[request.place].kind = kind
         batch.answers[request.place].retryAfter = retryAfter
         let left = (unanswered[ObjectIdentifier(batch)] ?? 1) - 1
@@ -237,6 +245,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         guard left == 0 else { return }
         unanswered[ObjectIdentifier(batch)] = nil
         let id = ObjectIdentifier(batch)
+        world.ended(ends.removeValue(forKey: id) ?? [])
         world.returned(id, taken: taken.removeValue(forKey: id) ?? [])
         pool.receiver.finished(batch)
     }

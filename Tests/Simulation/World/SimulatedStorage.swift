@@ -59,4 +59,6 @@ package protocol SimulatedStorage: AnyObject {
 package protocol OtherProgram: AnyObject {
     func require(_ version: String, of app: AppKey) throws
     func deleteDevice(_ id: Int64) throws
+    /// As a relay does that believes the one before it gone: a campaign is its own; or has no owner any more.
+    func own(_ campaign: Int64, _ isOwned: Bool) throws
 }

@@ -45,6 +45,7 @@ extension World {
     /// What a person does with a campaign is a reason to wait anew.
     private func change(_ campaign: CampaignRecord, _ body: (inout CampaignFacts) -> Void) {
         quietSince = tick
+        ledger.stirred.insert(campaign.id)
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {
             var facts = CampaignFacts(announcement: -1)
@@ -109,6 +110,8 @@ extension World {
             if isBetween { facts.approvals += 1 }
             if isUrgent { facts.urgentAt = facts.urgentAt ?? milliseconds }
         }
+        // Who wants one sent whatever the hour lets no wave begin that waits for its pause.
+        if isBetween, campaign.state == .suspended, campaign.waves.current?.heldAt != nil { noteRelease(of: campaign) }
         return "campaign \(campaign.id) is resumed\(isUrgent ? ", whatever the hour" : "")"
     }
 
@@ -136,6 +139,7 @@ extension World {
         if campaign.state == .running, campaign.waves.areBetween {
             watched.releasedWaves[campaign.id] = (tick, campaign.waves.list.count { $0.begunAt != nil })
             change(campaign) { $0.approvals += 1 }
+            noteRelease(of: campaign)
         } else if !campaign.isBlock, let app = app(of: campaign) {
             model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
         }
@@ -143,6 +147,7 @@ extension World {
     }
 
     func cancel(_ campaign: CampaignRecord) throws -> String? {
+        ledger.stirred.insert(campaign.id)
         // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {

@@ -14,7 +14,10 @@ extension World {
     func check() {
         model.now = milliseconds
         guard relay != nil, !isDying else { return }
+        giveBackCampaign()
         observeCampaigns()
+        judgeLedgers()
+        judgeReleasedWaves()
         for app in settings.apps where settings.hasApp[app] {
             askChannels(app)
             askBlocks(app)
@@ -185,7 +188,9 @@ extension World {
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
+                noteLedger(of: campaign)
                 judgeWaves(of: record, campaign.app)
+                judgePauses(of: record, campaign)
                 if before != campaign.state, record.state == .completed {
                     judgeRefusals(of: record)
                     let isAlone = !told.values.contains { other, _ in
@@ -260,7 +265,7 @@ extension World {
             "campaign \(campaign.id) has ended, and \(token), refused when it was taken up, was not tried again")
     }
 
-    private func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {
+    func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {
         guard let app = app(of: record) else { return nil }
         var counts = Dictionary(uniqueKeysWithValues: DeliveryState.allCases.map { ($0.name, record.counts[$0]) })
         counts["audience"] = record.counts.audience

@@ -12,6 +12,7 @@ extension World {
         guard relay != nil else { return }
         // Who resumes or retries does not want to wait, and a reload forgets.
         if operation.kind != .pass { outages = [:] }
+        stirLedgers(by: operation.kind)
         defer { model.doubtAgain() }
         do {
             guard let text = try act(operation) else { return }
@@ -63,7 +64,7 @@ extension World {
         case .look: return try look(app, second)
         case .actByLook: return try actByLook(first, second)
         case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall,
-            .replace, .patch, .moveOn:
+            .replace, .patch, .moveOn, .second:
             guard !phones.isEmpty else { return nil }
             return try actOnPhone(operation.kind, first % phones.count, second)
         case .importList: return try importList(first, second)
@@ -75,6 +76,7 @@ extension World {
         case .prune, .backUp, .deleteRows: return try actOnRecords(operation.kind, first, second)
         case .copyStore: return try copyStore()
         case .putBack: return try putBack(first, second)
+        case .takeOver: return try takeOver(second)
         case .weather, .crash, .kill, .diskFails, .diskWorks, .clockBack, .clockForward:
             return actOnMachine(operation.kind, first, second)
         case .pass: return "\(Self.times[first % Self.times.count]) pass"

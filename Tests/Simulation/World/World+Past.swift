@@ -52,6 +52,7 @@ extension World {
         (isBack, isDiskFailing, quietSince) = (false, false, tick)
         // What was on its way then is recorded by nobody, as when the process dies.
         pushes.processDied()
+        ledgerDied()
         forgetLooks()
         if let relay { relay.goOn() }
         step(.zero)

@@ -146,6 +146,7 @@ extension World {
             model.registry.erases(Phone.telephone(user), at: clock.now.wall.milliseconds)
             judgeErasure(user)
             model.erased[user] = milliseconds
+            model.everErased.insert(user)
             for place in model.announcements.indices
             where model.announcements[place].canary?.remove(user) != nil {
                 model.announcements[place].gone[user] = milliseconds
@@ -174,6 +175,7 @@ extension World {
         case .replace: return try replaceToken(of: place, name, number)
         case .patch: return try patch(place, number)
         case .moveOn: return try moveOn(place, number)
+        case .second: return try secondPhone(of: place, name)
         default: return nil
         }
     }

@@ -37,6 +37,7 @@ extension World {
     ///
     /// - Parameter isUnrecorded: whether there are outcomes that are not in the store yet.
     func turned(isUnrecorded: Bool) {
+        ledger.isKnown = !isUnrecorded
         let waits = isUnrecorded && isDiskFailing && storage.failures > 0
         unrecordedSince = waits ? unrecordedSince ?? tick : nil
         // With what waited for the disk the store takes the pause that it could not take then.
@@ -57,7 +58,9 @@ extension World {
     }
 
     /// Tokens that are tried in the other environment keep their batch out.
-    private var triesOtherEnvironments: Bool { settings.apps.contains { settings.setup["other", $0] == 1 } }
+    private var triesOtherEnvironments: Bool {
+        settings.apps.contains { settings.setup["other", $0] == 1 && !settings.isAndroid($0) }
+    }
 
     /// A service that is out is asked by a few pushes, no more often than every ten seconds. One of two campaigns that go on beside each
     /// other finds that out by itself.
@@ -84,12 +87,14 @@ extension World {
         model.now = milliseconds
         judgeProbe(push, place)
         judgeHours(push)
+        judgeDead(push)
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
         observeCampaigns(
             isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders }
                 ?? model.block(of: push.campaign).map { model.blocks[$0].settled[push.token, default: 0] > 0 } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
+        judgeWave(push)
         judgePause(push, place)
         pushes.sentBefore.remove(push.id)
         owed[push.campaign]?.remove(push.token)
@@ -121,7 +126,10 @@ extension World {
             model.blocks[block].taken.insert(push.token)
         }
         let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
-        if isDead { pushes.calledDead.insert(name) }
+        if isDead {
+            pushes.calledDead.insert(name)
+            model.everDead.insert(name)
+        }
         if answer.body.contains("BadDeviceToken") || answer.body.contains("SENDER_ID_MISMATCH") {
             pushes.calledWrong[push.campaign, default: []].insert(push.token)
         }
@@ -216,9 +224,12 @@ extension World {
 
     /// All that is back is in the store now.
     func recorded() {
-        if triesOtherEnvironments, relay?.lane.isIdle == false { return }
-        // An answer for a row that is gone is nobody's, also where it was on its way when another program deleted that.
-        for push in pushes.returned where !pushes.deletedRows.contains(push.device) {
+        if triesOtherEnvironments, relay?.lane.isIdle == false { return ledger.isKnown = false }
+        learnLedger()
+        // An answer for a row that is gone is nobody's, also where it was on its way when another program deleted that; of a campaign that
+        // was another relay's nobody outside sees which were recorded before.
+        for push in pushes.returned
+        where !pushes.deletedRows.contains(push.device) && !ledger.fenced.contains(push.campaign) {
             model.settled(push.token, campaign: push.campaign)
         }
         pushes.returned = []

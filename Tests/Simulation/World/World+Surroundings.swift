@@ -184,6 +184,7 @@ extension World {
             rowsWereDeleted = true
             happens(.deleted, to: phone.app, token(phone))
             pushes.deletedRows.insert(device.id)
+            model.forget(device: device.id)
             // Registered again it is another device, and what it had is nobody's.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
             for place in model.blocks.indices { model.blocks[place].settled[token(phone)] = nil }

@@ -51,6 +51,7 @@ final class World: @unchecked Sendable {
     /// When a campaign of an app was last sent again by hand, to those that failed.
     var sentAgainAt: [Int: MonotonicTime] = [:]
     var pushes = PushRecord()
+    var ledger = LedgerWatch()
     /// The last state that a receiver was told of each campaign.
     var receivers: [String: String] = [:]
     /// What was done by hand and by webhooks.
@@ -181,14 +182,16 @@ final class World: @unchecked Sendable {
     private var spins = 0
     private var lastRead = MonotonicTime(nanoseconds: 0)
     /// The process has to be given up.
-    private var isLost = false
+    private(set) var isLost = false
 
     var random: RandomSource { RandomSource { self.dice.next() } }
 
     /// In the middle of somebody's turn, at an entry to the store or a look at the clock: others may act here, as other threads
     /// of the daemon do. Never under a lock, and one whole operation at most.
     func yieldPoint() {
-        guard turnDepth == 1, silence == 0, !inTheMiddle.isEmpty, !isDying else { return }
+        guard turnDepth == 1, silence == 0, !isDying else { return }
+        judgeOrder()
+        guard !inTheMiddle.isEmpty else { return }
         inTheMiddle[0].yields -= 1
         guard inTheMiddle[0].yields <= 0 else { return }
         let operation = inTheMiddle.removeFirst().operation
@@ -347,6 +350,7 @@ final class World: @unchecked Sendable {
         endRelay()
         isDoomed = false
         pushes.processDied()
+        ledgerDied()
         // The next life finds out for itself that a service is out.
         outages = [:]
         forgetUnkeptAnswers()
@@ -381,28 +385,6 @@ final class World: @unchecked Sendable {
     private func learnTrouble() {
         model.now = milliseconds
         for app in settings.apps { model.stick(app, isDiskFailing || !settings.hasApp[app]) }
-    }
-
-    // MARK: What the relay's surroundings report
-
-    func logged(_ level: LogLevel, _ message: StaticString, _ fields: Log.Fields) {
-        journal.reach("log: \(message)")
-        if message.description == "the store refuses", !isDiskFailing, !isDoomed, !isLost {
-            model.broke("store.refuses", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
-        }
-        if message.description == "outcomes of devices that have gone from the store are left out", !rowsWereDeleted {
-            model.broke("store.gone", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
-        }
-        noteOutage(message.description, fields)
-        if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
-            fields.count(where: { ["accepted", "failed", "retrying"].contains($0.0) && $0.1 == "0" }) == 3
-        {
-            emptyWaves[campaign, default: 0] += 1
-        }
-        if message.description == "the campaign is complete", let id = fields.first(where: { $0.0 == "campaign" })?.1 {
-            ended(id)
-        }
-        journal.trace("log \(level.name) \(message)")
     }
 
     func note(_ text: @autoclosure () -> String) { journal.note(text(), at: clock.rightTime) }

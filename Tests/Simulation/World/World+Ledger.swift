@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import TestStores
+
+/// The relay's ledger, against what the push services said.
+extension World {
+    /// A batch is back, with how each of its requests ended.
+    func ended(_ ends: [SeenEnd]) {
+        guard !ends.allSatisfy(\.isUntouched) else { return }
+        let time = milliseconds
+        ledger.back += ends.map { end in
+            var end = end
+            end.time = time
+            return end
+        }
+    }
+
+    private func triesOther(_ app: Int) -> Bool { settings.setup["other", app] == 1 && !settings.isAndroid(app) }
+
+    /// All that came back before this turn is in the store now.
+    func learnLedger() {
+        ledger.isKnown = true
+        let ends = ledger.takeHeard()
+        for end in ends { learn(end, isSure: !end.isLate) }
+    }
+
+    private func learn(_ end: SeenEnd, isSure: Bool) {
+        let app = end.push.app
+        ledger.changed.insert(end.push.campaign)
+        guard let device = end.push.device, !pushes.deletedRows.contains(device),
+            let answer = end.read(isAndroid: settings.isAndroid(app))
+        else { return }
+        model.learn(answer, of: end.push.campaign, isOneOfTwo: triesOther(app), isSure: isSure)
+    }
+
+    /// The process died: what was back may have been recorded, and what a campaign was stopped for is in line again.
+    func ledgerDied() {
+        for end in ledger.back { learn(end, isSure: false) }
+        (ledger.back, ledger.isKnown) = ([], true)
+        _ = ledger.takeHeard()
+        for (id, known) in told where !known.campaign.isOver { ledger.stirred.insert(id) }
+    }
+
+    /// What happens to many campaigns at once.
+    func stirLedgers(by kind: OperationKind) {
+        if kind == .putBack { ledger.wasPutBack = true }
+        switch kind {
+        case .reload, .removeApp, .addApp, .removeSource, .addSource, .withdraw, .putBack, .prune:
+            for (id, known) in told where !known.campaign.isOver || kind == .withdraw { ledger.stirred.insert(id) }
+        default: break
+        }
+    }
+
+    /// A campaign is told to be another than before.
+    func noteLedger(of campaign: ToldCampaign) {
+        ledger.changed.insert(campaign.id)
+        if ["paused", "suspended", "superseded"].contains(campaign.state) { ledger.stirred.insert(campaign.id) }
+    }
+
+    /// Outcomes that are left out are those of a campaign that was another relay's, or was pruned.
+    func noteLate(_ message: String, _ fields: [(String, String)]) {
+        guard message == "outcomes that came too late for their campaign are left out",
+            let campaign = fields.first(where: { $0.0 == "campaign" })?.1
+        else { return }
+        ledger.comesLate(campaign)
+        // Nor is what the service wants to be waited for.
+        let ids = Set(ledger.back.filter(\.isLate).map(\.push.id))
+        pushes.retries = pushes.retries.filter { !ids.contains($0.key) }
+        guard !ledger.fenced.contains(campaign), !pushes.wasPruned, !ledger.wasPutBack, !rowsWereDeleted
+        else { return }
+        model.broke("lease.own", "outcomes of campaign \(campaign) are left out, and nobody else has had it")
+    }
+
+    /// Each list of deliveries of which anything may be another.
+    func judgeLedgers() {
+        noteRetired()
+        guard ledger.isKnown, !isBack, !isDiskFailing, let relay, !ledger.changed.isEmpty else { return }
+        let changed = ledger.changed.sorted()
+        ledger.changed = []
+        for id in changed {
+            guard let known = told[id]?.campaign, let record = try? relay.store.campaign(id: id),
+                let rows = try? relay.store.deliveries(of: record.key, DeliveryFilter(), after: 0, limit: 1000),
+                let campaign = toldCampaign(record)
+            else { continue }
+            // Whose deliveries were pruned has none.
+            if rows.isEmpty, known.isOver { continue }
+            let isClockRight = !wasClockSet
+            func time(_ wall: Timestamp?) -> Int64? {
+                guard isClockRight, let wall else { return nil }
+                return milliseconds - (clock.now.wall - wall).milliseconds
+            }
+            let app = campaign.app
+            model.tells(
+                ToldLedger(
+                    campaign: campaign, isBlock: record.isBlock,
+                    rows: rows.filter { !pushes.deletedRows.contains($0.device) }.map { row in
+                        ToldDelivery(
+                            device: row.device, token: row.token, user: row.telephone.flatMap(Phone.user),
+                            state: row.state.name, reason: row.reason, attempts: row.attempts,
+                            nextAt: time(row.nextAttemptAt), updatedAt: time(row.updatedAt))
+                    },
+                    filteredBy: Dictionary(
+                        uniqueKeysWithValues: record.filteredBy.map { ($0.key.rawValue, $0.value) }),
+                    rejectedBy: record.rejectedBy, expiresAt: time(record.expiresAt),
+                    isStirred: ledger.stirred.contains(id), wasFenced: ledger.fenced.contains(id),
+                    hasTwoServices: settings.setup["sandbox", app] + settings.setup["astray", app] > 0
+                        || triesOther(app),
+                    wasDiskFailing: diskFailedAt != nil, isWhole: !pushes.wasPruned && !rowsWereDeleted))
+        }
+    }
+
+    // MARK: Dead tokens
+
+    /// Tokens that the registry says are dead.
+    private func noteRetired() {
+        guard !model.everDead.isEmpty, change != ledger.retiredChange, let relay else { return }
+        ledger.retiredChange = change
+        let query = """
+            SELECT a.name, a.platform, d.token FROM device AS d JOIN app AS a ON a.id = d.app_id
+            WHERE d.retired_at IS NOT NULL AND d.removed_at IS NULL
+            """
+        guard let rows = try? relay.store.inspect(query) else { return }
+        var since: [String: MonotonicTime] = [:]
+        for row in rows {
+            guard let app = settings.apps.first(where: { settings.key($0).app == row[0] }) else { continue }
+            let name = "\(app)/\(row[2])"
+            since[name] = ledger.retiredSince[name] ?? tick
+        }
+        ledger.retiredSince = since
+    }
+
+    /// Whom the registry knows as dead is left out.
+    func judgeDead(_ push: SeenPush) {
+        guard let since = ledger.retiredSince["\(push.app)/\(push.token)"], let relay,
+            tick - since > .milliseconds(Model.batchGrace),
+            let device = undisturbed({ try? relay.store.device(settings.key(push.app), token: push.token) }),
+            device.retiredAt != nil
+        else { return }
+        model.broke("push.dead", "\(push.token) of app \(push.app) is pushed to and was retired \(tick - since) ago")
+    }
+
+    // MARK: In order
+
+    /// Whoever looks into the store between two writes, or comes after a kill there, sees no outcome without the suspension that it caused:
+    /// nothing is in line again that a service has refused, while its campaign runs as if nothing were.
+    func judgeOrder() {
+        guard ledger.mayStop, storage.writes != ledger.orderChange, let relay, !isBack else { return }
+        ledger.orderChange = storage.writes
+        // What the dispatcher has heard it has recorded, or has not; of the main service, which stops the campaign.
+        let query = """
+            SELECT DISTINCT c.public_id, d.reason FROM campaign AS c JOIN delivery AS d ON d.campaign_id = c.id
+            WHERE c.state = 'running' AND d.state = 3 AND d.environment = 0 AND d.next_attempt_at <= d.updated_at
+                AND d.reason IN ('InvalidProviderToken', 'PERMISSION_DENIED', 'Unregistered', 'UNREGISTERED')
+            """
+        guard let rows = undisturbed({ try? relay.store.inspect(query) }) else { return }
+        for row in rows where !ledger.stirred.contains(row[0]) {
+            model.broke(
+                "commit.order",
+                "campaign \(row[0]) runs, and has pushes in line again that were refused with \(row[1]): its suspension is not in the store"
+            )
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import Telemetry
+
+/// What the relay says in its log.
+extension World {
+    func logged(_ level: LogLevel, _ message: StaticString, _ fields: Log.Fields) {
+        journal.reach("log: \(message)")
+        if message.description == "the store refuses", !isDiskFailing, !isDoomed, !isLost {
+            model.broke("store.refuses", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
+        }
+        if message.description == "outcomes of devices that have gone from the store are left out", !rowsWereDeleted {
+            model.broke("store.gone", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
+        }
+        noteOutage(message.description, fields)
+        noteLate(message.description, fields)
+        if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
+            fields.count(where: { ["accepted", "failed", "retrying"].contains($0.0) && $0.1 == "0" }) == 3
+        {
+            emptyWaves[campaign, default: 0] += 1
+        }
+        journal.trace("log \(level.name) \(message)")
+    }
+}

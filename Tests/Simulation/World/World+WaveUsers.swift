@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// Waves are of users, each begins when it may, and no sooner.
+extension World {
+    /// A phone more of somebody: it is of its user's wave, and of his canary.
+    func secondPhone(of place: Int, _ name: String) throws -> String? {
+        guard let user = phones[place].user, phones.count < settings.setup["devices"] * settings.apps.count + 6 else {
+            return nil
+        }
+        let old = phones[place]
+        var phone = Phone(
+            number: 1000 + phones.count, app: old.app, isAndroid: old.isAndroid, user: user, version: 1,
+            isSandbox: old.isSandbox, isAstray: old.isAstray)
+        phone.system = old.system
+        phones.append(phone)
+        noteToken(of: phones.count - 1)
+        do { try put(phones.count - 1) } catch {
+            phones.removeLast()
+            throw error
+        }
+        return "user \(user) of \(name) has phone \(phone.number), too"
+    }
+
+    /// A push leaves for the first time: all devices of a user who stays one are of one wave.
+    func judgeWave(_ push: SeenPush) {
+        guard let campaign = told[push.campaign]?.campaign, campaign.waves > 0, let user = Phone.user(push.telephone),
+            settings.setup["sandbox", push.app] + settings.setup["astray", push.app] == 0,
+            let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted,
+            // What had its turn and did not leave, for want of a connection, leaves in whatever wave has begun by then.
+            let device = push.device, model.ledgers[push.campaign]?[device] == nil
+        else { return }
+        var devices = ledger.waves[push.campaign, default: [:]][user, default: [:]]
+        guard devices[push.token] == nil else { return }
+        devices[push.token] = campaign.wavesBegun
+        ledger.waves[push.campaign, default: [:]][user] = devices
+        // Who has become, or has left, a user's meanwhile is of another wave.
+        func isSteady(_ token: String) -> Bool {
+            let states = model.devices["\(push.app)/\(token)"] ?? []
+            guard let first = states.lastIndex(where: { $0.since <= one.askedAt }) else { return false }
+            return states[first...].allSatisfy { $0.isRegistered && $0.user == user }
+        }
+        guard devices.count > 1, isSteady(push.token),
+            let other = devices.sorted(by: { $0.key < $1.key })
+                .first(where: { $0.value != campaign.wavesBegun && isSteady($0.key) })
+        else { return }
+        model.broke(
+            "wave.user",
+            "\(push.token) of user \(user) is of wave \(campaign.wavesBegun) of campaign \(push.campaign), and his \(other.key) was of wave \(other.value)"
+        )
+    }
+
+    /// A person has the next wave begin.
+    func noteRelease(of campaign: CampaignRecord) {
+        ledger.released[campaign.id] = (tick, campaign.waves.list.count { $0.begunAt != nil })
+    }
+
+    /// What a person has begin begins, whatever pause it was in: where it has not yet, it is looked at as if it did now.
+    func judgeReleasedWaves() {
+        for (id, release) in ledger.released.sorted(by: { $0.key < $1.key }) {
+            guard let campaign = told[id]?.campaign, campaign.state == "running", settings.hasApp[campaign.app],
+                settings.hours(campaign.app) == nil, !wasClockSet, diskFailedAt.map({ $0 < release.at }) ?? true,
+                !isDiskFailing, !ledger.fenced.contains(id), quietSince <= release.at
+            else {
+                ledger.released[id] = nil
+                continue
+            }
+            var waits = tick - release.at
+            if campaign.wavesBegun > release.begun {
+                ledger.released[id] = nil
+                guard let record = try? relay?.store.campaign(id: id), record.waves.list.count > release.begun,
+                    let time = record.waves.list[release.begun].begunAt
+                else { continue }
+                waits -= clock.now.wall - time
+            }
+            guard waits > .seconds(60) else { continue }
+            model.broke("wave.released", "campaign \(id): a person had its next wave begin, and it waits for \(waits)")
+        }
+    }
+
+    /// The pause between two waves is kept, but where a person has the next one begin; and the first wave is a share of the users.
+    func judgePauses(of record: CampaignRecord, _ campaign: ToldCampaign) {
+        // Nobody waits for what a wave without a push may have done.
+        guard !wasClockSet, campaign.waves > 0, campaign.emptyWaves == 0, record.rounds.isEmpty else { return }
+        let pause = Duration.seconds(60 * settings.setup["pause", campaign.app])
+        for (wave, next) in zip(record.waves.list, record.waves.list.dropFirst()) {
+            guard let end = wave.endedAt, let begin = next.begunAt, wave.releasedAt == nil, begin - end < pause else {
+                continue
+            }
+            model.broke(
+                "wave.pause",
+                "wave \(next.number + 1) of campaign \(record.id) began \(begin - end) after the one before, and the pause is \(pause)"
+            )
+        }
+    }
+}
