@@ -175,7 +175,6 @@ package enum Promise {
         ),
         ("wave.user", "all devices of a user are of one wave", "PACING: waves"),
         ("wave.pause", "a wave begins after its pause, or when a person says so", "PACING: between waves"),
-        ("wave.released", "a wave that a person lets begin begins", "PACING: between waves"),
         (
             "campaign.refusals",
             "what was refused before a service had taken anything is tried again when its campaign is taken up",

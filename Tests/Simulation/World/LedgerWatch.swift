@@ -96,8 +96,6 @@ struct LedgerWatch {
     /// Whether anything that may stop a campaign has come back in this turn, and the change of the store at the last look.
     var mayStop = false
     var orderChange: Int?
-    /// By campaign: when a person had its next wave begin, and how many had begun then.
-    var released: [String: (at: MonotonicTime, begun: Int)] = [:]
     /// By campaign and user: the wave in which each of his devices had its first push.
     var waves: [String: [Int: [String: Int]]] = [:]
 

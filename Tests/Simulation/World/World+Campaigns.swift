@@ -110,8 +110,6 @@ extension World {
             if isBetween { facts.approvals += 1 }
             if isUrgent { facts.urgentAt = facts.urgentAt ?? milliseconds }
         }
-        // Who wants one sent whatever the hour lets no wave begin that waits for its pause.
-        if isBetween, campaign.state == .suspended, campaign.waves.current?.heldAt != nil { noteRelease(of: campaign) }
         return "campaign \(campaign.id) is resumed\(isUrgent ? ", whatever the hour" : "")"
     }
 
@@ -139,7 +137,6 @@ extension World {
         if campaign.state == .running, campaign.waves.areBetween {
             watched.releasedWaves[campaign.id] = (tick, campaign.waves.list.count { $0.begunAt != nil })
             change(campaign) { $0.approvals += 1 }
-            noteRelease(of: campaign)
         } else if !campaign.isBlock, let app = app(of: campaign) {
             model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
         }

@@ -17,7 +17,6 @@ extension World {
         giveBackCampaign()
         observeCampaigns()
         judgeLedgers()
-        judgeReleasedWaves()
         for app in settings.apps where settings.hasApp[app] {
             askChannels(app)
             askBlocks(app)

@@ -51,34 +51,6 @@ extension World {
         )
     }
 
-    /// A person has the next wave begin.
-    func noteRelease(of campaign: CampaignRecord) {
-        ledger.released[campaign.id] = (tick, campaign.waves.list.count { $0.begunAt != nil })
-    }
-
-    /// What a person has begin begins, whatever pause it was in: where it has not yet, it is looked at as if it did now.
-    func judgeReleasedWaves() {
-        for (id, release) in ledger.released.sorted(by: { $0.key < $1.key }) {
-            guard let campaign = told[id]?.campaign, campaign.state == "running", settings.hasApp[campaign.app],
-                settings.hours(campaign.app) == nil, !wasClockSet, diskFailedAt.map({ $0 < release.at }) ?? true,
-                !isDiskFailing, !ledger.fenced.contains(id), quietSince <= release.at
-            else {
-                ledger.released[id] = nil
-                continue
-            }
-            var waits = tick - release.at
-            if campaign.wavesBegun > release.begun {
-                ledger.released[id] = nil
-                guard let record = try? relay?.store.campaign(id: id), record.waves.list.count > release.begun,
-                    let time = record.waves.list[release.begun].begunAt
-                else { continue }
-                waits -= clock.now.wall - time
-            }
-            guard waits > .seconds(60) else { continue }
-            model.broke("wave.released", "campaign \(id): a person had its next wave begin, and it waits for \(waits)")
-        }
-    }
-
     /// The pause between two waves is kept, but where a person has the next one begin; and the first wave is a share of the users.
     func judgePauses(of record: CampaignRecord, _ campaign: ToldCampaign) {
         // Nobody waits for what a wave without a push may have done.
