@@ -18,6 +18,9 @@ extension World {
         {
             emptyWaves[campaign, default: 0] += 1
         }
+        if message.description == "the campaign is complete", let id = fields.first(where: { $0.0 == "campaign" })?.1 {
+            ended(id)
+        }
         journal.trace("log \(level.name) \(message)")
     }
 }
