@@ -181,7 +181,7 @@ extension Model {
         let name = "\(app)/\(row.token)"
         let reason = row.reason ?? "no reason"
         if reason == "knownDead" {
-            return everDead.contains(name) ? nil : "no service has ever called its token dead"
+            return everDead.contains(name) ? nil : "neither a service nor a list has ever called its token dead"
         }
         guard let states = devices[name] else { return nil }
         let begin = announcement(of: ledger.campaign.id)?.askedAt ?? 0

@@ -62,6 +62,8 @@ extension World {
 
     /// Its app has registered it: its token lives, as far as anybody knows.
     private func isAliveAgain(_ phone: Phone) {
+        // From now on it is one that a campaign before may have left out, as a phone that registers is.
+        if pushes.calledDead.contains("\(phone.app)/\(token(phone))") { model.changed(phone.app, token(phone)) }
         pushes.calledDead.remove("\(phone.app)/\(token(phone))")
         model.calledDead.remove("\(phone.app)/\(token(phone))")
     }

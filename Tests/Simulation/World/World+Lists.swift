@@ -106,6 +106,7 @@ extension World {
                 pushes.calledDead.insert(key)
                 // Its back end says so, whatever a mad service does.
                 pushes.acceptedTokens.insert(key)
+                model.everDead.insert(key)
             }
             // Whose number a list has is known again, also where a later line of it says otherwise.
             if case .says(let telephone?) = line.word.telephone, let user = Phone.user(telephone) {

@@ -80,6 +80,10 @@ extension World {
         _ = try undisturbed { try relay.control.take(bump, from: store) }
         relay.cache.refresh()
         model.looked(app)
+        // What another program asked for is taken up first, and may be what the store speaks of then.
+        guard before.allSatisfy(\.isAccepted) else {
+            return "the store of app \(app) says that its newest version runs from \(minimum) on"
+        }
         for row in try rows(app) where row.kind != .blocked {
             guard let old = before.first(where: { $0.id == row.id }), old.isAccepted, row.isAccepted else { continue }
             let isMeant = old.version == version && old.minimumOS == nil
