@@ -46,6 +46,7 @@ package struct RequirementMachine: Sendable {
             let faults = surroundings.rules.faults(in: asked)
             if !faults.isEmpty { throw .breaksRules(faults) }
             let bump = surroundings.rules.sent(asked)
+            let isAnotherPrograms = requirements.rows.contains { $0.isLive && !$0.isAccepted }
             takeUp(surroundings)
             settle(surroundings)
             try Self.checkSense(of: bump)
@@ -56,7 +57,7 @@ package struct RequirementMachine: Sendable {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }
             // What another program wrote is taken up with it: receivers hear of a force by its campaign.
-            try? makeMissingCampaign(surroundings)
+            if isAnotherPrograms { try? makeMissingCampaign(surroundings) }
             if bump.isUrgent {
                 let required = bump.required == nil ? nil : requirements.takenUp.required?.id
                 for id in [required].compactMap(\.self) + blocked {
