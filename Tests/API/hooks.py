@@ -90,6 +90,7 @@ RULES = [
     ("environment", r"goes with token", "what may be null is no condition"),
     (r"latest|required|minimumOs|blocked\[\d+\]", r"has at most 3 numbers", "a body cannot depend on the platform of its path"),
     (r"telephones\[\d+\]", r"is what a program prints for no value", "what programs print is more than a pattern"),
+    (r"telephones\[\d+\]", r"must not hold the invisible character", "which characters are invisible is a table of Unicode's"),
 ]
 
 
