@@ -80,6 +80,7 @@ import WireFormat
         #expect(try bump("4.0.0") == 401)
         #expect(try bump("4.0.0", secret: Self.otherSecret) < 300)
         #expect(new.wait { $0.count == 1 })
-        #expect(old.deliveries.count == 2)
+        // One whose delivery could not be recorded while the store was locked comes again, under its id.
+        #expect(Set(old.deliveries.map(\.id)).count == 2)
     }
 }
