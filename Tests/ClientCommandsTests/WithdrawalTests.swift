@@ -24,7 +24,8 @@ import UpgradeRules
         let typo = await daemon.run("version set \(app) ios --required 20.0.0")
         #expect(typo.code == .failed)
         #expect(
-            typo.err.contains("required: 20.0.0 looks like a typing error") && typo.err.contains("beyond doubt is 1.0.0"),
+            typo.err.contains("required: 20.0.0 looks like a typing error")
+                && typo.err.contains("beyond doubt is 1.0.0"),
             "\(typo.err)")
         #expect(await daemon.run("version set \(app) ios --latest 4.0").err.contains("latest: 4.0 looks like"))
         let right = await daemon.run(
