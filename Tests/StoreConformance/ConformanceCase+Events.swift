@@ -29,6 +29,21 @@ extension ConformanceCase {
                 try subject.version("2.0"), of: subject.app, by: .tester, reason: nil, at: subject.now)
             try same(try told(), ["campaign.cancelled cancelled", "requirement.withdrawn cancelled"])
         },
+        ConformanceCase("a requirement that was in force before its campaign is told to receivers with it, once") {
+            subject in
+            try subject.registerDevices(2)
+            try subject.listen(events: Set(EventType.allCases))
+            let outcome = try subject.bump(VersionBump(app: subject.app, required: try subject.version("2.0")))
+            try check(outcome.campaign == nil, "without a push service there is no campaign")
+            try same(try subject.events().map(\.type), [EventType]())
+            // The app has one since then.
+            for _ in 0..<2 {
+                try subject.store.decide(
+                    subject.app, .looked, by: Signature(by: "t", via: "gate", at: subject.now),
+                    in: RequirementMachine.Surroundings(now: subject.now, draft: subject.draft()))
+            }
+            try same(try subject.events().map(\.type), [EventType.running, .inForce])
+        },
         ConformanceCase("a receiver is told once of each time that a requirement waits long for its store") { subject in
             let campaign = try subject.announce("2.0", isGated: true)
             try subject.listen(events: Set(EventType.allCases))

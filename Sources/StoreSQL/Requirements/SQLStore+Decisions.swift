@@ -131,15 +131,21 @@ extension SQLStore {
         decision.blocked = try machine.blocked.compactMap { after[ids[$0] ?? $0] }.map {
             Block($0, try campaign(of: $0.id))
         }
+        // A requirement that is in force already may get its campaign now: the one above it was withdrawn, or the app has a push service
+        // since then. Receivers hear of the force by its campaign, so this is the first that they can hear.
+        var news = Set(made.keys.filter { after[$0]?.isForEverybody ?? false })
         decision.changes = try RequirementChange.all(from: before, to: after).map { change in
             var change = change
             change.campaign = try campaign(of: change.row.id)
-            if let campaign = change.campaign, change.kind == .withdrawn || change.isInForceForEverybody {
-                try NotificationTable.note(
-                    change.kind == .withdrawn ? .withdrawn : .inForce, of: campaign.key, at: surroundings.now,
-                    connection)
+            if change.isInForceForEverybody { news.insert(change.row.id) }
+            if let campaign = change.campaign, change.kind == .withdrawn {
+                try NotificationTable.note(.withdrawn, of: campaign.key, at: surroundings.now, connection)
             }
             return change
+        }
+        for requirement in news.sorted() {
+            guard let campaign = try campaign(of: requirement) else { continue }
+            try NotificationTable.note(.inForce, of: campaign.key, at: surroundings.now, connection)
         }
         let trail = AuditEntry.all(of: event, by: actor, in: app, from: before, campaigns: campaigns, to: machine)
         for (entry, requirement) in trail {

@@ -184,6 +184,8 @@ struct Model {
     }
 
     mutating func withdraw(_ app: Int, _ version: Int) {
+        // Everybody is told of less from here on, also where the same version is asked for again before anybody has looked.
+        if told[app] == version { told[app] = nil }
         for index in announcements.indices
         where announcements[index].app == app && announcements[index].version == version {
             uncover(below: index)

@@ -39,17 +39,22 @@ extension World {
         for end in ledger.back { learn(end, isSure: false) }
         (ledger.back, ledger.isKnown) = ([], true)
         _ = ledger.takeHeard()
-        for (id, known) in told where !known.campaign.isOver { ledger.stirred.insert(id) }
+        stirLedgers()
     }
 
     /// What happens to many campaigns at once.
     func stirLedgers(by kind: OperationKind) {
         if kind == .putBack { ledger.wasPutBack = true }
         switch kind {
-        case .reload, .removeApp, .addApp, .removeSource, .addSource, .withdraw, .putBack, .prune:
-            for (id, known) in told where !known.campaign.isOver || kind == .withdraw { ledger.stirred.insert(id) }
+        case .reload, .removeApp, .addApp, .removeSource, .addSource, .putBack, .prune: stirLedgers()
+        case .withdraw: ledger.stirred.formUnion(told.keys)
         default: break
         }
+    }
+
+    /// Whatever goes on begins anew.
+    func stirLedgers() {
+        for (id, known) in told where !known.campaign.isOver { ledger.stirred.insert(id) }
     }
 
     /// A campaign is told to be another than before.

@@ -13,6 +13,8 @@ extension World {
         }
         noteOutage(message.description, fields)
         noteLate(message.description, fields)
+        // All that is sent stops and begins anew: what was on its way speaks for no campaign, and is sent once more.
+        if message.description == "the clock was set back" { stirLedgers() }
         if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
             fields.count(where: { ["accepted", "failed", "retrying"].contains($0.0) && $0.1 == "0" }) == 3
         {

@@ -333,6 +333,8 @@ extension World {
         let before = try relay.store.version(of: key)?.requirements
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
             model.campaigns[id]?.isWanted = true
+            // A canary's campaign begins anew: what a service refused of it, having taken nothing, is in line again.
+            if model.announcements[facts.announcement].canary != nil { ledger.stirred.insert(id) }
         }
         let after: Requirements
         do {

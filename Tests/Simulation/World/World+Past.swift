@@ -20,11 +20,13 @@ extension World {
         guard let copied, !isDiskFailing, !isDoomed, silence == 1, turnDepth == 0,
             try relay?.store.mark().decision ?? 0 > copied.decision
         else { return nil }
-        // What it has not noticed yet it notices before.
+        // What it has not noticed yet it notices before: a decision that another program has made, and that the relay has never seen,
+        // nobody misses in a copy without it.
         silence -= 1
         defer { silence += 1 }
         relay?.poke()
         step(.zero)
+        _ = try? relay?.store.lookBack()
         guard relay != nil, !isDoomed else { return nil }
         try storage.copy(to: 1)
         let isRestarted = first % 3 == 0

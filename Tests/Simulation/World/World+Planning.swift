@@ -19,9 +19,10 @@ extension World {
             guard let report = try? relay.control.plan(bump) else { return nil }
             let isBlock = !bump.blocked.isEmpty
             let rows = (try? relay.store.version(of: settings.key(app))?.requirements.rows) ?? []
-            let isBelowFloor = rows.contains {
-                $0.kind == .required && $0.isForEverybody && Self.number(of: $0.version.text) > version
-            }
+            let above = rows.filter { $0.kind == .required && Self.number(of: $0.version.text) > version }
+            let isBelowFloor = above.contains(where: \.isForEverybody)
+            // What another program wrote is taken up with the bump, and may be in force at once.
+            let mayBeBelowFloor = above.contains { $0.state == .asked }
             var (least, most) = (0, 0)
             if report.rises, !(isBlock && isBelowFloor) {
                 (least, most) = model.audience(
@@ -30,6 +31,7 @@ extension World {
                 ) {
                     isBlock ? $0 == version : $0.map { $0 < version } ?? true
                 }
+                if isBlock, mayBeBelowFloor { least = 0 }
             } else if !report.rises, bump.telephones != nil {
                 most = .max
             }
