@@ -186,8 +186,8 @@ extension World {
                         "campaign \(campaign.id) of \(World.text(version: campaign.version)) of app \(campaign.app) is \(campaign.state)"
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
+                noteLedger(of: campaign, told[campaign.id]?.campaign)
                 told[campaign.id] = (campaign, tick)
-                noteLedger(of: campaign)
                 judgeWaves(of: record, campaign.app)
                 judgePauses(of: record, campaign)
                 if before != campaign.state, record.state == .completed {

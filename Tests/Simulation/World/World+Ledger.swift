@@ -58,9 +58,13 @@ extension World {
     }
 
     /// A campaign is told to be another than before.
-    func noteLedger(of campaign: ToldCampaign) {
+    func noteLedger(of campaign: ToldCampaign, _ before: ToldCampaign?) {
         ledger.changed.insert(campaign.id)
-        if ["paused", "suspended", "superseded"].contains(campaign.state) { ledger.stirred.insert(campaign.id) }
+        // One that was over begins anew when it reminds: what a service refused of it, having taken nothing, is in line again.
+        let isReopened = before?.isOver ?? false && !campaign.isOver
+        if isReopened || ["paused", "suspended", "superseded"].contains(campaign.state) {
+            ledger.stirred.insert(campaign.id)
+        }
     }
 
     /// Outcomes that are left out are those of a campaign that was another relay's, or was pruned.
