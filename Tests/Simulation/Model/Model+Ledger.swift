@@ -111,8 +111,10 @@ extension Model {
             if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
         default: break
         }
-        // A reminder that does not come about takes its attempts with it.
-        if row.attempts != entry.attempts, ledger.campaign.reminders == 0 || row.attempts > entry.attempts {
+        // A reminder that does not come about takes its attempts with it. A device that the canary does not name any more loses its row,
+        // and has a new one when all others have theirs.
+        let mayCountLess = ledger.campaign.reminders > 0 || announcement(of: ledger.campaign.id)?.canary != nil
+        if row.attempts > entry.attempts || row.attempts < entry.attempts && !mayCountLess {
             return ("ledger.attempts", "\(entry.attempts) were made")
         }
         return faultOfUser(row, entry)
