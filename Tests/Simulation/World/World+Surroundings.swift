@@ -242,6 +242,8 @@ extension World {
             // Not .sync: a commit whose last wait for the disk fails is there or not after a crash, and its caller knows neither.
             let kind = [StoreFaults.Kind.full, .readOnly, .write][first % 3]
             guard !isDoomed else { return nil }
+            // It could not be given back then.
+            giveBackCampaign()
             // A disk that failed already works again for the calls before this one: what waited is recorded, and others leave.
             unrecordedSince = nil
             isDiskFailing = true
