@@ -33,8 +33,8 @@ import Testing
     private static let width = [
         Ratchet("files that name a device's field: country", 40, .files(#"\b[Cc]ountry\b|[a-z]Country"#)),
         Ratchet(
-            "files that name a reason to wait: the gate's", 43, .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)
-        ),
+            "files that name a reason to wait: the gate's", 43,
+            .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 33, .files("requiredFrom|required_from|required-from")),
         Ratchet("files that name a push service: FCM, its stand-in with it", 60, .files("(?i)fcm")),
         Ratchet("files that know that there are two environments", 40, .files(#"\bPushEnvironment\b"#)),
@@ -61,7 +61,8 @@ import Testing
         Ratchet(
             "comments in which a program is nobody, somebody or whoever", 523,
             .comments(#"(?i)\b(?:nobody|somebody|whoever)\b"#)),
-        Ratchet("comments with \"is to be\", meanwhile or by now", 151, .comments(#"\b(?:is to be|meanwhile|by now)\b"#)),
+        Ratchet(
+            "comments with \"is to be\", meanwhile or by now", 151, .comments(#"\b(?:is to be|meanwhile|by now)\b"#)),
     ]
 
     @Test("a figure of the house falls, or stays", arguments: width + depth + english)
