@@ -41,7 +41,7 @@ let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
         "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
         "PushProviders", "HTTP2", "Signing", "Telemetry", "WireFormat", "RelayStore", "RelayEngine",
-        "UpgradeRules", "PushSimulator",
+        "Registry", "UpgradeRules", "PushSimulator",
     ]
     guard isFuzzing else {
         return [
@@ -107,7 +107,7 @@ let package = Package(
         room(
             "RelayAPI",
             [
-                "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry",
+                "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Registry", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
         room(
@@ -146,18 +146,21 @@ let package = Package(
         room(
             "RelayStoreSQLite",
             [
-                "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Registry", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
             "RelayStorePostgres",
             [
-                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Signing", "Telemetry", "Threading", "RelayEngine",
+                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Registry", "Signing", "Telemetry", "Threading",
+                "RelayEngine",
                 "UpgradeRules",
             ],
             touchesC: true),
         room("StoreSQL", ["RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
-        room("RelayStore", ["WireFormat", "RelayEngine", "UpgradeRules"]),
+        room("RelayStore", ["WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
+        room("Registry", ["RelayEngine"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
         room("WireFormat", ["RelayEngine", "UpgradeRules"]),
@@ -239,6 +242,7 @@ let package = Package(
             ]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["Threading", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
+        tests("RegistryTests", ["Registry", "RelayEngine"]),
         tests(
             "RelayStoreTests",
             ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance"]),
@@ -309,7 +313,7 @@ let package = Package(
         tests(
             "RelayAPITests",
             [
-                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "TestStores",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Registry", "TestStores",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
                 "TestPeers", "StoreConformance", "StatusPage",
             ]),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayEngine
 import UpgradeRules
 
@@ -14,7 +15,7 @@ package struct RegistrationBatch: Sendable {
         package var country: ByteSlice
         package var environment: PushEnvironment
         /// Nothing was said of these: they stay as they are. What the row has in their place is what a new device gets.
-        package var kept: Kept
+        package var kept: DeviceFieldSet
         /// Not `Timestamp?`, which takes 16 bytes.
         private var registered: Int64
         private var dead: Int64
@@ -24,9 +25,14 @@ package struct RegistrationBatch: Sendable {
         package var deadSince: Timestamp? { dead == .min ? nil : Timestamp(milliseconds: dead) }
         package var seenAt: Timestamp? { seen == .min ? nil : Timestamp(milliseconds: seen) }
 
+        /// Without its texts, for the rule.
+        package var observation: Observation {
+            Observation(leftOut: kept, registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt)
+        }
+
         package init(
             token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice, country: ByteSlice,
-            environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?,
+            environment: PushEnvironment, kept: DeviceFieldSet, registeredAt: Timestamp?, deadSince: Timestamp?,
             seenAt: Timestamp?
         ) {
             self.token = token
@@ -40,19 +46,6 @@ package struct RegistrationBatch: Sendable {
             dead = deadSince?.milliseconds ?? .min
             seen = seenAt?.milliseconds ?? .min
         }
-    }
-
-    /// Fields of which nothing was said.
-    package struct Kept: OptionSet, Hashable, Sendable {
-        package var rawValue: UInt8
-
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        package static let telephone = Kept(rawValue: 1)
-        package static let version = Kept(rawValue: 2)
-        package static let environment = Kept(rawValue: 4)
-        package static let system = Kept(rawValue: 8)
-        package static let country = Kept(rawValue: 16)
     }
 
     package let app: AppKey
@@ -86,7 +79,8 @@ package struct RegistrationBatch: Sendable {
     /// - Parameter source: UTF-8; the ranges are its own.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
-        system: Range<Int>?, country: Range<Int>?, environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?,
+        system: Range<Int>?, country: Range<Int>?, environment: PushEnvironment, kept: DeviceFieldSet,
+        registeredAt: Timestamp?,
         deadSince: Timestamp?,
         seenAt: Timestamp?
     ) {
@@ -107,7 +101,7 @@ package struct RegistrationBatch: Sendable {
 
     /// Takes over what is said of a device.
     package mutating func append(_ device: DeviceChange) {
-        var kept: Kept = []
+        var kept: DeviceFieldSet = []
         if device.telephone == .keep { kept.insert(.telephone) }
         if device.version == .keep { kept.insert(.version) }
         if device.environment == .keep { kept.insert(.environment) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayEngine
 package import UpgradeRules
 
@@ -25,11 +26,28 @@ package struct Sighting: Hashable, Sendable {
         self.toldAtLogin = toldAtLogin
         self.at = at
     }
+}
 
-    /// Whether a device told so long ago what it is that a login is kept which tells the same: so that what counts as seen lately is, and most
-    /// logins write nothing.
-    package static func isLongAgo(_ lastTold: Timestamp, at now: Timestamp) -> Bool {
-        now - lastTold >= RetirementRules.seenEvery
+extension LoginRule {
+    /// - Parameters:
+    ///   - version: the device's, as the store has it.
+    ///   - system: the same.
+    package init(_ login: Sighting, version: String?, system: String?, lastReport: Timestamp, now: Timestamp) {
+        var differing: DeviceFieldSet = []
+        if version != login.version.text { differing.insert(.version) }
+        if let text = login.system?.text, system != text { differing.insert(.system) }
+        self.init(at: login.at, now: now, lastReport: lastReport, differing: differing)
+    }
+
+    /// - Parameters:
+    ///   - version: the device's; nil: it has none that is a version.
+    ///   - system: the device's, as the store has it.
+    package func verdict(of login: Sighting, version: Version?, system: String?) -> Verdict {
+        verdict { field in
+            if field == .version { return version.map { login.version < $0 } ?? false }
+            guard let new = login.system, let old = system.flatMap({ try? Version($0) }) else { return false }
+            return new < old
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 package import RelayStore
 import UpgradeRules
@@ -108,7 +109,7 @@ package enum DeviceFields {
         } catch {
             return false
         }
-        var kept: RegistrationBatch.Kept = []
+        var kept: DeviceFieldSet = []
         if !line.named.contains(.telephone) { kept.insert(.telephone) }
         if !line.named.contains(.version) { kept.insert(.version) }
         if !line.named.contains(.environment) { kept.insert(.environment) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import StoreSQL
@@ -9,8 +10,7 @@ import UpgradeRules
 struct BatchRegistrar {
     private let session: PostgresSession
     private let app: Int64
-    private let now: Timestamp
-    private let source: RegistrationSource
+    private let rule: DeviceRule
     private(set) var counts = UpsertCounts()
     private var tally = RegistryTally()
     private var marks = UpgradeMarks()
@@ -19,8 +19,7 @@ struct BatchRegistrar {
 
     init(_ session: PostgresSession, _ app: AppKey, at now: Timestamp, from source: RegistrationSource) throws {
         self.session = session
-        self.now = now
-        self.source = source
+        rule = DeviceRule(source, at: now)
         self.app = try AppTable.idMade(for: app, session)
     }
 
@@ -89,7 +88,7 @@ struct BatchRegistrar {
     }
 
     /// A device as it is written.
-    private struct Written {
+    fileprivate struct Written {
         var id: Int64 = 0
         var token: [UInt8] = []
         var telephone: String?
@@ -98,6 +97,42 @@ struct BatchRegistrar {
         var country: String?
         var environment: PushEnvironment
         var life: DeviceLife
+
+        var absent: DeviceFieldSet {
+            var fields: DeviceFieldSet = []
+            if telephone == nil { fields.insert(.telephone) }
+            if version == nil { fields.insert(.version) }
+            if system == nil { fields.insert(.system) }
+            if country == nil { fields.insert(.country) }
+            return fields
+        }
+
+        func differing(from other: Written) -> DeviceFieldSet {
+            var fields: DeviceFieldSet = []
+            if !Self.same(telephone, other.telephone) { fields.insert(.telephone) }
+            if !Self.same(version, other.version) { fields.insert(.version) }
+            if !Self.same(system, other.system) { fields.insert(.system) }
+            if !Self.same(country, other.country) { fields.insert(.country) }
+            if environment != other.environment { fields.insert(.environment) }
+            return fields
+        }
+
+        func taking(_ fields: DeviceFieldSet, of other: Written, _ life: DeviceLife) -> Written {
+            var new = self
+            if fields.contains(.telephone) { new.telephone = other.telephone }
+            if fields.contains(.version) { new.version = other.version }
+            if fields.contains(.system) { new.system = other.system }
+            if fields.contains(.country) { new.country = other.country }
+            if fields.contains(.environment) { new.environment = other.environment }
+            new.life = life
+            return new
+        }
+
+        /// By bytes: to Swift two spellings of "é" are equal.
+        private static func same(_ one: String?, _ other: String?) -> Bool {
+            guard let one, let other else { return one == nil && other == nil }
+            return one.utf8.elementsEqual(other.utf8)
+        }
     }
 
     /// - Returns: those that somebody else has registered meanwhile.
@@ -116,10 +151,8 @@ struct BatchRegistrar {
             let index = order[Int(found.integer(place, 0)) - 1]
             isKnown[index] = true
             let row = batch.rows[turn[index].place]
-            guard let written = judge(row, of: batch, found, place, &former) else { continue }
+            guard let written = judge(row, of: batch, token: turn[index].token, found, place, &former) else { continue }
             changed.append(written)
-            let isAsBefore = !found.bool(place, 4) && written.life.dead?.milliseconds == found.optionalInteger(place, 7)
-            if written.life.dead != nil, !isAsBefore { retired.append(turn[index].token) }
         }
         if !former.isEmpty {
             try session.run(Self.remember) { values in
@@ -131,15 +164,12 @@ struct BatchRegistrar {
         try write(changed, Self.update) { values in values.add(changed.map(\.id)) }
         // Those of an import have their ids as they lie in the table, in the order of their digests: who reads them one after the other
         // then reads each page once.
-        let isImport = source == .records && turn.count >= Self.many
+        let isImport = rule.source == .records && turn.count >= Self.many
         let new = (isImport ? order : Array(turn.indices)).filter { !isKnown[$0] }
         guard !new.isEmpty else { return [] }
         let added = new.map { index in
             let row = batch.rows[turn[index].place]
-            return Written(
-                token: turn[index].token, telephone: batch.string(row.telephone), version: batch.string(row.version),
-                system: batch.string(row.system), country: batch.string(row.country), environment: row.environment,
-                life: DeviceLife(of: row, from: source, before: nil, at: now))
+            return Written(batch, row, token: turn[index].token, life: rule.begin(row.observation))
         }
         if isImport, try copy(added, new.lazy.map { digests[$0] }) {
             for written in added { note(new: written) }
@@ -196,73 +226,54 @@ struct BatchRegistrar {
         tally.came(device.version, app: app)
     }
 
-    /// What becomes of a device that is known; nil where it stays as it is.
+    /// The device after the row; nil where it stays as it is.
     private mutating func judge(
-        _ row: RegistrationBatch.Row, of batch: RegistrationBatch, _ found: borrowing PostgresRows, _ place: Int,
-        _ former: inout [(id: Int64, telephone: String)]
+        _ row: RegistrationBatch.Row, of batch: RegistrationBatch, token: [UInt8], _ found: borrowing PostgresRows,
+        _ place: Int, _ former: inout [(id: Int64, telephone: String)]
     ) -> Written? {
-        let (id, wasRemoved) = (found.integer(place, 1), found.bool(place, 4))
-        let (telephone, version) = (found.optionalText(place, 2), found.optionalText(place, 3))
-        let environment: PushEnvironment = found.integer(place, 5) == 0 ? .production : .sandbox
         func time(_ column: Int) -> Timestamp? {
             found.optionalInteger(place, column).map { Timestamp(milliseconds: $0) }
         }
-        let before = DeviceLife(
+        let life = DeviceLife(
             registered: Timestamp(milliseconds: found.integer(place, 6)), dead: time(7), seen: time(8),
-            wasRemoved: wasRemoved)
-        let (newTelephone, newVersion) = (batch.string(row.telephone), batch.string(row.version))
-        let keepsUser = row.kept.contains(.telephone) || Self.same(telephone, newTelephone)
-        var life = DeviceLife(of: row, from: source, before: before, at: now)
-        var keepsVersion = row.kept.contains(.version) || Self.same(version, newVersion)
-        let (system, newSystem) = (found.optionalText(place, 9), batch.string(row.system))
-        var keepsSystem = row.kept.contains(.system) || Self.same(system, newSystem)
-        let (country, newCountry) = (found.optionalText(place, 10), batch.string(row.country))
-        var keepsCountry = row.kept.contains(.country) || Self.same(country, newCountry)
-        let old = version.flatMap { try? Version($0) }
-        let new = newVersion.flatMap { try? Version($0) }
-        if source == .records, !wasRemoved, !(keepsVersion && keepsSystem && keepsCountry) {
-            func isOlder(_ new: Version?, _ old: Version?) -> Bool { if let new, let old { new < old } else { false } }
-            if before.outlasts(row, life, isOlder: !keepsVersion && isOlder(new, old)) {
-                if !keepsVersion {
-                    counts.versionsKept += 1
-                    (keepsVersion, life.seen) = (true, before.seen)
-                }
-                // What the records say of the system and the country is as old as what they say of the version.
-                keepsSystem = keepsSystem || system != nil
-                keepsCountry = keepsCountry || country != nil
-            } else if !keepsSystem {
-                func version(_ text: String?) -> Version? { text.flatMap { try? Version($0) } }
-                keepsSystem = before.outlasts(row, life, isOlder: isOlder(version(newSystem), version(system)))
-            }
+            wasRemoved: found.bool(place, 4))
+        let before = Written(
+            id: found.integer(place, 1), telephone: found.optionalText(place, 2), version: found.optionalText(place, 3),
+            system: found.optionalText(place, 9), country: found.optionalText(place, 10),
+            environment: found.integer(place, 5) == 0 ? .production : .sandbox, life: life)
+        let said = Written(batch, row, life: life)
+        let known = DeviceRule.Known(life, differing: before.differing(from: said), absent: before.absent)
+        let verdict = rule.judge(row.observation, known) { field in
+            let (new, old) = field == .version ? (said.version, before.version) : (said.system, before.system)
+            return Self.isOlder(new, than: old)
         }
-        let keepsEnvironment = row.kept.contains(.environment) || row.environment == environment
-        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsCountry, keepsEnvironment, !wasRemoved,
-            life == before
-        {
+        switch verdict {
+        case .unchanged(let isVersionKept):
             counts.unchanged += 1
+            if isVersionKept { counts.versionsKept += 1 }
             return nil
+        case .update(let update):
+            let after = before.taking(update.writes, of: said, update.life)
+            if update.isHandedOver, let telephone = before.telephone { former.append((before.id, telephone)) }
+            if update.writes.contains(.version), let version = said.version.flatMap({ try? Version($0) }) {
+                let old = before.version.flatMap { try? Version($0) }
+                marks.saw(version, after: old, device: before.id, app: app)
+            }
+            if update.isBack { tally.gained(1, app: app) }
+            if !update.isBack, update.writes.contains(.version) { tally.left(before.version, app: app) }
+            if update.isBack || update.writes.contains(.version) { tally.came(after.version, app: app) }
+            if update.death == .began { retired.append(token) }
+            counts.updated += 1
+            if update.isVersionKept { counts.versionsKept += 1 }
+            return after
         }
-        if !keepsUser, let telephone { former.append((id, telephone)) }
-        if !keepsVersion, let new { marks.saw(new, after: old, device: id, app: app) }
-        let kept = keepsVersion ? version : newVersion
-        if wasRemoved {
-            tally.gained(1, app: app)
-            tally.came(kept, app: app)
-        } else if !keepsVersion {
-            tally.left(version, app: app)
-            tally.came(newVersion, app: app)
-        }
-        counts.updated += 1
-        return Written(
-            id: id, telephone: keepsUser && !wasRemoved ? telephone : newTelephone, version: kept,
-            system: keepsSystem ? system : newSystem, country: keepsCountry ? country : newCountry,
-            environment: keepsEnvironment ? environment : row.environment, life: life)
     }
 
-    /// By bytes: to Swift two spellings of "é" are equal.
-    private static func same(_ one: String?, _ other: String?) -> Bool {
-        guard let one, let other else { return one == nil && other == nil }
-        return one.utf8.elementsEqual(other.utf8)
+    private static func isOlder(_ new: String?, than old: String?) -> Bool {
+        guard let new = new.flatMap({ try? Version($0) }), let old = old.flatMap({ try? Version($0) }) else {
+            return false
+        }
+        return new < old
     }
 
     @discardableResult
@@ -289,8 +300,19 @@ struct BatchRegistrar {
     func finish() throws -> UpsertCounts {
         try marks.store(session)
         try tally.store(session)
-        try DeadDevices.place(retired, of: app, at: now, session)
+        try DeadDevices.place(retired, of: app, at: rule.now, session)
         return counts
+    }
+}
+
+extension BatchRegistrar.Written {
+    fileprivate init(
+        _ batch: RegistrationBatch, _ row: RegistrationBatch.Row, token: [UInt8] = [], life: DeviceLife
+    ) {
+        self.init(
+            token: token, telephone: batch.string(row.telephone), version: batch.string(row.version),
+            system: batch.string(row.system), country: batch.string(row.country), environment: row.environment,
+            life: life)
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 package import RelayEngine
 package import RelayStore
 import StoreSQL
@@ -31,12 +32,10 @@ extension PostgresStore {
                         let isNew = try campaign.map { try !ToldTable.wasTold(found.integer(row, 1), in: $0, session) }
                         if isNew != true { sighting.toldAtLogin = nil }
                     }
-                    let hasOtherSystem = sighting.system.map { found.optionalText(row, 3) != $0.text } ?? false
-                    let lastTold = Timestamp(milliseconds: found.integer(row, 4))
-                    let isLongAgo = Sighting.isLongAgo(lastTold, at: min(sighting.at ?? now, now))
-                    if sighting.toldAtLogin != nil || found.text(row, 2) != sighting.version.text || hasOtherSystem
-                        || isLongAgo
-                    {
+                    let rule = LoginRule(
+                        sighting, version: found.optionalText(row, 2), system: found.optionalText(row, 3),
+                        lastReport: Timestamp(milliseconds: found.integer(row, 4)), now: now)
+                    if sighting.toldAtLogin != nil || rule.isNews {
                         news.append(sighting)
                     }
                 }
@@ -82,35 +81,28 @@ extension PostgresStore {
                     let sighting = sightings[place]
                     let device = try session.first(
                         "\(RegistryTable.find) AND d.app_id = ?1", id, tokens[place]
-                    ) { ($0.integer(0), $0.optionalText(2), $0.time(3), $0.version(4)) }
-                    guard let (device, text, lastTold, oldSystem) = device else { continue }
-                    let at = min(sighting.at ?? now, now)
-                    // First: who comes up to the requirement now had been told before.
+                    ) { ($0.integer(0), $0.optionalText(2), $0.time(3), $0.optionalText(4)) }
+                    guard let (device, oldVersion, lastReport, oldSystem) = device else { continue }
+                    // First: a device that comes up to the requirement now had been told before.
                     if let requirement = sighting.toldAtLogin {
                         try told.told(device, of: requirement, app: id, session)
                     }
-                    let old = text.flatMap { try? Version($0) }
-                    // It waited while the device told a newer one: an app is not downgraded without being registered anew.
-                    if at <= lastTold, let old, sighting.version < old { continue }
-                    if let system = sighting.system, at > lastTold || oldSystem.map({ system >= $0 }) ?? true {
+                    let rule = LoginRule(
+                        sighting, version: oldVersion, system: oldSystem, lastReport: lastReport, now: now)
+                    let old = oldVersion.flatMap { try? Version($0) }
+                    let verdict = rule.verdict(of: sighting, version: old, system: oldSystem)
+                    if verdict.isSeen {
                         try session.run(
                             """
-                            UPDATE device SET os_version = ?1, seen_at = ?2
-                            WHERE app_id = ?3 AND id = ?4 AND os_version IS DISTINCT FROM ?1
-                            """, system, at, id, device)
+                            UPDATE device SET seen_at = ?1, version = CASE WHEN ?2 THEN ?3 ELSE version END,
+                                os_version = CASE WHEN ?4 THEN ?5 ELSE os_version END
+                            WHERE app_id = ?6 AND id = ?7
+                            """, rule.at, verdict.writes.contains(.version), sighting.version,
+                            verdict.writes.contains(.system), sighting.system, id, device)
                     }
-                    guard text != sighting.version.text else {
-                        if Sighting.isLongAgo(lastTold, at: at) {
-                            try session.run(
-                                "UPDATE device SET seen_at = ? WHERE app_id = ? AND id = ?", at, id, device)
-                        }
-                        continue
-                    }
-                    try session.run(
-                        "UPDATE device SET version = ?, seen_at = ? WHERE app_id = ? AND id = ?", sighting.version, at,
-                        id, device)
+                    guard verdict.writes.contains(.version) else { continue }
                     marks.saw(sighting.version, after: old, device: device, app: id)
-                    tally.left(text, app: id)
+                    tally.left(oldVersion, app: id)
                     tally.came(sighting.version.text, app: id)
                 }
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import StoreSQL
@@ -8,8 +9,7 @@ import UpgradeRules
 /// allocation for its texts.
 struct Registrar {
     private let connection: SQLiteConnection
-    private let now: Timestamp
-    private let source: RegistrationSource
+    private let rule: DeviceRule
     private let find: Statement
     private let insert: Statement
     private let refresh: Statement
@@ -28,8 +28,7 @@ struct Registrar {
 
     init(_ connection: SQLiteConnection, at now: Timestamp, from source: RegistrationSource) throws {
         self.connection = connection
-        self.now = now
-        self.source = source
+        rule = DeviceRule(source, at: now)
         find = try connection.prepared(
             """
             SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at, os_version,
@@ -93,7 +92,7 @@ struct Registrar {
             unsafe insert.bind(3, row.telephone, of: bytes)
             unsafe insert.bind(4, row.version, of: bytes)
             insert.bind(5, Int64(row.environment.rawValue))
-            let life = DeviceLife(of: row, from: source, before: nil, at: now)
+            let life = rule.begin(row.observation)
             insert.bind(6, life.registered.milliseconds)
             insert.bind(7, hash)
             insert.bind(8, life.dead?.milliseconds)
@@ -108,79 +107,83 @@ struct Registrar {
             return
         }
         let id = find.integer(0)
-        let wasRemoved = !find.isNull(3)
-        let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
-        let before = DeviceLife(
-            registered: find.time(5), dead: find.optionalTime(6), seen: find.optionalTime(7), wasRemoved: wasRemoved)
-        var life = DeviceLife(of: row, from: source, before: before, at: now)
-        var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
-        var keepsSystem = unsafe row.kept.contains(.system) || find.equals(8, row.system, of: bytes)
-        var keepsCountry = unsafe row.kept.contains(.country) || find.equals(9, row.country, of: bytes)
-        if source == .records, !wasRemoved, !(keepsVersion && keepsSystem && keepsCountry) {
-            if unsafe before.outlasts(row, life, isOlder: !keepsVersion && isOlder(row.version, of: bytes, than: 2)) {
-                if !keepsVersion {
-                    counts.versionsKept += 1
-                    (keepsVersion, life.seen) = (true, before.seen)
-                }
-                // What the records say of the system and the country is as old as what they say of the version.
-                keepsSystem = keepsSystem || !find.isNull(8)
-                keepsCountry = keepsCountry || !find.isNull(9)
-            } else if !keepsSystem {
-                keepsSystem = unsafe before.outlasts(row, life, isOlder: isOlder(row.system, of: bytes, than: 8))
-            }
+        let known = unsafe known(row, of: bytes)
+        let verdict = rule.judge(row.observation, known) { field in
+            unsafe isOlder(field == .version ? row.version : row.system, of: bytes, than: field == .version ? 2 : 8)
         }
-        let keepsEnvironment =
-            row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
-        if source == .records, keepsUser, keepsVersion, keepsSystem, keepsCountry, keepsEnvironment, !wasRemoved,
-            life == before
-        {
+        switch verdict {
+        case .unchanged(let isVersionKept):
             counts.unchanged += 1
-            return
+            if isVersionKept { counts.versionsKept += 1 }
+        case .update(let update):
+            unsafe try write(update, of: row, bytes, id: id, app: app)
         }
-        if !keepsUser, let former = find.optionalText(1) {
+    }
+
+    /// The device that `find` is at, against a row.
+    private func known(_ row: RegistrationBatch.Row, of bytes: UnsafeRawBufferPointer) -> DeviceRule.Known {
+        let life = DeviceLife(
+            registered: find.time(5), dead: find.optionalTime(6), seen: find.optionalTime(7),
+            wasRemoved: !find.isNull(3))
+        var (differing, absent): (DeviceFieldSet, DeviceFieldSet) = ([], [])
+        compare(.telephone, 1, row.telephone)
+        compare(.version, 2, row.version)
+        compare(.system, 8, row.system)
+        compare(.country, 9, row.country)
+        if find.integer(4) != Int64(row.environment.rawValue) { differing.insert(.environment) }
+        return DeviceRule.Known(life, differing: differing, absent: absent)
+
+        func compare(_ field: DeviceFieldSet, _ column: Int32, _ slice: ByteSlice) {
+            if find.isNull(column) { absent.insert(field) }
+            if unsafe !find.equals(column, slice, of: bytes) { differing.insert(field) }
+        }
+    }
+
+    private mutating func write(
+        _ update: DeviceRule.Update, of row: RegistrationBatch.Row, _ bytes: UnsafeRawBufferPointer, id: Int64,
+        app: Int64
+    ) throws {
+        let (writes, life) = (update.writes, update.life)
+        if update.isHandedOver, let former = find.optionalText(1) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
-        if !keepsVersion, let version = unsafe Self.version(row.version, of: bytes) {
+        if writes.contains(.version), let version = unsafe Self.version(row.version, of: bytes) {
             try upgrades.saw(version, after: find.version(2), device: id, app: app, connection)
         }
-        if wasRemoved, keepsVersion {
+        if !update.isBack, writes.contains(.version) { seen.left(find.version(2), app: app) }
+        if writes.contains(.version) {
+            unsafe seen.came(row.version, of: bytes, app: app)
+        } else if update.isBack {
             seen.came(find.version(2), app: app)
-        } else if wasRemoved {
-            unsafe seen.came(row.version, of: bytes, app: app)
-        } else if !keepsVersion {
-            seen.left(find.version(2), app: app)
-            unsafe seen.came(row.version, of: bytes, app: app)
         }
-        let update = keepsUser && !wasRemoved ? refresh : replace
-        unsafe update.bind(1, row.version, of: bytes)
-        update.bind(2, life.registered.milliseconds)
-        update.bind(3, id)
-        update.bind(4, keepsVersion ? 1 : 0)
-        update.bind(5, life.dead?.milliseconds)
-        update.bind(6, life.seen?.milliseconds)
-        // A removed device has no telephone that could be kept.
-        if update === replace { unsafe update.bind(7, row.telephone, of: bytes) }
-        try update.run()
-        if !keepsSystem {
+        let statement = writes.contains(.telephone) ? replace : refresh
+        unsafe statement.bind(1, row.version, of: bytes)
+        statement.bind(2, life.registered.milliseconds)
+        statement.bind(3, id)
+        statement.bind(4, writes.contains(.version) ? 0 : 1)
+        statement.bind(5, life.dead?.milliseconds)
+        statement.bind(6, life.seen?.milliseconds)
+        if writes.contains(.telephone) { unsafe statement.bind(7, row.telephone, of: bytes) }
+        try statement.run()
+        if writes.contains(.system) {
             unsafe changeSystem.bind(1, row.system, of: bytes)
             changeSystem.bind(2, id)
             try changeSystem.run()
         }
-        if !keepsCountry {
+        if writes.contains(.country) {
             unsafe changeCountry.bind(1, row.country, of: bytes)
             changeCountry.bind(2, id)
             try changeCountry.run()
         }
-        if !keepsEnvironment {
-            try connection.run(DeviceTable.changeEnvironment, row.environment, id)
-        }
-        if life.dead == nil {
-            if before.dead != nil, !wasRemoved { try DeadDevices.forget(id, connection) }
-        } else if wasRemoved || life.dead != before.dead {
-            retired[app, default: []].append(id)
+        if writes.contains(.environment) { try connection.run(DeviceTable.changeEnvironment, row.environment, id) }
+        switch update.death {
+        case .same: break
+        case .began: retired[app, default: []].append(id)
+        case .ended: try DeadDevices.forget(id, connection)
         }
         counts.updated += 1
-        if wasRemoved { gained[app, default: 0] += 1 }
+        if update.isVersionKept { counts.versionsKept += 1 }
+        if update.isBack { gained[app, default: 0] += 1 }
     }
 
     /// Whether records have an older version than the device that `find` is at has in a column.
@@ -211,7 +214,7 @@ struct Registrar {
         try upgrades.store(connection)
         try seen.store(connection)
         for (app, devices) in retired.sorted(by: { $0.key < $1.key }) {
-            try DeadDevices.place(devices, of: app, at: now, connection)
+            try DeadDevices.place(devices, of: app, at: rule.now, connection)
         }
         return counts
     }

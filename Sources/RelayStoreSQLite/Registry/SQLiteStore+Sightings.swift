@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 package import RelayEngine
 package import RelayStore
 import StoreSQL
@@ -36,9 +37,10 @@ extension SQLiteStore {
                     }
                     if isNew != true { sighting.toldAtLogin = nil }
                 }
-                let hasOtherSystem = sighting.system.map { find.optionalText(2) != $0.text } ?? false
-                let isLongAgo = Sighting.isLongAgo(find.time(3), at: min(sighting.at ?? now, now))
-                if sighting.toldAtLogin != nil || find.text(0) != sighting.version.text || hasOtherSystem || isLongAgo {
+                let rule = LoginRule(
+                    sighting, version: find.optionalText(0), system: find.optionalText(2), lastReport: find.time(3),
+                    now: now)
+                if sighting.toldAtLogin != nil || rule.isNews {
                     news.append(sighting)
                 }
             }
@@ -65,26 +67,23 @@ extension SQLiteStore {
                     SELECT id, version, max(registered_at, coalesce(seen_at, registered_at)), os_version FROM device
                     \(DeviceTable.isToken) AND removed_at IS NULL
                     """, app, sighting.token, DeviceTable.hash(sighting.token)
-                ) { ($0.integer(0), $0.version(1), $0.time(2), $0.version(3)) }
-                guard let (id, old, lastTold, oldSystem) = device else { continue }
-                let at = min(sighting.at ?? now, now)
-                // First: who comes up to the requirement now had been told before.
+                ) { ($0.integer(0), $0.optionalText(1), $0.time(2), $0.optionalText(3)) }
+                guard let (id, oldVersion, lastReport, oldSystem) = device else { continue }
+                // First: a device that comes up to the requirement now had been told before.
                 if let requirement = sighting.toldAtLogin { try told.told(id, of: requirement, app: app, connection) }
-                // It waited while the device told a newer one: an app is not downgraded without being registered anew.
-                if at <= lastTold, let old, sighting.version < old { continue }
-                if let system = sighting.system, at > lastTold || oldSystem.map({ system >= $0 }) ?? true {
+                let rule = LoginRule(
+                    sighting, version: oldVersion, system: oldSystem, lastReport: lastReport, now: now)
+                let old = oldVersion.flatMap { try? Version($0) }
+                let verdict = rule.verdict(of: sighting, version: old, system: oldSystem)
+                if verdict.isSeen {
                     try connection.run(
-                        "UPDATE device SET os_version = ?1, seen_at = ?2 WHERE id = ?3 AND os_version IS NOT ?1",
-                        system,
-                        at, id)
+                        """
+                        UPDATE device SET seen_at = ?1, version = iif(?2, ?3, version), os_version = iif(?4, ?5, os_version)
+                        WHERE id = ?6
+                        """, rule.at, verdict.writes.contains(.version), sighting.version,
+                        verdict.writes.contains(.system), sighting.system, id)
                 }
-                guard old?.text != sighting.version.text else {
-                    if Sighting.isLongAgo(lastTold, at: at) {
-                        try connection.run("UPDATE device SET seen_at = ? WHERE id = ?", at, id)
-                    }
-                    continue
-                }
-                try connection.run("UPDATE device SET version = ?, seen_at = ? WHERE id = ?", sighting.version, at, id)
+                guard verdict.writes.contains(.version) else { continue }
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)
                 seen.came(sighting.version, app: app)

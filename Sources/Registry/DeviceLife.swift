@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// The times of a device: of its registration, of its death, and of the last version that it reported without registering.
+package struct DeviceLife: Hashable, Sendable {
+    package var registered: Timestamp
+    /// The time at which the push service declared the token dead; nil: alive.
+    package var dead: Timestamp?
+    package var seen: Timestamp?
+    package var wasRemoved = false
+
+    package init(registered: Timestamp, dead: Timestamp? = nil, seen: Timestamp? = nil, wasRemoved: Bool = false) {
+        self.registered = registered
+        self.dead = dead
+        self.seen = seen
+        self.wasRemoved = wasRemoved
+    }
+
+    /// The life after an observation.
+    ///
+    /// - Parameter before: nil where the token is new.
+    init(after said: Observation, from source: RegistrationSource, before: DeviceLife?, at now: Timestamp) {
+        if source == .registration {
+            self.init(registered: now, seen: before?.seen)
+            return
+        }
+        let death = said.deadSince.map { min($0, now) }
+        // An observation without a version has not seen the device with one.
+        let seen = said.leftOut.contains(.version) ? nil : said.seenAt.map { min($0, now) }
+        if let before, !before.wasRemoved || before.dead != nil {
+            self.init(
+                registered: max(before.registered, min(said.registeredAt ?? before.registered, now)), dead: before.dead,
+                seen: [before.seen, seen].compactMap(\.self).max())
+        } else {
+            // It was registered before it died, before it was seen, and otherwise now at the latest.
+            self.init(registered: min(said.registeredAt ?? death ?? said.seenAt ?? now, now), seen: seen)
+        }
+        if let dead, registered > dead { self.dead = nil }
+        if dead == nil, let death, death >= registered { dead = death }
+    }
+
+    /// The last time at which the device itself reported a version.
+    private var lastReport: Timestamp { max(registered, seen ?? registered) }
+
+    /// Whether a version in records, of the app or of the system, is passed over because the device has reported one since.
+    ///
+    /// - Parameters:
+    ///   - new: the life after those records.
+    ///   - isOlder: whether the records' version is older than the device's. Asked only where it decides.
+    func outlasts(_ said: Observation, _ new: DeviceLife, isOlder: @autoclosure () -> Bool) -> Bool {
+        let time = said.seenAt ?? new.registered
+        // Where no time was named, an older version is passed over: neither app nor system is downgraded without a registration.
+        return time <= lastReport && (said.seenAt != nil && time < lastReport || isOlder())
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// Decides what becomes of a device after an observation: a registration, an import's row, a PATCH, a replaced token. Pure.
+///
+/// A store reads the device, compares its fields with the observation's, asks `judge`, and writes. Nothing here allocates: a store of
+/// millions of devices asks once a row.
+package struct DeviceRule: Sendable {
+    package let source: RegistrationSource
+    package let now: Timestamp
+
+    package init(_ source: RegistrationSource, at now: Timestamp) {
+        self.source = source
+        self.now = now
+    }
+
+    /// A device as the store has it.
+    package struct Known {
+        package var life: DeviceLife
+        /// Fields whose value is not the observation's, byte for byte. Those that the observation leaves out count or not.
+        package var differing: DeviceFieldSet
+        /// Fields that have no value.
+        package var absent: DeviceFieldSet
+
+        package init(_ life: DeviceLife, differing: DeviceFieldSet, absent: DeviceFieldSet) {
+            self.life = life
+            self.differing = differing
+            self.absent = absent
+        }
+    }
+
+    package enum Verdict: Hashable, Sendable {
+        /// Nothing is written.
+        case unchanged(isVersionKept: Bool)
+        case update(Update)
+    }
+
+    package struct Update: Hashable, Sendable {
+        /// Fields that take the observation's value.
+        package var writes: DeviceFieldSet
+        package var life: DeviceLife
+        package var death: Death
+        /// Whether the device was removed before: it counts as one more.
+        package var isBack: Bool
+        /// Whether its user is another: the store remembers the former one, as long as deliveries name him.
+        package var isHandedOver: Bool
+        /// Whether an older version in records was passed over.
+        package var isVersionKept: Bool
+    }
+
+    package enum Death: Hashable, Sendable {
+        case same
+        /// The device is dead since this observation, or again.
+        case began
+        case ended
+    }
+
+    /// The life of a device that is new.
+    package func begin(_ said: Observation) -> DeviceLife {
+        DeviceLife(after: said, from: source, before: nil, at: now)
+    }
+
+    /// - Parameter isOlder: whether the observation's value of `.version` or `.system` is a version below the device's. Asked only where it
+    ///   decides, for a version is dear to read.
+    package func judge(_ said: Observation, _ known: Known, isOlder: (DeviceFieldSet) -> Bool) -> Verdict {
+        let before = known.life
+        var life = DeviceLife(after: said, from: source, before: before, at: now)
+        var writes = known.differing.subtracting(said.leftOut)
+        var isVersionKept = false
+        if source == .records, !before.wasRemoved, !writes.isDisjoint(with: [.version, .system, .country]) {
+            if before.outlasts(said, life, isOlder: writes.contains(.version) && isOlder(.version)) {
+                if writes.remove(.version) != nil { (isVersionKept, life.seen) = (true, before.seen) }
+                // The records' system and country are as old as their version. They fill what is not known.
+                writes.subtract(DeviceFieldSet([.system, .country]).subtracting(known.absent))
+            } else if writes.contains(.system), before.outlasts(said, life, isOlder: isOlder(.system)) {
+                writes.remove(.system)
+            }
+        }
+        if source == .records, writes.isEmpty, !before.wasRemoved, life == before {
+            return .unchanged(isVersionKept: isVersionKept)
+        }
+        let isHandedOver = writes.contains(.telephone)
+        // A removed device has no telephone that could be kept.
+        if before.wasRemoved { writes.insert(.telephone) }
+        return .update(
+            Update(
+                writes: writes, life: life, death: Self.death(before, life), isBack: before.wasRemoved,
+                isHandedOver: isHandedOver, isVersionKept: isVersionKept))
+    }
+
+    private static func death(_ before: DeviceLife, _ after: DeviceLife) -> Death {
+        if after.dead == nil { return before.dead != nil && !before.wasRemoved ? .ended : .same }
+        return before.wasRemoved || after.dead != before.dead ? .began : .same
+    }
+}

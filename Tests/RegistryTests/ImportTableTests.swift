@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RelayEngine
+import Testing
+
+@testable import Registry
+
+/// The guide's table of what a line of an import replaces is what the rule decides.
+@Suite struct ImportTableTests {
+    private static let registered = Timestamp(seconds: 1_700_000_000)
+    private static let now = registered + .seconds(86_400)
+
+    /// A line, against a device that was registered at `registered`, has every field, and differs from the line in all that it names.
+    private struct Line {
+        let name: String
+        var source = RegistrationSource.records
+        var leftOut: DeviceFieldSet = []
+        var registeredAt: Timestamp?
+        var seenAt: Timestamp?
+        /// Which of its versions are below the device's.
+        var older: DeviceFieldSet = []
+        /// Fields in which it differs, where not in all.
+        var differing: DeviceFieldSet = [.telephone, .version, .system, .country, .environment]
+        var wasRemoved = false
+    }
+
+    private static let lines = [
+        Line(name: "with a newer version, without a time"),
+        Line(name: "with an older version, without a time", older: .version),
+        Line(name: "with the same version, without a time", differing: [.telephone, .system, .country, .environment]),
+        Line(
+            name: "with the same version and an older system, without a time", older: .system,
+            differing: [.telephone, .system, .country, .environment]),
+        Line(
+            name: "with an older version, registered later", registeredAt: registered + .seconds(60), older: .version),
+        Line(
+            name: "with a newer version, seen before the device reported its own", seenAt: registered - .seconds(60)),
+        Line(
+            name: "with an older version, seen after the device reported its own", seenAt: registered + .seconds(60),
+            older: .version),
+        Line(name: "with an older version, of a device that was removed", older: .version, wasRemoved: true),
+        Line(name: "`PUT` with an older version", source: .registration, older: .version),
+    ]
+
+    private static func verdict(_ line: Line, absent: DeviceFieldSet = []) -> DeviceFieldSet {
+        let rule = DeviceRule(line.source, at: now)
+        let known = DeviceRule.Known(
+            DeviceLife(registered: registered, wasRemoved: line.wasRemoved), differing: line.differing, absent: absent)
+        let said = Observation(leftOut: line.leftOut, registeredAt: line.registeredAt, seenAt: line.seenAt)
+        switch rule.judge(said, known, isOlder: { line.older.contains($0) }) {
+        case .unchanged: return []
+        case .update(let update): return update.writes
+        }
+    }
+
+    /// What the guide says of some fields.
+    private static func cell(_ line: Line, _ fields: DeviceFieldSet) -> String {
+        if line.differing.isDisjoint(with: fields) { return "as it was" }
+        if verdict(line).isSuperset(of: fields) { return "the line's" }
+        return verdict(line, absent: fields).isSuperset(of: fields) ? "the relay's; a gap is filled" : "the relay's"
+    }
+
+    private static func row(_ line: Line) -> String {
+        let cells = [DeviceFieldSet.version, .system, .country, .telephone, .environment].map { cell(line, $0) }
+        return "| \(line.name) | \(cells.joined(separator: " | ")) |"
+    }
+
+    @Test func guideHasTheRule() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let guide = try String(contentsOf: root.appending(path: "etc/APPS.md"), encoding: .utf8)
+            .split(separator: "\n").map(String.init)
+        let head = try #require(guide.firstIndex { $0.hasPrefix("| a line | `version` |") })
+        let table = guide[(head + 2)...].prefix { $0.hasPrefix("|") }
+        let rows = Self.lines.map(Self.row)
+        #expect(Array(table) == rows, "\(rows.joined(separator: "\n"))")
+    }
+
+    @Test func whatALineLeavesOutStays() {
+        for field in [DeviceFieldSet.version, .system, .country, .telephone, .environment] {
+            for line in Self.lines where !line.wasRemoved {
+                var line = line
+                line.leftOut = field
+                #expect(Self.verdict(line).isDisjoint(with: field), "\(line.name): \(field)")
+            }
+        }
+    }
+}
