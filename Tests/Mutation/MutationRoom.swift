@@ -26,6 +26,7 @@ package struct MutationRoom: Sendable {
             ],
             tests: ["UpgradeRulesTests"]),
         MutationRoom("RelayEngine", tests: ["RelayEngineTests"]),
+        MutationRoom("Registry", tests: ["RegistryTests"]),
         MutationRoom(
             "RelayStore",
             [
