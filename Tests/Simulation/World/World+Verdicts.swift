@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import HTTPServer
 import RelayAPI
 import RelayEngine
@@ -125,9 +124,9 @@ extension World {
     }
 
     private static func words(_ content: PreparedContent) -> String {
-        let text = text(of: content)
+        let text = SaidText(content)
         return ["hasNewVersion", "needUpgrade", "latest", "required", "blocked"].compactMap { name in
-            value(name, in: text).map { "\(name) \($0)" }
+            text.value(name).map { "\(name) \($0)" }
         }.joined(separator: " ")
     }
 
@@ -136,11 +135,11 @@ extension World {
         guard let version = try? Version(Self.text(version: number)) else { return }
         let verdict = relay.cache.enforce(settings.key(app), version: version, system: Self.system(system)).1
         var (words, expected) = ("passes", "passes")
-        if case .denied(let refusal) = verdict, case .bytes(let bytes) = refusal.response(.upgradeRequired).body {
-            let text = String(decoding: bytes, as: UTF8.self)
+        if case .denied(let refusal) = verdict {
+            let text = SaidText(refusal.response(.upgradeRequired).body)
             words =
                 "426"
-                + ["required", "blocked"].compactMap { name in Self.value(name, in: text).map { " \(name) \($0)" } }
+                + ["required", "blocked"].compactMap { name in text.value(name).map { " \(name) \($0)" } }
                 .joined()
             if text.contains("os-too-old") { words += " ended" }
         }
@@ -212,13 +211,11 @@ extension World {
                 }
             required = floor.flatMap { isAnybodyBelow || optional == nil ? Self.text(version: $0.version) : nil }
         }
-        let text = Self.text(of: content)
-        let section = text.range(of: settings.isAndroid(app) ? #""android":"# : #""ios":"#).map {
-            String(text[$0.upperBound...])
-        }
+        let text = SaidText(content)
+        let platform = settings.isAndroid(app) ? #""android":"# : #""ios":"#
         let said = [
-            section.flatMap { Self.value("minimumVersion", in: $0) },
-            settings.isAndroid(app) ? nil : section.flatMap { Self.value("optionalVersion", in: $0) },
+            text.value("minimumVersion", after: platform),
+            settings.isAndroid(app) ? nil : text.value("optionalVersion", after: platform),
         ]
         guard said != [required, optional] else { return }
         model.broke(
@@ -274,18 +271,6 @@ extension World {
         "\(listener.user.map { "user \($0)" } ?? "somebody")\(listener.isProven ? "" : " without proof") with "
             + (version.map(Self.text) ?? "no version")
             + (listener.system.map { " on system \($0 / 10).\($0 % 10)" } ?? "")
-    }
-
-    private static func text(of content: PreparedContent) -> String {
-        let head = RequestHead(method: "GET", target: "/")
-        guard case .bytes(let bytes) = content.response(to: head, isShared: false).body else { return "" }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The text under a name, as it is written without spaces.
-    static func value(_ name: String, in text: String) -> String? {
-        guard let start = text.range(of: "\"\(name)\":\"")?.upperBound else { return nil }
-        return String(text[start...].prefix { $0 != "\"" })
     }
 }
 
