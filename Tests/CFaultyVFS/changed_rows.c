@@ -13,11 +13,11 @@
 // Which rows of a store were written since somebody asked last, as SQLite's own hook tells it (sqlite.org/c3ref/preupdate_blobwrite.html):
 // for tables without a rowid, too, and for what triggers write. A SQLite that was built without it knows nothing: then all may have changed.
 
-enum { most_stores = 64, most_tables = 16, most_numbers = 32 };
+enum { most_stores = 64, most_tables = 16, most_numbers = 32, no_number = -3 };
 
 typedef struct {
     char name[32];
-    int column;
+    int column, is_counted;
 } table_t;
 
 typedef struct {
@@ -26,6 +26,8 @@ typedef struct {
     int table_count, is_hooked, are_all;
     int count;
     long long numbers[most_numbers];
+    /// How many rows of the tables that are counted were written.
+    long long rows;
 } notes_t;
 
 static notes_t stores[most_stores];
@@ -62,7 +64,9 @@ static void changes(void *owner, sqlite3 *handle, int operation, char const *sch
     table_t *table = 0;
     for (int place = 0; place < notes->table_count && !table; place++)
         if (!strcmp(notes->tables[place].name, name)) table = &notes->tables[place];
-    if (!table || notes->are_all) return;
+    if (!table) return;
+    notes->rows += table->is_counted;
+    if (table->column == no_number || notes->are_all) return;
     if (table->column == FAULTY_ANY_ROW) {
         notes->are_all = 1;
     } else if (table->column == FAULTY_ROW_ITSELF) {
@@ -86,20 +90,44 @@ void relay_hook_changes(sqlite3 *handle, const char *path) {
     pthread_mutex_unlock(&lock);
 }
 
-void faulty_vfs_note_changes(const char *path, const char *table, int column) {
-    pthread_mutex_lock(&lock);
+/// The place of a table among those of a path, made where there is none; 0: there is no room. Under the lock.
+static table_t *table_of(const char *path, const char *name) {
     notes_t *notes = notes_of(path);
     for (int place = 0; !notes && place < most_stores; place++) {
         if (stores[place].path) continue;
         notes = &stores[place];
         *notes = (notes_t){.path = strdup(path)};
     }
-    if (notes && notes->table_count < most_tables) {
-        table_t *noted = &notes->tables[notes->table_count++];
-        strncpy(noted->name, table, sizeof noted->name - 1);
-        noted->column = column;
-    }
+    for (int place = 0; notes && place < notes->table_count; place++)
+        if (!strcmp(notes->tables[place].name, name)) return &notes->tables[place];
+    if (!notes || notes->table_count == most_tables) return 0;
+    table_t *table = &notes->tables[notes->table_count++];
+    strncpy(table->name, name, sizeof table->name - 1);
+    table->column = no_number;
+    return table;
+}
+
+void faulty_vfs_note_changes(const char *path, const char *name, int column) {
+    pthread_mutex_lock(&lock);
+    table_t *table = table_of(path, name);
+    if (table) table->column = column;
     pthread_mutex_unlock(&lock);
+}
+
+int faulty_vfs_count_changes(const char *path, const char *name) {
+    pthread_mutex_lock(&lock);
+    table_t *table = table_of(path, name);
+    if (table) table->is_counted = 1;
+    pthread_mutex_unlock(&lock);
+    return table != 0;
+}
+
+long long faulty_vfs_counted_changes(const char *path) {
+    pthread_mutex_lock(&lock);
+    notes_t *notes = notes_of(path);
+    long long count = notes && notes->is_hooked ? notes->rows : -1;
+    pthread_mutex_unlock(&lock);
+    return count;
 }
 
 void faulty_vfs_forget_changes(const char *path) {

@@ -103,6 +103,20 @@ package final class StoreFaults: Sendable {
         }
     }
 
+    /// They count from their making on what is written to these tables, too. Before the first of them.
+    package func countChanges(_ tables: [String]) {
+        for table in tables {
+            precondition(unsafe faulty_vfs_count_changes(path, table) != 0, "too many tables are noted")
+        }
+    }
+
+    /// How often a row of those tables was written, whether it was committed or not: where that is as before, so are the tables. nil: it is
+    /// not known.
+    package var countedChanges: Int64? {
+        let count = unsafe faulty_vfs_counted_changes(path)
+        return count < 0 ? nil : count
+    }
+
     /// After the last connection is closed.
     package func forgetChanges() { unsafe faulty_vfs_forget_changes(path) }
 

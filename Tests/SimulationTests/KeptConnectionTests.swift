@@ -17,15 +17,43 @@ import UpgradeRules
         try storage.clear()
         // It is closed, and kept, before the store is opened.
         _ = try storage.otherProgram()
-        let store = try storage.open(
+        let store = try open(storage)
+        defer { store.close() }
+        storage.arm(.write, first: 1)
+        let error = #expect(throws: StoreError.self) { try store.register([device], at: Timestamp(seconds: 0)) }
+        #expect(error.map { "\($0)" }?.contains("SQLite 778") == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    /// What the registry is read from is read again where any of it was written, by whomever, and only there.
+    @Test func theRegistryIsKnownToBeAnother() throws {
+        let storage = try SQLiteStorage()
+        try storage.clear()
+        let store = try open(storage)
+        defer { store.close() }
+        let other = try storage.otherProgram()
+        try storage.copy(to: 0)
+        func isAnother(_ act: () throws -> Void) rethrows -> Bool {
+            let (before, writes) = (storage.registryChanges, storage.writes)
+            try act()
+            #expect(storage.writes != writes)
+            return before == nil || storage.registryChanges != before
+        }
+        #expect(try isAnother { try store.register([device], at: Timestamp(seconds: 0)) })
+        #expect(try !isAnother { try store.checkWritable() })
+        let id = try #require(try store.device(device.app, token: device.token)).id
+        #expect(try isAnother { try other.deleteDevice(id) })
+        #expect(try isAnother { try store.register([device], at: Timestamp(seconds: 0)) })
+        #expect(try isAnother { try storage.putBack(from: 0) })
+        #expect(try store.device(device.app, token: device.token) == nil)
+    }
+
+    private let device = DeviceRegistration(
+        app: AppKey(app: "com.example.app", platform: .ios), token: "1", telephone: nil, version: nil)
+
+    private func open(_ storage: SQLiteStorage) throws -> any TestStore {
+        try storage.open(
             SimulatedSetting(
                 clock: { Timestamp(seconds: 0) }, ticks: { MonotonicClock.now() }, random: RandomSource { 0 },
                 onEnter: {}))
-        defer { store.close() }
-        storage.arm(.write, first: 1)
-        let device = DeviceRegistration(
-            app: AppKey(app: "com.example.app", platform: .ios), token: "1", telephone: nil, version: nil)
-        let error = #expect(throws: StoreError.self) { try store.register([device], at: Timestamp(seconds: 0)) }
-        #expect(error.map { "\($0)" }?.contains("SQLite 778") == true, "\(error.map { "\($0)" } ?? "")")
     }
 }

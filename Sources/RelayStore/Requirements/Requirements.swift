@@ -29,7 +29,11 @@ package struct Requirements: Hashable, Sendable {
             rows[$0].kind == .blocked ? rows[$0].state == .inForce : rows[$0].isAnnounced
         }
         let left = said.filter { rows[$0].kind == .blocked }
-        return said.sorted { rows[$0].isJudgedBefore(rows[$1]) }.flatMap { place -> [UpgradeRule] in
+        // In the order of `UpgradeTarget.isJudgedBefore`; of equal targets the one that is above.
+        let ordered = said.map { (place: $0, target: rows[$0].target, rank: rows[$0].rank) }.sorted {
+            $0.target == $1.target ? $0.rank > $1.rank : UpgradeTarget.isJudgedBefore($0.target, $1.target)
+        }
+        return ordered.flatMap { place, _, _ -> [UpgradeRule] in
             let row = rows[place]
             switch row.kind {
             case .blocked: return row.rules
@@ -114,7 +118,9 @@ package struct Requirements: Hashable, Sendable {
     package subscript(id: Int64) -> Requirement? { rows.first { $0.id == id } }
 
     /// Of equal versions the floor, then the one with the higher version code.
-    private func highest(where isMeant: (Requirement) -> Bool) -> Requirement? {
+    ///
+    /// Inlined with what is asked, so that a row, which is large, is looked at where it is.
+    @inline(__always) private func highest(where isMeant: (Requirement) -> Bool) -> Requirement? {
         var best: Int?
         for place in rows.indices where isMeant(rows[place]) {
             guard let other = best else {
@@ -122,7 +128,7 @@ package struct Requirements: Hashable, Sendable {
                 continue
             }
             if rows[place].version > rows[other].version
-                || rows[place].version == rows[other].version && rows[place].isAbove(rows[other])
+                || rows[place].version == rows[other].version && rows[place].rank > rows[other].rank
             {
                 best = place
             }
@@ -132,15 +138,8 @@ package struct Requirements: Hashable, Sendable {
 }
 
 extension Requirement {
-    /// Of two rows of one version.
-    fileprivate func isAbove(_ other: Requirement) -> Bool {
-        (build ?? 0, kind == .required ? 1 : 0) > (other.build ?? 0, other.kind == .required ? 1 : 0)
-    }
-
-    /// As `UpgradeTarget.isJudgedBefore`; of equal targets the one that is above.
-    fileprivate func isJudgedBefore(_ other: Requirement) -> Bool {
-        target == other.target ? isAbove(other) : UpgradeTarget.isJudgedBefore(target, other.target)
-    }
+    /// Of two rows of one version the one whose rank is greater is above.
+    @inline(__always) fileprivate var rank: (Int64, Int) { (build ?? 0, kind == .required ? 1 : 0) }
 }
 
 // MARK: What channels and lists say

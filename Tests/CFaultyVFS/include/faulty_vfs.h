@@ -64,6 +64,13 @@ enum {
 /// `column`, counted from 0. For one table after the other, before the first connection.
 void faulty_vfs_note_changes(const char *_Nonnull path, const char *_Nonnull table, int column);
 
+/// They count what they write to the rows of a table, too. Before the first connection. Returns 0 where there is no room for another table.
+int faulty_vfs_count_changes(const char *_Nonnull path, const char *_Nonnull table);
+
+/// How often a row of a table that is counted was written since the first of the connections was made, whether it was committed or not:
+/// where that is as before, so are the tables. -1: it is not known.
+long long faulty_vfs_counted_changes(const char *_Nonnull path);
+
 /// Nothing is noted any more. After the last of the connections is closed.
 void faulty_vfs_forget_changes(const char *_Nonnull path);
 

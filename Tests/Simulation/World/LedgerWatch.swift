@@ -91,8 +91,8 @@ struct LedgerWatch {
     var taken: (campaign: String, row: Int64, commits: String)?
     /// Since when each token was seen retired, by app and token.
     var retiredSince: [String: MonotonicTime] = [:]
-    /// The change of the store after which they were looked for.
-    var retiredChange: Int?
+    /// The mark of the registry after which they were looked for.
+    var retiredRead: Int64?
     /// Whether anything that may stop a campaign has come back in this turn, and the change of the store at the last look.
     var mayStop = false
     var orderChange: Int?

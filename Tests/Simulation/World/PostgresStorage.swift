@@ -107,6 +107,7 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
 
     package var writes: Int { ask("SELECT last_value FROM simulated.write") }
 
+    package var registryChanges: Int64? { nil }
     package func changes() -> [Int64]? { nil }
 
     /// Every column of the store that may hold a text.

@@ -30,6 +30,7 @@ package final class SQLiteStorage: SimulatedStorage {
         try openStore(path, release: "simulation").close()
         template = try Data(contentsOf: URL(filePath: path))
         faults.noteChanges(Self.campaignTables)
+        faults.countChanges(["device", "app", "version_seen"])
     }
 
     /// What a campaign's record is read from. Whether a device is counted its app's row says, too.
@@ -89,6 +90,7 @@ package final class SQLiteStorage: SimulatedStorage {
     package var failures: Int { faults.failures }
     package var writes: Int { faults.writes }
     package func changes() -> [Int64]? { faults.changes() }
+    package var registryChanges: Int64? { faults.countedChanges }
 
     /// Every column of the store that may hold a text.
     private var textColumns: [(table: String, column: String)] = []

@@ -48,6 +48,10 @@ package protocol SimulatedStorage: AnyObject {
     /// The numbers of the campaigns of which anything was written since the last call; nil: any may be.
     func changes() -> [Int64]?
 
+    /// How often anything was written to what the registry is read from: devices, apps, and how many devices have which version. nil: it
+    /// is not known.
+    var registryChanges: Int64? { get }
+
     /// A query for where a text is in the store, in whatever table and column: a row for each place.
     func places(of text: String, _ store: any TestStore) throws -> String
 

@@ -74,12 +74,12 @@ extension World {
 
     /// A receiver is notified.
     func hears(_ event: RelayEvent, _ body: [UInt8]) {
-        let text = String(decoding: body, as: UTF8.self)
+        let text = SaidText(body)
         let names = [
             "type", "timestamp", "id", "app", "platform", "required", "blocked", "state", "reason", "startedAt",
             "finishedAt",
         ]
-        let words = names.compactMap { name in Self.value(name, in: text).map { "\(name) \($0)" } }.joined(
+        let words = names.compactMap { name in text.value(name).map { "\(name) \($0)" } }.joined(
             separator: ", ")
         let new = HeardEvent(
             id: event.id, type: event.type, campaign: event.campaign?.id, words: words, at: tick,
@@ -104,7 +104,7 @@ extension World {
     }
 
     /// It says what its headers and the model say.
-    private func judgeBody(_ event: RelayEvent, _ text: String) {
+    private func judgeBody(_ event: RelayEvent, _ text: SaidText) {
         var expected = ["type": event.type.rawValue]
         if let campaign = event.campaign, let app = app(of: campaign) {
             expected["id"] = campaign.id
@@ -118,10 +118,10 @@ extension World {
                 expected["state"] = event.type.name
             }
         }
-        for (name, value) in expected.sorted(by: { $0.key < $1.key }) where Self.value(name, in: text) != value {
+        for (name, value) in expected.sorted(by: { $0.key < $1.key }) where text.value(name) != value {
             model.broke(
                 "events.words",
-                "an event \(event.type.rawValue) says \(name) \(Self.value(name, in: text) ?? "nothing"), and it is \(value)"
+                "an event \(event.type.rawValue) says \(name) \(text.value(name) ?? "nothing"), and it is \(value)"
             )
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FaultInjection
-import Foundation
 import HTTPServer
 import RelayAPI
 import RelayDaemon
@@ -51,7 +50,7 @@ extension World {
             }
         }
         if let answer = relay.cache.check(key, version: zero, user: .nobody) {
-            model.tells(app: app, Self.version(after: #""latest":""#, in: answer.content.usual))
+            model.tells(app: app, Self.version("latest", in: SaidText(answer.content.usual)))
         }
         judgePushed(app, check)
         judgeExplanation(app)
@@ -84,23 +83,12 @@ extension World {
 
     private func proxy(_ relay: Relay, _ key: AppKey, _ version: Version) -> Int? {
         guard case .denied(let refusal) = relay.cache.enforce(key, version: version).1 else { return nil }
-        guard case .bytes(let bytes) = refusal.response(.upgradeRequired).body else { return nil }
-        return Self.version(after: #""required":""#, in: bytes)
+        return Self.version("required", in: SaidText(refusal.response(.upgradeRequired).body))
     }
 
     private func document(_ relay: Relay, _ key: AppKey) -> Int? {
-        relay.cache.document(key.app).flatMap { Self.version(after: #""minimumVersion":""#, in: $0) }
+        relay.cache.document(key.app).flatMap { Self.version("minimumVersion", in: SaidText($0)) }
     }
 
-    private static func version(after name: String, in content: PreparedContent) -> Int? {
-        let head = RequestHead(method: "GET", target: "/")
-        guard case .bytes(let bytes) = content.response(to: head, isShared: false).body else { return nil }
-        return version(after: name, in: bytes)
-    }
-
-    private static func version(after name: String, in bytes: [UInt8]) -> Int? {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let start = text.range(of: name)?.upperBound else { return nil }
-        return number(of: String(text[start...].prefix { $0 != "\"" }))
-    }
+    private static func version(_ name: String, in text: SaidText) -> Int? { text.value(name).map(number) }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -39,7 +38,7 @@ extension World {
         }
         let user = UpgradeRule.User(registration.telephone, isProven: true, system: registration.osVersion)
         if let version, let content = relay.cache.check(key, version: version, user: user)?.content.usual {
-            let answer = text(content)
+            let answer = SaidText(content)
             let says: UserExplanation.Word.Says =
                 answer.contains(#""hasNewVersion":"0""#)
                 ? answer.contains(#""needUpgrade":"1""#) ? .denied : .nothing
@@ -54,7 +53,7 @@ extension World {
             }
         judge("/v1/enforce", device.enforce, device.enforce.says == proxy)
         if device.launchDocument.says == .mustUpgrade, let content = relay.cache.document(key.app) {
-            judge("the launch document", device.launchDocument, text(content).contains(#""minimumVersion":"#))
+            judge("the launch document", device.launchDocument, SaidText(content).contains(#""minimumVersion":"#))
         }
         // What is recorded as taken was taken.
         let campaign = device.push.says == .pushed ? device.push.why.split(separator: " ").last.map(String.init) : nil
@@ -63,12 +62,5 @@ extension World {
             let number = model.announcements[facts.announcement].version
             judge("the push", device.push, pushes.has(app, registration.token, number))
         }
-    }
-
-    private func text(_ content: PreparedContent) -> String {
-        guard
-            case .bytes(let bytes) = content.response(to: RequestHead(method: "GET", target: "/"), isShared: false).body
-        else { return "" }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

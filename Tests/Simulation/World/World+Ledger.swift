@@ -123,8 +123,8 @@ extension World {
 
     /// Tokens that the registry says are dead.
     private func noteRetired() {
-        guard !model.everDead.isEmpty, change != ledger.retiredChange, let relay else { return }
-        ledger.retiredChange = change
+        let mark = registryMark
+        guard !model.everDead.isEmpty, mark != ledger.retiredRead, let relay else { return }
         let query = """
             SELECT a.name, a.platform, d.token FROM device AS d JOIN app AS a ON a.id = d.app_id
             WHERE d.retired_at IS NOT NULL AND d.removed_at IS NULL
@@ -136,7 +136,7 @@ extension World {
             let name = "\(app)/\(row[2])"
             since[name] = ledger.retiredSince[name] ?? tick
         }
-        ledger.retiredSince = since
+        (ledger.retiredSince, ledger.retiredRead) = (since, mark)
     }
 
     /// Whom the registry knows as dead is left out.

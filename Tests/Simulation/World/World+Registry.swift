@@ -82,11 +82,17 @@ extension World {
 
     // MARK: Looking
 
-    /// Once after each step in which anything was written.
+    /// Another whenever anything was written to what the registry is read from, by whomever.
+    var registryMark: Int64 { storage.registryChanges ?? Int64(change) }
+
+    /// Once after each step in which anything was written. The rows are read where any of them, or of what is counted of them, may be
+    /// another.
     func judgeRegistry() {
-        guard let relay, change != registryChange, let rows = undisturbed({ rows(relay) }) else { return }
+        guard let relay, change != registryChange else { return }
+        let isRead = registryMark != registryRead
+        guard let rows = isRead ? undisturbed({ rows(relay) }) : registryRows else { return }
         registryChange = change
-        let isSame = rows == registryRows
+        let isSame = !isRead || rows == registryRows
         let before = registryRows
         registryRows = rows
         if !isSame || !model.registry.news.isEmpty {
@@ -94,7 +100,10 @@ extension World {
             judgeFinding(rows, before, relay)
         }
         model.registry.compared()
-        undisturbed { judgeCounts(rows, relay, isSame: isSame) }
+        guard isRead else { return }
+        // What could not be counted is counted the next time.
+        let mark = registryMark
+        registryRead = undisturbed { judgeCounts(rows, relay, isSame: isSame) } ? mark : nil
     }
 
     /// nil: it cannot be read just now.
@@ -223,13 +232,19 @@ extension World {
     }
 
     /// As many devices of each version, and of each app, are reported as there are. Nothing counts again what another program has deleted.
-    private func judgeCounts(_ rows: [DeviceRecord], _ relay: Relay, isSame: Bool) {
-        guard !rowsWereDeleted else { return }
+    ///
+    /// - Returns: whether all of it could be read.
+    private func judgeCounts(_ rows: [DeviceRecord], _ relay: Relay, isSame: Bool) -> Bool {
+        guard !rowsWereDeleted else { return true }
+        var isWhole = true
         let census = isSame ? nil : try? relay.store.census()
         for app in settings.apps {
             let key = settings.key(app)
             let own = rows.lazy.map(\.registration).filter { $0.app == key }
-            guard let seen = try? relay.store.seenVersions(of: key) else { continue }
+            guard let seen = try? relay.store.seenVersions(of: key) else {
+                isWhole = false
+                continue
+            }
             var counted: [String: Int64] = [:]
             for device in own { counted[device.version?.text ?? "", default: 0] += 1 }
             var told = Dictionary(seen.versions.map { ($0.version.text, $0.devices) }) { $0 + $1 }
@@ -251,13 +266,17 @@ extension World {
                     "registry.places",
                     "app \(app) has the systems \(systems.sorted()), and is said to have \(seen.systems)")
             }
-            guard let countries = try? relay.store.seenCountries(of: key) else { continue }
+            guard let countries = try? relay.store.seenCountries(of: key) else {
+                isWhole = false
+                continue
+            }
             if countries.known != Set(own.compactMap(\.country))
                 || countries.hasUnknown != own.contains(where: { $0.country == nil })
             {
                 model.broke("registry.places", "app \(app) has devices elsewhere than \(countries)")
             }
         }
+        return isWhole && (isSame || census != nil)
     }
 
     private func shown(_ counts: [String: Int64]) -> String {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import HTTPServer
 import RelayAPI
 import RelayEngine
@@ -73,40 +72,52 @@ extension World {
         users += Set(others).subtracting(named).sorted().enumerated()
             .filter { settings.setup["devices"] <= 8 || ($0.offset + change) % 8 == 0 }.map(\.element)
         let systems: [Int?] = settings.setup["system", app] == 1 ? [nil, 148, 150, 152] : [nil]
-        let versions = told.edges
+        let versions = told.edges.map(Installed.init)
         for system in systems {
             for version in versions { judgeProxy(app, version, system, told, relay) }
-            for version in versions {
-                judgeCheck(app, version, Listener(user: nil, system: system), told, relay)
-            }
+            judgeCheck(app, versions, Listener(user: nil, system: system), told, relay)
             for user in users {
                 for isProven in [true, false] where isProven || named.contains(user) {
-                    let listener = Listener(user: user, isProven: isProven, system: system)
-                    for version in versions { judgeCheck(app, version, listener, told, relay) }
+                    judgeCheck(app, versions, Listener(user: user, isProven: isProven, system: system), told, relay)
                 }
             }
         }
-        judgeCheck(app, nil, Listener(user: users.first), told, relay)
+        judgeCheck(app, [Installed(nil)], Listener(user: users.first), told, relay)
+    }
+
+    /// A version that somebody may have, as the model and as the relay name it.
+    private struct Installed {
+        let number: Int?
+        let version: Version?
+
+        init(_ number: Int?) {
+            (self.number, version) = (number, number.flatMap { try? Version(World.text(version: $0)) })
+        }
     }
 
     private func judgeCheck(
-        _ app: Int, _ number: Int?, _ listener: Listener, _ told: ToldRequirements, _ relay: Relay
+        _ app: Int, _ versions: [Installed], _ listener: Listener, _ told: ToldRequirements, _ relay: Relay
     ) {
-        let version = number.flatMap { try? Version(Self.text(version: $0)) }
         let user = UpgradeRule.User(
             listener.user.map(Phone.telephone), isProven: listener.isProven, system: Self.system(listener.system))
-        guard let answer = relay.cache.check(settings.key(app), version: version, user: user) else { return }
-        let hearing = told.hearing(number, listener)
-        var words = Self.words(answer.content.usual)
-        let counted = answer.toldAtLogin?.version
-        if counted.map({ Self.number(of: $0.text) }) != hearing.version {
-            words += ", to be counted as told of \(counted?.text ?? "nothing")"
+        let (newest, floor) = (told.newest(listener), told.floor(listener)?.version)
+        for installed in versions {
+            guard let answer = relay.cache.check(settings.key(app), version: installed.version, user: user) else {
+                return
+            }
+            let hearing = told.hearing(installed.number, listener)
+            var words = Self.words(answer.content.usual)
+            let counted = answer.toldAtLogin?.version
+            if counted.map({ Self.number(of: $0.text) }) != hearing.version {
+                words += ", to be counted as told of \(counted?.text ?? "nothing")"
+            }
+            let expected = Self.login(hearing, newest, floor)
+            guard words != expected else { continue }
+            model.broke(
+                "channels.verdict",
+                "the login check of app \(app) says to \(shown(installed.number, listener)): \(words); it must say: \(expected)"
+            )
         }
-        let expected = Self.login(hearing, told.newest(listener), told.floor(listener)?.version)
-        guard words != expected else { return }
-        model.broke(
-            "channels.verdict",
-            "the login check of app \(app) says to \(shown(number, listener)): \(words); it must say: \(expected)")
     }
 
     /// What the login check answers: which of the three, and the versions in it.
@@ -125,22 +136,24 @@ extension World {
     }
 
     private static func words(_ content: PreparedContent) -> String {
-        let text = text(of: content)
+        let text = SaidText(content)
         return ["hasNewVersion", "needUpgrade", "latest", "required", "blocked"].compactMap { name in
-            value(name, in: text).map { "\(name) \($0)" }
+            text.value(name).map { "\(name) \($0)" }
         }.joined(separator: " ")
     }
 
     /// A proxy knows nobody, but perhaps the system.
-    private func judgeProxy(_ app: Int, _ number: Int, _ system: Int?, _ told: ToldRequirements, _ relay: Relay) {
-        guard let version = try? Version(Self.text(version: number)) else { return }
+    private func judgeProxy(
+        _ app: Int, _ installed: Installed, _ system: Int?, _ told: ToldRequirements, _ relay: Relay
+    ) {
+        guard let number = installed.number, let version = installed.version else { return }
         let verdict = relay.cache.enforce(settings.key(app), version: version, system: Self.system(system)).1
         var (words, expected) = ("passes", "passes")
-        if case .denied(let refusal) = verdict, case .bytes(let bytes) = refusal.response(.upgradeRequired).body {
-            let text = String(decoding: bytes, as: UTF8.self)
+        if case .denied(let refusal) = verdict {
+            let text = SaidText(refusal.response(.upgradeRequired).body)
             words =
                 "426"
-                + ["required", "blocked"].compactMap { name in Self.value(name, in: text).map { " \(name) \($0)" } }
+                + ["required", "blocked"].compactMap { name in text.value(name).map { " \(name) \($0)" } }
                 .joined()
             if text.contains("os-too-old") { words += " ended" }
         }
@@ -212,13 +225,11 @@ extension World {
                 }
             required = floor.flatMap { isAnybodyBelow || optional == nil ? Self.text(version: $0.version) : nil }
         }
-        let text = Self.text(of: content)
-        let section = text.range(of: settings.isAndroid(app) ? #""android":"# : #""ios":"#).map {
-            String(text[$0.upperBound...])
-        }
+        let text = SaidText(content)
+        let platform = settings.isAndroid(app) ? #""android":"# : #""ios":"#
         let said = [
-            section.flatMap { Self.value("minimumVersion", in: $0) },
-            settings.isAndroid(app) ? nil : section.flatMap { Self.value("optionalVersion", in: $0) },
+            text.value("minimumVersion", after: platform),
+            settings.isAndroid(app) ? nil : text.value("optionalVersion", after: platform),
         ]
         guard said != [required, optional] else { return }
         model.broke(
@@ -274,18 +285,6 @@ extension World {
         "\(listener.user.map { "user \($0)" } ?? "somebody")\(listener.isProven ? "" : " without proof") with "
             + (version.map(Self.text) ?? "no version")
             + (listener.system.map { " on system \($0 / 10).\($0 % 10)" } ?? "")
-    }
-
-    private static func text(of content: PreparedContent) -> String {
-        let head = RequestHead(method: "GET", target: "/")
-        guard case .bytes(let bytes) = content.response(to: head, isShared: false).body else { return "" }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The text under a name, as it is written without spaces.
-    static func value(_ name: String, in text: String) -> String? {
-        guard let start = text.range(of: "\"\(name)\":\"")?.upperBound else { return nil }
-        return String(text[start...].prefix { $0 != "\"" })
     }
 }
 

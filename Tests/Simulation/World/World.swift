@@ -118,6 +118,8 @@ final class World: @unchecked Sendable {
     /// The registry as it was looked at last, and the change of the store after which that was.
     var registryRows: [DeviceRecord] = []
     var registryChange: Int?
+    /// The mark of the registry after which it was read.
+    var registryRead: Int64?
     /// The change of the store that the campaigns were read at last, and the one after which nobody was left to notify.
     var seenChange: Int?
     private var notifiedChange: Int?
@@ -336,7 +338,7 @@ final class World: @unchecked Sendable {
     /// The store is another one, or is written to in a way that leaves no trace.
     func forgetLooks() {
         (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil)
-        (watched.ruled, watched.documented) = ([:], [:])
+        (watched.ruled, watched.documented, registryRead) = ([:], [:], nil)
     }
 
     /// The process dies: what was written survives, everything else is gone.
