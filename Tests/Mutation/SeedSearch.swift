@@ -55,6 +55,8 @@ package struct SeedSearch: Sendable {
     private func simulate(_ number: Int, _ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Child {
         let words = [
             binary.path, "--seeds", "\(seeds.count)", "--base", "\(seeds.lowerBound)", "--most", "1", "--no-shrink",
+            // Several mutants run side by side: each has one process.
+            "--jobs", "1",
         ]
         return try Child.run(
             words + (isOfFleet ? ["--fleet"] : []), in: folder, limit: limit, environment: ["MUTANT": "\(number)"],

@@ -56,6 +56,7 @@ import Testing
         let binary = folder.appending(path: "simulate")
         let script = """
             #!/bin/sh
+            case "$*" in *" --jobs 1"*) ;; *) exit 2 ;; esac
             case $MUTANT in
             1) [ "$4" -gt 1000 ] || exit 0; echo "seed 1300 (the 51. of 250) breaks push.user: it does"; exit 1 ;;
             4) [ "$4" -lt 1010 ] && echo "seed 1009 (the 10. of 250) breaks store.lost: it does" && exit 1
