@@ -149,8 +149,8 @@ package struct ScratchCopy {
             let child = try Child.run(
                 [swift, "build"] + product.words, in: folder, limit: limit,
                 log: folder.deletingLastPathComponent().appending(path: "build-\(product.rawValue).log"))
-            if child.code == 0 { return }
-            if child.tookTooLong {
+            if child.end == .exited(0) { return }
+            if child.end == .tookTooLong {
                 throw MutationError(
                     "the build of \(product.rawValue) took longer than \(limit) s: run it again, it goes on")
             }

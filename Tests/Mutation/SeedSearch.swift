@@ -42,9 +42,9 @@ package struct SeedSearch: Sendable {
                 show("seed \(broken.seed) breaks \(broken.rule) without a mutant, too: it does not count")
             } else {
                 done += count
-                if child.code == 2 { throw MutationError("mutant \(number): \(child.output.suffix(400))") }
-                if child.code != 0, try holds(isOfFleet, first..<(first + UInt64(count))) {
-                    return .found(seeds: done, by: child.tookTooLong ? "stands still" : "dies")
+                if child.end == .exited(2) { throw MutationError("mutant \(number): \(child.output.suffix(400))") }
+                if child.end != .exited(0), try holds(isOfFleet, first..<(first + UInt64(count))) {
+                    return .found(seeds: done, by: child.end == .tookTooLong ? "stands still" : "dies")
                 }
             }
             try note(done)
@@ -65,7 +65,7 @@ package struct SeedSearch: Sendable {
 
     /// Whether nothing breaks without a mutant. What breaks then is a fault of the relay, or of the model.
     private func holds(_ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Bool {
-        try simulate(0, isOfFleet, seeds).code == 0
+        try simulate(0, isOfFleet, seeds).end == .exited(0)
     }
 }
 

@@ -55,7 +55,7 @@ struct TestRun: Sendable {
             found($0) != nil
         }
         if let name = found(child.output) { return name }
-        if child.tookTooLong { return "stands still" }
+        if child.end == .tookTooLong { return "stands still" }
         return child.output.contains("Test run with") ? nil : "dies"
     }
 }
