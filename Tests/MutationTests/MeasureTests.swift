@@ -48,7 +48,8 @@ import Testing
         #expect(again["c"] == nil)
     }
 
-    /// A process that dies, that stands still, that breaks a promise in its second piece.
+    /// A process that breaks a promise in its second piece; that dies at a seed, or stands still there; that dies once and not again; that
+    /// ends with a code which says nothing of a promise.
     @Test func seedsAreSearchedInPieces() throws {
         let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "search-\(UUID())/tree")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -61,9 +62,11 @@ import Testing
             1) [ "$4" -gt 1000 ] || exit 0; echo "seed 1300 (the 51. of 250) breaks push.user: it does"; exit 1 ;;
             4) [ "$4" -lt 1010 ] && echo "seed 1009 (the 10. of 250) breaks store.lost: it does" && exit 1
                echo "seed 1100 (the 91. of 250) breaks push.twice: it does"; exit 1 ;;
-            0) [ "$2 $4" != "1 1009" ] ;;
-            2) kill -SEGV $$ ;;
-            3) sleep 60 ;;
+            0) [ "$2 $4" != "1 1009" ] && exit 0; echo "seed 1009 (the 1. of 1) breaks store.lost: it does"; exit 1 ;;
+            2) [ "$4" -le 1042 ] && [ $(($4 + $2)) -gt 1042 ] && kill -SEGV $$; exit 0 ;;
+            3) [ "$4" -le 1003 ] && [ $(($4 + $2)) -gt 1003 ] && sleep 60; exit 0 ;;
+            5) [ -e died ] && exit 0; touch died; kill -KILL $$ ;;
+            6) echo "the store is full"; exit 1 ;;
             esac
             """
         try Data(script.utf8).write(to: binary)
@@ -73,8 +76,11 @@ import Testing
         #expect(try search.run(1, isOfFleet: false, seeds: 600) == .found(seeds: 301, by: "push.user"))
         // What breaks without a mutant does not count.
         #expect(try search.run(4, isOfFleet: false, seeds: 600) == .found(seeds: 101, by: "push.twice"))
-        #expect(try search.run(2, isOfFleet: false, seeds: 600) == .found(seeds: 250, by: "dies"))
-        #expect(try search.run(3, isOfFleet: false, seeds: 100) == .found(seeds: 100, by: "stands still"))
+        #expect(try search.run(2, isOfFleet: false, seeds: 600) == .found(seeds: 43, by: "dies"))
+        #expect(try search.run(3, isOfFleet: false, seeds: 8) == .found(seeds: 4, by: "stands still"))
+        // What ends a process once, and not again, is not the mutant's.
+        #expect(try search.run(5, isOfFleet: false, seeds: 250) == .lives(seeds: 250))
+        #expect(throws: MutationError.self) { try search.run(6, isOfFleet: false, seeds: 250) }
     }
 
     @Test func failuresOfTestsAreRead() {
