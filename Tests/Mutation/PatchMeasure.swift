@@ -75,20 +75,17 @@ package struct PatchMeasure {
         let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
         show("\(open.count) of \(mutants.count) mutants are open; seeds from \(base)")
         let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
-        let lock = NSLock()
-        let keeper = Keeper(findings)
         let lines = open.map { mutant in
             var before = 0
             if case .lives(let seeds) = findings[key(mutant)] { before = seeds }
             return (mutant: mutant, key: key(mutant), before: before)
         }
-        try SideBySide.run(lines, jobs: arguments.jobs) { [keeper] line in
+        try SideBySide.run(lines, jobs: arguments.jobs) { line in
             let begun = Date()
-            func keep(_ finding: Finding) throws { try lock.withLock { try keeper.findings.put(finding, line.key) } }
             let finding = try search.run(
                 line.mutant.number, isOfFleet: line.mutant.isOfFleet, seeds: seeds, before: line.before
-            ) { try keep(.lives(seeds: $0)) }
-            try keep(finding)
+            ) { try findings.put(.lives(seeds: $0), line.key) }
+            try findings.put(finding, line.key)
             let words =
                 switch finding {
                 case .found(let seeds, let by): "found after \(seeds) seeds by \(by)"
@@ -109,11 +106,4 @@ package struct PatchMeasure {
         }
         try written.write(to: guide, atomically: true, encoding: .utf8)
     }
-}
-
-/// Hands them to threads, one at a time.
-final class Keeper: @unchecked Sendable {
-    let findings: Findings
-
-    init(_ findings: Findings) { self.findings = findings }
 }

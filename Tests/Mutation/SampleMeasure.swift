@@ -94,10 +94,8 @@ package struct SampleMeasure {
         for filter in filters.sorted() { show("\(filter) takes \(runs[filter]?.duration ?? 0) s without a mutant") }
         let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
         let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
-        let keeper = Keeper(findings)
         let lines = open.map { (mutant: $0.mutant, candidate: $0.candidate, room: $0.room, key: key($0.candidate)) }
-        let lock = NSLock()
-        try SideBySide.run(lines, jobs: arguments.jobs) { line in
+        try SideBySide.run(lines, jobs: arguments.jobs) { [findings] line in
             let begun = Date()
             var finding = Finding.lives(seeds: seeds)
             for filter in line.room.tests + [MutationRoom.conformance] {
@@ -108,7 +106,7 @@ package struct SampleMeasure {
                 }
             }
             if !finding.isFound { finding = try search.run(line.mutant.number, isOfFleet: false, seeds: seeds) }
-            try lock.withLock { try keeper.findings.put(finding, line.key) }
+            try findings.put(finding, line.key)
             let words =
                 switch finding {
                 case .found(0, let by): by
