@@ -3,11 +3,11 @@ import Foundation
 
 /// `make mutants`: each patch against fresh seeds, all of them in one binary.
 package struct PatchMeasure {
-    /// What decides how a seed goes.
-    private static let deciding = [
-        "Sources", "Tests/Simulation/World", "Tests/Simulation/Model", "Tests/Simulation/Script",
-        "Tests/Simulation/Runner",
-        "Tests/Simulation/Fleet",
+    /// What decides how a seed goes, and how its end is read: all that `simulate` is built of.
+    static let deciding = [
+        "Package.swift", "Sources", "Tests/CFaultyVFS", "Tests/FaultInjection", "Tests/Mutation", "Tests/Simulate",
+        "Tests/Simulation/Fleet", "Tests/Simulation/Model", "Tests/Simulation/Runner", "Tests/Simulation/Script",
+        "Tests/Simulation/World", "Tests/StorePeers", "Tests/TestPeers", "Tests/TestStores",
     ]
 
     private let arguments: MutantArguments
@@ -21,6 +21,7 @@ package struct PatchMeasure {
     /// - Returns: whether each mutant was found, but for the exceptions of the guide.
     package func run() throws -> Bool {
         let root = arguments.root
+        let fingerprint = try ScratchCopy.fingerprint(Self.deciding, of: root)
         let patches = try Patch.all(in: root.appending(path: "Tests/Simulation/Mutants"))
         let mutants = try patches.map { patch in try patch.mutant { try ScratchCopy.text($0, in: root) } }
         let twice = Dictionary(grouping: mutants, by: \.number).filter { $0.value.count > 1 }.keys.sorted()
@@ -34,8 +35,12 @@ package struct PatchMeasure {
             faults.append("mutant \(mutant.number) does not compile: \(fault)")
         }
         guard faults.isEmpty else { throw MutationError(faults.joined(separator: "\n")) }
+        // The findings are those of the sources that the binary was built of.
+        guard try ScratchCopy.fingerprint(Self.deciding, of: root) == fingerprint else {
+            throw MutationError("the checkout has changed while its copy was built: run it again")
+        }
         let chosen = mutants.filter { arguments.only.isEmpty || arguments.only.contains($0.number) }
-        let found = try search(chosen, in: copy)
+        let found = try search(chosen, in: copy, fingerprint)
 
         let exceptions = MutantTable.exceptions(in: try String(contentsOf: guide, encoding: .utf8))
         let table = MutantTable(found, exceptions: exceptions)
@@ -51,17 +56,19 @@ package struct PatchMeasure {
         return living.isEmpty
     }
 
-    private func search(_ mutants: [Mutant], in copy: ScratchCopy) throws -> [(mutant: Mutant, finding: Finding)] {
+    private func search(_ mutants: [Mutant], in copy: ScratchCopy, _ fingerprint: UInt64) throws
+        -> [(mutant: Mutant, finding: Finding)]
+    {
         let seeds = arguments.seeds ?? 3000
         let file = arguments.scratch.appending(path: "findings.tsv")
         if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
         let findings = try Findings(in: file)
-        let fingerprint = try ScratchCopy.fingerprint(Self.deciding, of: arguments.root)
         func key(_ mutant: Mutant) -> String {
             var print = Fingerprint()
             for (file, edits) in mutant.edits.sorted(by: { $0.key < $1.key }) {
                 print.add(Data("\(file) \(edits)".utf8))
             }
+            print.add(Data((mutant.isOfFleet ? "fleet" : "one").utf8))
             return "\(String(fingerprint, radix: 16)) \(mutant.number) \(String(print.value, radix: 16))"
         }
         func isDone(_ mutant: Mutant) -> Bool {

@@ -5,6 +5,9 @@ import Foundation
 package struct SampleMeasure {
     private typealias Drawn = (mutant: Mutant, candidate: MutationCandidate, room: MutationRoom)
 
+    /// Tests decide what is found, as much as the sources do.
+    private static let deciding = ["Package.swift", "Sources", "Tests"]
+
     private let arguments: MutantArguments
     private let findings: Findings
     private let fingerprint: UInt64
@@ -15,13 +18,13 @@ package struct SampleMeasure {
         if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
         try FileManager.default.createDirectory(at: arguments.scratch, withIntermediateDirectories: true)
         findings = try Findings(in: file)
-        fingerprint = try ScratchCopy.fingerprint(["Sources"], of: arguments.root)
+        fingerprint = try ScratchCopy.fingerprint(Self.deciding, of: arguments.root)
     }
 
     /// For each mutant; 0: tests alone, and no simulation is built.
     private var seeds: Int { arguments.seeds ?? 500 }
 
-    /// The same for the same change of the same sources.
+    /// The same for the same change of the same sources and tests.
     private func key(_ candidate: MutationCandidate) -> String {
         var print = Fingerprint()
         print.add(Data("\(candidate.file) \(candidate.edit.range) \(candidate.edit.text)".utf8))
@@ -32,6 +35,9 @@ package struct SampleMeasure {
     package func run() throws -> Bool {
         var (drawn, copy) = try compiled()
         if seeds > 0 { try copy.build(.simulation, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) } }
+        guard try ScratchCopy.fingerprint(Self.deciding, of: arguments.root) == fingerprint else {
+            throw MutationError("the checkout has changed while its copy was built: run it again")
+        }
         let there = Set(copy.mutants.map(\.number))
         drawn.removeAll {
             !there.contains($0.mutant.number) || !(arguments.only.isEmpty || arguments.only.contains($0.mutant.number))

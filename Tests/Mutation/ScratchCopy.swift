@@ -187,9 +187,15 @@ package struct ScratchCopy {
     }
 
     /// A number for all that decides what a run of a mutant comes to, but for the mutant.
-    package static func fingerprint(_ folders: [String], of root: URL) throws -> UInt64 {
+    ///
+    /// - Parameter deciding: files, and folders with all that they hold. One that is not there is an error.
+    package static func fingerprint(_ deciding: [String], of root: URL) throws -> UInt64 {
         var hash = Fingerprint()
-        for file in try files(of: root).sorted() where folders.contains(where: { file.hasPrefix($0 + "/") }) {
+        let files = try files(of: root)
+        for place in deciding where !files.contains(where: { $0 == place || $0.hasPrefix(place + "/") }) {
+            throw MutationError("\(place), which decides how a mutant goes, is not there")
+        }
+        for file in files.sorted() where deciding.contains(where: { file == $0 || file.hasPrefix($0 + "/") }) {
             hash.add(Data(file.utf8))
             hash.add(try Data(contentsOf: root.appending(path: file)))
         }

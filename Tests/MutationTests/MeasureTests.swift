@@ -83,6 +83,29 @@ import Testing
         #expect(throws: MutationError.self) { try search.run(6, isOfFleet: false, seeds: 250) }
     }
 
+    /// Each folder of the tests that `simulate` is built of decides what a seed comes to, and the manifest does.
+    @Test func findingsAreOfOneState() throws {
+        let root = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let manifest = try ScratchCopy.text("Package.swift", in: root)
+        var (rooms, open) = (Set<String>(), ["simulate"])
+        while let room = open.popLast() {
+            let target = manifest.firstRange(of: try Regex("name: \"\(room)\"")).map { manifest[$0.upperBound...] }
+            // A room of `Sources` is declared by a function, and has no path of its own.
+            let words = target?.firstMatch(of: /(?s)^,(?:\s*dependencies: \[(.*?)\],)?\s*path: "Tests\/(.*?)"/)
+            guard let words, rooms.insert("Tests/\(words.output.2)").inserted else { continue }
+            open += (words.output.1 ?? "").matches(of: /"([A-Za-z0-9]+)"/).map { String($0.output.1) }
+        }
+        #expect(
+            rooms.isSuperset(of: ["Tests/Simulate", "Tests/Simulation", "Tests/FaultInjection", "Tests/CFaultyVFS"]))
+        for room in rooms {
+            #expect(PatchMeasure.deciding.contains { $0 == room || $0.hasPrefix(room + "/") }, "\(room)")
+        }
+        #expect(throws: MutationError.self) { try ScratchCopy.fingerprint(["Package.swift", "Kitchen"], of: root) }
+        #expect(
+            try ScratchCopy.fingerprint(["Package.swift"], of: root) != ScratchCopy.fingerprint(["LICENSE"], of: root))
+    }
+
     @Test func failuresOfTestsAreRead() {
         let output = """
             ✔ Test fine() passed after 0.001 seconds.
