@@ -10,10 +10,12 @@ package struct MutationDraw {
     private var number: Int
 
     /// - Parameters:
-    ///   - rooms: names; empty: all.
+    ///   - rooms: names; empty: all. One that is unknown is an error.
     ///   - first: the number of the first mutant.
     package init(_ draw: UInt64, rooms: [String], root: URL, first: Int = 1001) throws {
         (state, number) = (draw, first)
+        let unknown = rooms.filter { name in !MutationRoom.all.contains { $0.name == name } }
+        guard unknown.isEmpty else { throw MutationError("no room that decides is named \(unknown)") }
         let files = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "Sources").path)
             .filter { $0.hasSuffix(".swift") }.sorted().map { "Sources/\($0)" }
         var texts: [String: String] = [:]

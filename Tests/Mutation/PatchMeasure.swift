@@ -26,6 +26,8 @@ package struct PatchMeasure {
         let mutants = try patches.map { patch in try patch.mutant { try ScratchCopy.text($0, in: root) } }
         let twice = Dictionary(grouping: mutants, by: \.number).filter { $0.value.count > 1 }.keys.sorted()
         guard twice.isEmpty else { throw MutationError("two patches of one number: \(twice)") }
+        let unknown = arguments.only.subtracting(mutants.map(\.number)).sorted()
+        guard unknown.isEmpty else { throw MutationError("no patch has the number \(unknown)") }
 
         var copy = ScratchCopy(
             of: root, in: arguments.scratch.appending(path: "tree"), swift: arguments.swift, mutants: mutants)

@@ -42,6 +42,8 @@ package struct SampleMeasure {
         drawn.removeAll {
             !there.contains($0.mutant.number) || !(arguments.only.isEmpty || arguments.only.contains($0.mutant.number))
         }
+        let unknown = arguments.only.subtracting(drawn.map(\.mutant.number)).sorted()
+        guard unknown.isEmpty else { throw MutationError("none of the sample has the number \(unknown)") }
         try measure(drawn, copy)
         try report(drawn)
         return true

@@ -76,5 +76,6 @@ import Testing
         #expect(try drawn(7) == first)
         #expect(try drawn(8) != first)
         #expect(throws: MutationError.self) { try MutationDraw(1, rooms: ["Kitchen"], root: root) }
+        #expect(throws: MutationError.self) { try MutationDraw(1, rooms: ["FanOut", "Kitchen"], root: root) }
     }
 }
