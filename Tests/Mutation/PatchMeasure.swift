@@ -42,37 +42,45 @@ package struct PatchMeasure {
             throw MutationError("the checkout has changed while its copy was built: run it again")
         }
         let chosen = mutants.filter { arguments.only.isEmpty || arguments.only.contains($0.number) }
-        let found = try search(chosen, in: copy, fingerprint)
+        let findings = try search(chosen, in: copy, fingerprint)
+        func judged(_ mutants: [Mutant]) -> [(mutant: Mutant, finding: Finding?)] {
+            mutants.map { ($0, findings[Self.key($0, fingerprint)]) }
+        }
 
         let exceptions = MutantTable.exceptions(in: try String(contentsOf: guide, encoding: .utf8))
-        let table = MutantTable(found, exceptions: exceptions)
-        show("\n" + table.text + "\n")
         let excepted = Set(exceptions.map(\.number))
-        let living = found.filter { !$0.finding.isFound && !excepted.contains($0.mutant.number) }
+        let found = judged(chosen)
+        show("\n" + MutantTable(found, exceptions: exceptions).text + "\n")
+        let living = found.filter { $0.finding?.isFound != true && !excepted.contains($0.mutant.number) }
         let seeds = arguments.seeds ?? 3000
         show(
-            "\(found.count { $0.finding.isFound }) of \(found.count) were found within \(seeds) seeds, \(excepted.count) are excepted"
-        )
+            "\(found.count { $0.finding?.isFound == true }) of \(found.count) were found within \(seeds) seeds, "
+                + "\(found.count { excepted.contains($0.mutant.number) }) are excepted")
         for (mutant, _) in living { show("mutant \(mutant.number) (\(mutant.name)) lives") }
-        if arguments.writes { try write(table, found) }
+        for (mutant, finding) in found where finding?.isFound == true && excepted.contains(mutant.number) {
+            show("mutant \(mutant.number) (\(mutant.name)) is found: it needs no exception")
+        }
+        // Also those that were not chosen: what this state of the sources has come to is known of them, or nothing is.
+        if arguments.writes { try write(judged(mutants), exceptions) }
         return living.isEmpty
     }
 
-    private func search(_ mutants: [Mutant], in copy: ScratchCopy, _ fingerprint: UInt64) throws
-        -> [(mutant: Mutant, finding: Finding)]
-    {
+    /// The same for the same patch of the same sources.
+    private static func key(_ mutant: Mutant, _ fingerprint: UInt64) -> String {
+        var print = Fingerprint()
+        for (file, edits) in mutant.edits.sorted(by: { $0.key < $1.key }) {
+            print.add(Data("\(file) \(edits)".utf8))
+        }
+        print.add(Data((mutant.isOfFleet ? "fleet" : "one").utf8))
+        return "\(String(fingerprint, radix: 16)) \(mutant.number) \(String(print.value, radix: 16))"
+    }
+
+    private func search(_ mutants: [Mutant], in copy: ScratchCopy, _ fingerprint: UInt64) throws -> Findings {
         let seeds = arguments.seeds ?? 3000
         let file = arguments.scratch.appending(path: "findings.tsv")
         if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
         let findings = try Findings(in: file)
-        func key(_ mutant: Mutant) -> String {
-            var print = Fingerprint()
-            for (file, edits) in mutant.edits.sorted(by: { $0.key < $1.key }) {
-                print.add(Data("\(file) \(edits)".utf8))
-            }
-            print.add(Data((mutant.isOfFleet ? "fleet" : "one").utf8))
-            return "\(String(fingerprint, radix: 16)) \(mutant.number) \(String(print.value, radix: 16))"
-        }
+        func key(_ mutant: Mutant) -> String { Self.key(mutant, fingerprint) }
         func isDone(_ mutant: Mutant) -> Bool {
             switch findings[key(mutant)] {
             case .found: true
@@ -102,15 +110,15 @@ package struct PatchMeasure {
                 }
             show("\(line.mutant.number) \(line.mutant.name): \(words) (\(Int(Date().timeIntervalSince(begun))) s)")
         }
-        return mutants.compactMap { mutant in findings[key(mutant)].map { (mutant, $0) } }
+        return findings
     }
 
-    private func write(_ table: MutantTable, _ found: [(mutant: Mutant, finding: Finding)]) throws {
+    private func write(_ found: [(mutant: Mutant, finding: Finding?)], _ exceptions: [MutantTable.Exception]) throws {
         let text = try String(contentsOf: guide, encoding: .utf8)
         let heading =
-            "\(found.count { $0.finding.isFound }) of \(found.count) are found by fresh seeds of 20, 60 and 300 steps; beside each that is not stands "
-            + "how many were tried."
-        guard let written = table.written(into: text, heading: heading) else {
+            "\(found.count { $0.finding?.isFound == true }) of \(found.count { $0.finding != nil }) that were tried are found by fresh seeds "
+            + "of 20, 60 and 300 steps; beside each that is not stands how many were tried."
+        guard let written = MutantTable(found, exceptions: exceptions).written(into: text, heading: heading) else {
             throw MutationError("\(guide.path) has no place for the table")
         }
         try written.write(to: guide, atomically: true, encoding: .utf8)

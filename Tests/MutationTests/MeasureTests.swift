@@ -8,6 +8,7 @@ import Testing
     private static let one = Mutant(
         1, "one", ["Sources/A/B.swift": [Edit(0..<1, "")]], notes: ["Seen: a phone rings twice."])
     private static let two = Mutant(2, "two", ["Sources/A/C.swift": [Edit(0..<1, "")]])
+    private static let three = Mutant(3, "three", ["Sources/A/C.swift": [Edit(0..<1, "")]])
 
     @Test func theTableSaysWhoLives() {
         let guide = """
@@ -22,13 +23,15 @@ import Testing
         #expect(exceptions.map(\.number) == [2])
         #expect(exceptions.map(\.by) == ["`SomeTests.some`"])
         let table = MutantTable(
-            [(Self.two, .lives(seeds: 9)), (Self.one, .found(seeds: 3, by: "a.b"))], exceptions: exceptions)
+            [(Self.three, nil), (Self.two, .lives(seeds: 9)), (Self.one, .found(seeds: 3, by: "a.b"))],
+            exceptions: exceptions)
         #expect(
             table.text == """
                 | mutant | place | what people see | seeds | found by |
                 |---|---|---|---|---|
                 | 01 one | A/B.swift | a phone rings twice. | 3 | `a.b` |
                 | 02 two | A/C.swift |  | not in 9 | excepted, see below |
+                | 03 three | A/C.swift |  | not tried |  |
                 """)
         let written = table.written(into: "x\n\(MutantTable.begin)\nold\n\(MutantTable.end)\ny", heading: "Z.")
         #expect(written == "x\n\(MutantTable.begin)\nZ.\n\n\(table.text)\n\(MutantTable.end)\ny")
