@@ -24,7 +24,7 @@ package struct Child: Sendable {
     ///   - environment: beside what this process has.
     ///   - log: a file for what it writes.
     ///   - isEnough: asked now and then of what it has written; it is ended where that is enough.
-    /// - Throws: also when this process is interrupted: what a child that was ended for that has written says nothing.
+    /// - Throws: also when this process is interrupted: the end of a child that was ended for that is no result.
     package static func run(
         _ words: [String], in folder: URL, limit: Int, environment: [String: String] = [:], log: URL,
         until isEnough: ((String) -> Bool)? = nil

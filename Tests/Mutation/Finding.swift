@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
 
-/// What a search for one mutant came to.
+/// The result of a search for one mutant.
 package enum Finding: Hashable, Sendable {
     /// After so many seeds by a promise; 0 seeds by something else, such as a suite of tests.
     case found(seeds: Int, by: String)

@@ -88,7 +88,7 @@ package struct Patch: Sendable {
 }
 
 extension Edit {
-    /// What is the same at both ends is left out, in whole letters.
+    /// Letters that are the same at both ends are left out.
     init(from old: String, to new: String, at offset: Int) {
         let (old, new) = (Array(old.utf8), Array(new.utf8))
         // The bytes of UTF-8 that begin no letter.

@@ -3,7 +3,7 @@ import Foundation
 
 /// `make mutants`: each patch against fresh seeds, all of them in one binary.
 package struct PatchMeasure {
-    /// What decides how a seed goes, and how its end is read: all that `simulate` is built of.
+    /// All that `simulate` is built of, and the code that reads how it ends: these decide a finding.
     static let deciding = [
         "Package.swift", "Sources", "Tests/CFaultyVFS", "Tests/FaultInjection", "Tests/Mutation", "Tests/Simulate",
         "Tests/Simulation/Fleet", "Tests/Simulation/Model", "Tests/Simulation/Runner", "Tests/Simulation/Script",

@@ -31,7 +31,7 @@ package struct SampleMeasure {
         return "\(String(fingerprint, radix: 16)) \(String(print.value, radix: 16))"
     }
 
-    /// - Returns: true. What lives is judged by people: it may be the same in other words.
+    /// - Returns: true. People judge the mutants that live: one may be the same program in other words.
     package func run() throws -> Bool {
         var (drawn, copy) = try compiled()
         if seeds > 0 { try copy.build(.simulation, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) } }

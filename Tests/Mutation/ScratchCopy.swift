@@ -3,7 +3,7 @@ package import Foundation
 
 /// A copy of the checkout that has mutants in it, each behind its switch. The checkout itself has none, and its build stays as it is.
 package struct ScratchCopy {
-    /// What a copy is built for.
+    /// The purpose of a build.
     package enum Product: String, Sendable {
         /// `simulate`, optimised.
         case simulation
@@ -165,7 +165,7 @@ package struct ScratchCopy {
         }
     }
 
-    /// By mutant: what the compiler says of its lines.
+    /// By mutant: the compiler's first error in its lines.
     private func faults(in output: String) -> [Int: String] {
         var faults: [Int: String] = [:]
         for match in output.matches(of: /(?m)^([^\n:]+):(\d+):\d+: error: (.*)$/) {

@@ -6,7 +6,7 @@ package struct SeedSearch: Sendable {
     /// Seeds in one process.
     private static let piece = 250
 
-    /// What a run of seeds comes to.
+    /// The result of a run of seeds.
     private enum Result {
         case holds
         /// This seed breaks a promise, or, run alone, ends its process.
@@ -101,7 +101,7 @@ package struct SeedSearch: Sendable {
         throw MutationError("mutant \(number), seeds \(seeds): \(child.end)\n\(child.output.suffix(400))")
     }
 
-    /// What the report names first.
+    /// The first seed that the report names.
     static func broken(in output: String) -> (seed: UInt64, rule: String)? {
         guard let match = output.firstMatch(of: /(?m)^seed (\d+) \(.*?\) breaks ([A-Za-z.]+)/),
             let seed = UInt64(match.output.1)

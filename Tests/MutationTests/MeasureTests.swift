@@ -52,7 +52,7 @@ import Testing
     }
 
     /// A process that breaks a promise in its second piece; that dies at a seed, or stands still there; that dies once and not again; that
-    /// ends with a code which says nothing of a promise.
+    /// ends with a code and names no promise.
     @Test func seedsAreSearchedInPieces() throws {
         let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "search-\(UUID())/tree")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -77,11 +77,11 @@ import Testing
         let search = SeedSearch(binary, in: folder, base: 1000, limit: 5)
         #expect(try search.run(0, isOfFleet: false, seeds: 600) == .lives(seeds: 600))
         #expect(try search.run(1, isOfFleet: false, seeds: 600) == .found(seeds: 301, by: "push.user"))
-        // What breaks without a mutant does not count.
+        // A seed that fails without a mutant does not count.
         #expect(try search.run(4, isOfFleet: false, seeds: 600) == .found(seeds: 101, by: "push.twice"))
         #expect(try search.run(2, isOfFleet: false, seeds: 600) == .found(seeds: 43, by: "dies"))
         #expect(try search.run(3, isOfFleet: false, seeds: 8) == .found(seeds: 4, by: "stands still"))
-        // What ends a process once, and not again, is not the mutant's.
+        // A process that ends once, and not again, was not ended by the mutant.
         #expect(try search.run(5, isOfFleet: false, seeds: 250) == .lives(seeds: 250))
         #expect(throws: MutationError.self) { try search.run(6, isOfFleet: false, seeds: 250) }
     }

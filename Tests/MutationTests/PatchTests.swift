@@ -84,7 +84,7 @@ import Testing
         }
         #expect((mutant.number, mutant.name) == (7, "d is two"))
         #expect(mutant.notes == ["Of a fault.", "Seen: nothing."])
-        // What both sides begin and end with is left out.
+        // Letters that both sides begin and end with are left out.
         #expect(mutant.edits == ["F.swift": [Edit(18..<26, "2)")]])
         #expect(throws: MutationError.self) { try patch.mutant { _ in text.replacing("d(1)", with: "d(3)") } }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mutation
 
-/// What each rule makes of a line, and what none touches.
+/// Each rule's changes of a line, and lines that no rule touches.
 @Suite struct RuleTests {
     private static func changes(_ body: String, _ rule: MutationRule) -> [String] {
         let neighbours = MutationDraw.neighbours(in: [
