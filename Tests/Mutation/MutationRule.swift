@@ -228,7 +228,8 @@ struct CandidateFinder {
             // The beginning of an expression that goes on behind a trailing closure's brace.
             guard !text.isEmpty, end < unit.range.upperBound else { continue }
             add(.negation, part, "!(\(text))", in: unit)
-            add(.unasked, part, word == "guard" ? "true" : "(\(text)) || true", in: unit)
+            // A loop without an end is found by any test that comes to it.
+            if word != "while" { add(.unasked, part, word == "guard" ? "true" : "(\(text)) || true", in: unit) }
         }
     }
 

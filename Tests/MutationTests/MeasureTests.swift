@@ -109,6 +109,37 @@ import Testing
             try ScratchCopy.fingerprint(["Package.swift"], of: root) != ScratchCopy.fingerprint(["LICENSE"], of: root))
     }
 
+    /// A binary of tests that fails under some mutants: once alone, by a test whose name cannot be read, by dying.
+    @Test func testsJudgeMutants() throws {
+        let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "tests-\(UUID())/tree")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
+        let binary = folder.appending(path: "tests")
+        let script = """
+            #!/bin/sh
+            [ "$4" = Nothing ] && echo "Test run with 0 tests in 0 suites passed" && exit 0
+            fail() { echo "✘ $1 recorded an issue at A.swift:1:2"; echo "Test run with 2 tests failed"; exit 1; }
+            case $MUTANT in
+            1) fail "Test broken()" ;;
+            2) [ -e failed ] || { touch failed; fail "Test broken()"; } ;;
+            3) fail 'b" to broken(_:)' ;;
+            4) exit 3 ;;
+            5) [ "$4" = Some ] && fail "Test gone()"; echo "Test run with 0 tests in 0 suites passed"; exit 0 ;;
+            esac
+            echo "Test run with 2 tests in 1 suite passed"
+            """
+        try Data(script.utf8).write(to: binary)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: binary.path)
+        let run = try TestRun("Some", binary, in: folder)
+        #expect(try run.run(6) == nil)
+        #expect(try run.run(1) == "broken()")
+        #expect(try run.run(2) == nil)
+        #expect(try run.run(3) == "a test")
+        #expect(try run.run(4) == "dies")
+        #expect(throws: MutationError.self) { try run.run(5) }
+        #expect(throws: MutationError.self) { try TestRun("Nothing", binary, in: folder) }
+    }
+
     @Test func failuresOfTestsAreRead() {
         let output = """
             ✔ Test fine() passed after 0.001 seconds.

@@ -20,6 +20,8 @@ import Testing
                 "if !(a), let b, c { d() }", "if a, let b, !(c) { d() }",
             ])
         #expect(Self.changes("guard a.b(c) else { d() }", .unasked) == ["guard true else { d() }"])
+        #expect(Self.changes("while a { b() }", .negation) == ["while !(a) { b() }"])
+        #expect(Self.changes("while a { b() }", .unasked) == [])
         #expect(Self.changes("if case .a = b { c() }", .negation) == [])
     }
 
