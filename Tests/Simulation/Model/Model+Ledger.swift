@@ -109,7 +109,7 @@ extension Model {
                 return ("ledger.ended", "its campaign is \(ledger.campaign.state)")
             }
             if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
-        default: break
+        default: return ("ledger.answer", "no guide knows that state")
         }
         // A reminder that does not come about takes its attempts with it.
         if row.attempts != entry.attempts, ledger.campaign.reminders == 0 || row.attempts > entry.attempts {
@@ -175,7 +175,7 @@ extension Model {
 
     // MARK: Who was left out
 
-    /// - Returns: what is wrong with the reason that a device was left out for; nil: nothing.
+    /// - Returns: the fault of the reason that a device was left out for; nil: none.
     private func faultOfReason(_ row: ToldDelivery, _ ledger: ToldLedger) -> String? {
         let app = ledger.campaign.app
         let name = "\(app)/\(row.token)"
@@ -202,7 +202,7 @@ extension Model {
         return "it was \(what.filter { !$0.isEmpty }.joined(separator: ", "))"
     }
 
-    /// Why a device in this state gets no push: the first that holds, in the order of the rule; empty: it gets one.
+    /// The reasons that a device in this state may be left out for, of which the relay names one; empty: it gets a push.
     private func leavesOut(_ state: DeviceState, _ name: String, _ ledger: ToldLedger) -> [String] {
         guard state.isRegistered, state.user != nil else { return ["noTelephone"] }
         var reasons: [String] = []
@@ -229,6 +229,8 @@ extension Model {
             reasons[row.state]?[row.reason ?? "unknown", default: 0] += 1
         }
         let isLeftOut = ["cancelled", "superseded"].contains(ledger.campaign.state)
+        // A device that the campaign never came to is listed if it is registered now, and counted if it was then: pending, expired and
+        // cancelled are of both kinds.
         let states = ["accepted", "rejected", "unregistered", "filtered"] + (isLeftOut ? [] : ["retrying"])
         let what = "campaign \(ledger.campaign.id)"
         for state in states where counts[state] ?? 0 != ledger.campaign.counts[state] ?? 0 {
