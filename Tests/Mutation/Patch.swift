@@ -39,8 +39,9 @@ package struct Patch: Sendable {
 
     /// All of a folder, in the order of their numbers.
     package static func all(in folder: URL) throws -> [Patch] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".patch") }.sorted().map
-        {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".patch") }.sorted {
+            $0.compare($1, options: .numeric) == .orderedAscending
+        }.map {
             try Patch(
                 name: String($0.dropLast(".patch".count)),
                 text: String(contentsOf: folder.appending(path: $0), encoding: .utf8))
