@@ -6,12 +6,32 @@ import Testing
 /// How near a wave has to come to its percentage.
 @Suite struct WaveSharesTests {
     @Test func theTailIsExact() {
-        #expect(WaveShares.tail(0, of: 10, 0.5) == 1)
-        #expect(WaveShares.tail(11, of: 10, 0.5) == 0)
+        func tail(_ count: Int, _ users: Int, _ share: Double) -> Double {
+            WaveShares.tail(count, of: [(users, share)])
+        }
+        #expect(tail(0, 10, 0.5) == 1)
+        #expect(tail(11, 10, 0.5) == 0)
         // (252 + 210 + 120 + 45 + 10 + 1) / 1024
-        #expect(WaveShares.tail(5, of: 10, 0.5) == 0.623046875)
-        #expect(abs(WaveShares.tail(10, of: 10, 0.1) / 1e-10 - 1) < 1e-9)
-        #expect(abs(WaveShares.tail(1, of: 120, 0.1) - 1) < 1e-5)
+        #expect(tail(5, 10, 0.5) == 0.623046875)
+        #expect(abs(tail(10, 10, 0.1) / 1e-10 - 1) < 1e-9)
+        #expect(abs(tail(1, 120, 0.1) - 1) < 1e-5)
+        // One of the first and both of the others, or both of the first and one of the others, or all.
+        #expect(WaveShares.tail(3, of: [(2, 0.5), (2, 0.25)]) == 0.5 * 0.0625 + 0.25 * 0.375 + 0.25 * 0.0625)
+    }
+
+    /// Six users a campaign may all be in the first two waves, and not those of six campaigns.
+    @Test func campaignsAreSeenTogether() {
+        var all: [WaveShares] = []
+        for _ in 0..<6 {
+            var shares = WaveShares(ends: [10, 50, 100], users: 6)
+            for user in 0..<6 { #expect(shares.pushes(inWave: user < 1 ? 1 : 2) == nil) }
+            if all.count < 4 { #expect(WaveShares.fault(in: all + [shares]) == nil) }
+            all.append(shares)
+        }
+        #expect(
+            WaveShares.fault(in: all)
+                == "the waves before the last of 6 campaigns hold 36 of 36 users, and 18 are expected")
+        #expect(WaveShares.fault(in: []) == nil)
     }
 
     @Test func fewUsersMayAllBeFirst() {

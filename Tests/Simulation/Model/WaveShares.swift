@@ -32,30 +32,53 @@ struct WaveShares {
             let first = counts[...place].reduce(0, +)
             let rest = counts[(place + 1)...].reduce(0, +)
             let share = Double(end) / 100
-            if Self.tail(first, of: users, share) < Self.chance {
+            if Self.tail(first, of: [(users, share)]) < Self.chance {
                 return "its first \(end) % hold \(first) of \(users) users"
             }
-            if Self.tail(rest, of: users, 1 - share) < Self.chance {
+            if Self.tail(rest, of: [(users, 1 - share)]) < Self.chance {
                 return "the \(100 - end) % after its first \(end) % hold \(rest) of \(users) users"
             }
         }
         return nil
     }
 
-    /// The probability that at least `count` of `users` are drawn, each with the probability `share`: the exact tail of the binomial distribution.
+    /// The fault of several campaigns together, each of which draws its users anew: few users are seen best so.
+    ///
+    /// - Returns: what is wrong with the shares; nil: nothing.
+    static func fault(in all: [WaveShares]) -> String? {
+        let all = all.filter { $0.ends.count > 1 }
+        let users = all.reduce(0) { $0 + $1.users }
+        func fault(_ name: String, _ count: (WaveShares) -> Int, _ percentage: (WaveShares) -> Int) -> String? {
+            let count = all.reduce(0) { $0 + count($1) }
+            let groups = all.map { ($0.users, Double(percentage($0)) / 100) }
+            guard tail(count, of: groups) < chance else { return nil }
+            let expected = groups.reduce(0) { $0 + Double($1.0) * $1.1 }
+            return "the \(name) of \(all.count) campaigns hold \(count) of \(users) users, "
+                + "and \(Int(expected.rounded())) are expected"
+        }
+        func before(_ shares: WaveShares) -> Int { shares.ends[shares.ends.count - 2] }
+        return fault("first waves", \.counts[0], \.ends[0])
+            ?? fault("waves before the last", { $0.counts.dropLast().reduce(0, +) }, before)
+            ?? fault("last waves", { $0.counts[$0.counts.count - 1] }, { 100 - before($0) })
+    }
+
+    /// The probability that at least `count` users are drawn, of groups in which each is drawn with one probability: the exact tail of a sum of
+    /// binomial distributions.
     ///
     /// - Parameter share: above 0 and below 1.
-    static func tail(_ count: Int, of users: Int, _ share: Double) -> Double {
+    static func tail(_ count: Int, of groups: [(users: Int, share: Double)]) -> Double {
         guard count > 0 else { return 1 }
-        guard count <= users else { return 0 }
-        // From all of them down, each term out of the one before: C(n, k) = C(n, k + 1) (k + 1) / (n - k).
-        var term = 1.0
-        for _ in 0..<users { term *= share }
-        var sum = term
-        for number in (count..<users).reversed() {
-            term *= Double(number + 1) / Double(users - number) * (1 - share) / share
-            sum += term
+        // By number: the probability that so many of the users until now are drawn.
+        var chances = [1.0]
+        for (users, share) in groups {
+            for _ in 0..<users {
+                chances.append(0)
+                for number in chances.indices.reversed() {
+                    chances[number] = chances[number] * (1 - share) + (number > 0 ? chances[number - 1] * share : 0)
+                }
+            }
         }
-        return min(sum, 1)
+        // The smallest first, so that none is lost.
+        return chances.dropFirst(count).reversed().reduce(0, +)
     }
 }

@@ -79,6 +79,12 @@ extension World {
         ledger.shares[push.campaign] = shares
     }
 
+    /// Once, at the end.
+    func judgeShares() {
+        let all = ledger.shares.sorted { $0.key < $1.key }.map(\.value)
+        if let fault = WaveShares.fault(in: all) { model.broke("wave.share", fault) }
+    }
+
     /// The number of users of an app's devices.
     private func users(of app: Int, _ user: (String, [DeviceState]) -> Int?) -> Int {
         let own = model.devices.filter { $0.key.hasPrefix("\(app)/") }
