@@ -28,7 +28,7 @@ extension World {
         guard let campaign = told[push.campaign]?.campaign, campaign.waves > 0, let user = Phone.user(push.telephone),
             settings.setup["sandbox", push.app] + settings.setup["astray", push.app] == 0,
             let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted,
-            // What had its turn and did not leave, for want of a connection, leaves in whatever wave has begun by then.
+            // A push that had its turn and found no connection leaves in any wave that has begun by then.
             let device = push.device, model.ledgers[push.campaign]?[device] == nil
         else { return }
         var devices = ledger.waves[push.campaign, default: [:]][user, default: [:]]
@@ -36,7 +36,7 @@ extension World {
         if devices.isEmpty { judgeShare(push, campaign, user, begun: one.askedAt) }
         devices[push.token] = campaign.wavesBegun
         ledger.waves[push.campaign, default: [:]][user] = devices
-        // Who has become, or has left, a user's meanwhile is of another wave.
+        // A device that has become a user's meanwhile, or was, is of another wave.
         func isSteady(_ token: String) -> Bool {
             let states = model.devices["\(push.app)/\(token)"] ?? []
             guard let first = states.lastIndex(where: { $0.since <= one.askedAt }) else { return false }
