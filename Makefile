@@ -65,10 +65,11 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test simulate mutants mutate night test-service test-allocations test-tsan test-asan test-crash test-fleet soak-fleet fuzz \
-        fuzz-keep soak \
-        check-metrics test-api test-interop test-page lint bench measure-maintenance bench-api test-idle clean install \
-        deb image test-image release verify-release sign test-reproducible check-release packages
+.PHONY: help packages build install clean lint demo night
+.PHONY: test test-tsan test-asan test-crash test-fleet test-idle test-allocations test-api test-interop test-page test-service
+.PHONY: simulate mutants mutate fuzz fuzz-keep soak soak-fleet check-metrics
+.PHONY: bench bench-api measure-maintenance
+.PHONY: deb image test-image release verify-release sign test-reproducible check-release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -277,7 +277,7 @@ package final class API: RequestHandler {
         let target = try RequestTarget(head.target)
         switch router.route(method: head.method, segments: target.segments) {
         case .route(let route, let path):
-            if !servesAll(at: head.door) { try checkServed([route], at: head.door) }
+            try checkServed([route], at: head.door)
             return .route(route, path, target.query)
         case .notFound:
             throw ProblemDetails(404, "there is nothing at this path")
@@ -285,18 +285,18 @@ package final class API: RequestHandler {
             throw ProblemDetails(
                 404, "there is no platform \"\(JSONValue.shortened(name))\"; the platforms are ios and android")
         case .wrongMethod(let routes):
-            if !servesAll(at: head.door) { try checkServed(routes, at: head.door) }
+            try checkServed(routes, at: head.door)
             if isOptions { return .options(routes) }
             let list = Router.allowed(routes)
             throw ProblemDetails(405, "this path takes \(list)", headers: [("Allow", list)])
         }
     }
 
-    /// Whether every route answers at this door: the case of nearly every request.
-    private func servesAll(at door: Door) -> Bool { door != .operations && showsOperations(at: door) }
-
+    /// - Parameter routes: made only where the door does not serve all routes, so that nearly no request makes a list.
     /// - Throws: a 404 where the address that was asked serves none of them.
-    private func checkServed(_ routes: [Route], at door: Door) throws {
+    private func checkServed(_ routes: @autoclosure () -> [Route], at door: Door) throws {
+        guard door == .operations || !showsOperations(at: door) else { return }
+        let routes = routes()
         if door == .operations, !Route.operations.contains(where: { known in routes.contains { $0 === known } }) {
             let paths = Route.operations.map(\.path).joined(separator: ", ")
             throw ProblemDetails(404, "this address serves \(paths) alone")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
 
-/// What a search for one mutant came to.
+/// The result of a search for one mutant.
 package enum Finding: Hashable, Sendable {
     /// After so many seeds by a promise; 0 seeds by something else, such as a suite of tests.
     case found(seeds: Int, by: String)
@@ -11,9 +11,11 @@ package enum Finding: Hashable, Sendable {
     package var isFound: Bool { if case .found = self { true } else { false } }
 }
 
-/// Findings, kept in a file so that a run that was ended goes on where it was. One line for each: a key, seeds, who found it.
-package final class Findings {
+/// Findings, kept in a file so that a run that was ended goes on where it was. One line for each: a key, seeds, what found it. Any thread may
+/// use them.
+package final class Findings: @unchecked Sendable {
     private let file: URL
+    private let lock = NSLock()
     private var rows: [String: Finding] = [:]
 
     package init(in file: URL) throws {
@@ -26,9 +28,13 @@ package final class Findings {
         }
     }
 
-    package subscript(_ key: String) -> Finding? { rows[key] }
+    package subscript(_ key: String) -> Finding? { lock.withLock { rows[key] } }
 
     package func put(_ finding: Finding, _ key: String) throws {
+        try lock.withLock { try write(finding, key) }
+    }
+
+    private func write(_ finding: Finding, _ key: String) throws {
         rows[key] = finding
         let cells =
             switch finding {

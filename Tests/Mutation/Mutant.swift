@@ -9,7 +9,7 @@ package struct Edit: Hashable, Sendable {
     package init(_ range: Range<Int>, _ text: String) { (self.range, self.text) = (range, text) }
 }
 
-/// A small fault that somebody made on purpose, or a rule: it tries the tests, not the relay.
+/// A small fault that a person or a rule has made on purpose: it tries the tests, not the relay.
 package struct Mutant: Sendable {
     package let number: Int
     package let name: String
@@ -25,7 +25,7 @@ package struct Mutant: Sendable {
     /// It shows among several relays only, and is searched by their seeds.
     package var isOfFleet: Bool { notes.contains { $0.contains("--fleet") } }
 
-    /// What the lines above it say of a subject, such as `Seen`.
+    /// The text of a line above it that begins with a subject, such as `Seen`.
     func note(_ subject: String) -> String? {
         notes.first { $0.hasPrefix(subject + ": ") }.map { String($0.dropFirst(subject.count + 2)) }
     }
@@ -37,7 +37,7 @@ package struct Mutant: Sendable {
     }
 }
 
-/// Why mutants cannot be used.
+/// The reason why mutants cannot be measured.
 package struct MutationError: Error, CustomStringConvertible {
     package let description: String
 

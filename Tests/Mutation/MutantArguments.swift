@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
 
-/// What `mutants` is called with.
+/// The arguments of `mutants`.
 package struct MutantArguments: Sendable {
     package enum Work: String, Sendable {
         /// Those that are kept as patches.
@@ -21,7 +21,7 @@ package struct MutantArguments: Sendable {
     package var only: Set<Int> = []
     /// How many mutants a sample has.
     package var sample = 200
-    /// What a sample is drawn by.
+    /// The number that a sample is drawn by.
     package var draw: UInt64 = 1
     /// Names of rooms; empty: all that decide.
     package var rooms: [String] = []

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The table of mutants that the simulation's guide has: made by the tool, written by nobody.
+/// The table of mutants that the simulation's guide has. The tool writes it, and no hand.
 package struct MutantTable {
     package static let begin = "<!-- mutants: made by make mutants WRITE=1 -->"
     package static let end = "<!-- mutants: end -->"
 
-    /// What the simulation does not have to find, with what finds it instead.
+    /// A mutant that the simulation need not find, with the test that finds it instead.
     package struct Exception: Sendable {
         package let number: Int
         package let by: String
     }
 
-    /// Rows of the guide's list of exceptions: a number, and who finds it instead, in the columns of a table.
+    /// Rows of the guide's list of exceptions: a number and the test that finds it, in the columns of a table.
     package static func exceptions(in guide: String) -> [Exception] {
         guard let start = guide.range(of: "<!-- mutants: excepted -->") else { return [] }
         return guide[start.upperBound...].split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix {
@@ -27,7 +27,8 @@ package struct MutantTable {
 
     private let rows: [String]
 
-    package init(_ found: [(mutant: Mutant, finding: Finding)], exceptions: [Exception]) {
+    /// - Parameter found: all that the table is to have; without a finding: those that were not tried.
+    package init(_ found: [(mutant: Mutant, finding: Finding?)], exceptions: [Exception]) {
         let excepted = Set(exceptions.map(\.number))
         rows = found.sorted { $0.mutant.number < $1.mutant.number }.map { mutant, finding in
             let (seeds, by) =
@@ -35,6 +36,7 @@ package struct MutantTable {
                 case .found(let seeds, let by): ("\(seeds)", by.contains(".") ? "`\(by)`" : by)
                 case .lives(let seeds):
                     ("not in \(seeds)", excepted.contains(mutant.number) ? "excepted, see below" : "**lives**")
+                case nil: ("not tried", "")
                 }
             let seen = mutant.note("Seen") ?? mutant.note("Undone") ?? ""
             return

@@ -4,16 +4,18 @@ package import Foundation
 /// Draws mutants of the rooms that decide, the same for the same number.
 package struct MutationDraw {
     private var state: UInt64
-    /// What is left of each room, by rule.
+    /// The changes of each room that are not drawn yet, by rule.
     private var left: [(room: MutationRoom, rules: [(rule: MutationRule, candidates: [MutationCandidate])])] = []
     private var turn = 0
     private var number: Int
 
     /// - Parameters:
-    ///   - rooms: names; empty: all.
+    ///   - rooms: names; empty: all. One that is unknown is an error.
     ///   - first: the number of the first mutant.
     package init(_ draw: UInt64, rooms: [String], root: URL, first: Int = 1001) throws {
         (state, number) = (draw, first)
+        let unknown = rooms.filter { name in !MutationRoom.all.contains { $0.name == name } }
+        guard unknown.isEmpty else { throw MutationError("no room that decides is named \(unknown)") }
         let files = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "Sources").path)
             .filter { $0.hasSuffix(".swift") }.sorted().map { "Sources/\($0)" }
         var texts: [String: String] = [:]
@@ -58,7 +60,7 @@ package struct MutationDraw {
         return value ^ (value >> 31)
     }
 
-    /// Of each name that only one enumeration has, without values: the case that stands beside it.
+    /// By the name of a case: the one that stands beside it. Only names that one enumeration has, and cases without values.
     static func neighbours(in texts: [String]) -> [String: String] {
         var lists: [[String]] = []
         var counts: [String: Int] = [:]

@@ -5,7 +5,7 @@ package struct MutationRoom: Sendable {
     package let name: String
     /// Files begin so.
     package let places: [String]
-    /// What of the tests is run, by the beginnings of their names (`swift test --filter`).
+    /// The tests that are run, by the beginnings of their names (`swift test --filter`).
     package let tests: [String]
 
     private init(_ name: String, _ places: [String] = [""], tests: [String]) {
@@ -14,7 +14,7 @@ package struct MutationRoom: Sendable {
         self.tests = tests
     }
 
-    /// What every driver of the store keeps, and SQLite's does.
+    /// The suite of all drivers of the store, run with SQLite's.
     package static let conformance = "RelayStoreSQLiteTests\\.SQLiteConformanceTests"
 
     package static let all: [MutationRoom] = [

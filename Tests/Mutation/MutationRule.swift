@@ -4,7 +4,7 @@
 package enum MutationRule: String, CaseIterable, Sendable {
     /// `if a` becomes `if !(a)`.
     case negation
-    /// `guard a` or `if a` becomes `true`: nobody asks any more.
+    /// `guard a` or `if a` becomes `true`: the condition is not asked any more.
     case unasked
     /// `<` becomes `<=`, `==` becomes `!=`, `&&` becomes `||`, `min` becomes `max`, `+` becomes `-`.
     case comparison
@@ -173,7 +173,7 @@ struct CandidateFinder {
         }
     }
 
-    /// What stands between commas.
+    /// The parts between commas.
     private func parts(of range: Range<Int>) -> [Range<Int>] {
         var (parts, start, index) = ([Range<Int>](), range.lowerBound, range.lowerBound)
         while index < range.upperBound {
@@ -228,7 +228,8 @@ struct CandidateFinder {
             // The beginning of an expression that goes on behind a trailing closure's brace.
             guard !text.isEmpty, end < unit.range.upperBound else { continue }
             add(.negation, part, "!(\(text))", in: unit)
-            add(.unasked, part, word == "guard" ? "true" : "(\(text)) || true", in: unit)
+            // A loop without an end is found by any test that comes to it.
+            if word != "while" { add(.unasked, part, word == "guard" ? "true" : "(\(text)) || true", in: unit) }
         }
     }
 

@@ -39,8 +39,9 @@ package struct Patch: Sendable {
 
     /// All of a folder, in the order of their numbers.
     package static func all(in folder: URL) throws -> [Patch] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".patch") }.sorted().map
-        {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".patch") }.sorted {
+            $0.compare($1, options: .numeric) == .orderedAscending
+        }.map {
             try Patch(
                 name: String($0.dropLast(".patch".count)),
                 text: String(contentsOf: folder.appending(path: $0), encoding: .utf8))
@@ -88,12 +89,16 @@ package struct Patch: Sendable {
 }
 
 extension Edit {
-    /// What is the same at both ends is left out.
+    /// Letters that are the same at both ends are left out.
     init(from old: String, to new: String, at offset: Int) {
         let (old, new) = (Array(old.utf8), Array(new.utf8))
-        let start = zip(old, new).prefix { $0 == $1 }.count
+        // The bytes of UTF-8 that begin no letter.
+        func goesOn(_ bytes: [UInt8], _ index: Int) -> Bool { index < bytes.count && bytes[index] & 0xC0 == 0x80 }
+        var start = zip(old, new).prefix { $0 == $1 }.count
+        while goesOn(old, start) || goesOn(new, start) { start -= 1 }
         let most = min(old.count, new.count) - start
-        let end = zip(old.reversed(), new.reversed()).prefix(most).prefix { $0 == $1 }.count
+        var end = zip(old.reversed(), new.reversed()).prefix(most).prefix { $0 == $1 }.count
+        while goesOn(old, old.count - end) || goesOn(new, new.count - end) { end -= 1 }
         self.init(
             (offset + start)..<(offset + old.count - end),
             String(decoding: new[start..<(new.count - end)], as: UTF8.self))

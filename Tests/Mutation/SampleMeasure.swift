@@ -5,6 +5,9 @@ import Foundation
 package struct SampleMeasure {
     private typealias Drawn = (mutant: Mutant, candidate: MutationCandidate, room: MutationRoom)
 
+    /// Tests decide what is found, as much as the sources do.
+    private static let deciding = ["Package.swift", "Sources", "Tests"]
+
     private let arguments: MutantArguments
     private let findings: Findings
     private let fingerprint: UInt64
@@ -15,27 +18,32 @@ package struct SampleMeasure {
         if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
         try FileManager.default.createDirectory(at: arguments.scratch, withIntermediateDirectories: true)
         findings = try Findings(in: file)
-        fingerprint = try ScratchCopy.fingerprint(["Sources"], of: arguments.root)
+        fingerprint = try ScratchCopy.fingerprint(Self.deciding, of: arguments.root)
     }
 
     /// For each mutant; 0: tests alone, and no simulation is built.
     private var seeds: Int { arguments.seeds ?? 500 }
 
-    /// The same for the same change of the same sources.
+    /// The same for the same change of the same sources and tests.
     private func key(_ candidate: MutationCandidate) -> String {
         var print = Fingerprint()
         print.add(Data("\(candidate.file) \(candidate.edit.range) \(candidate.edit.text)".utf8))
         return "\(String(fingerprint, radix: 16)) \(String(print.value, radix: 16))"
     }
 
-    /// - Returns: true. What lives is judged by people: it may be the same in other words.
+    /// - Returns: true. People judge the mutants that live: one may be the same program in other words.
     package func run() throws -> Bool {
         var (drawn, copy) = try compiled()
         if seeds > 0 { try copy.build(.simulation, limit: arguments.buildLimit) { try drop($0, $1, of: drawn) } }
+        guard try ScratchCopy.fingerprint(Self.deciding, of: arguments.root) == fingerprint else {
+            throw MutationError("the checkout has changed while its copy was built: run it again")
+        }
         let there = Set(copy.mutants.map(\.number))
         drawn.removeAll {
             !there.contains($0.mutant.number) || !(arguments.only.isEmpty || arguments.only.contains($0.mutant.number))
         }
+        let unknown = arguments.only.subtracting(drawn.map(\.mutant.number)).sorted()
+        guard unknown.isEmpty else { throw MutationError("none of the sample has the number \(unknown)") }
         try measure(drawn, copy)
         try report(drawn)
         return true
@@ -94,10 +102,8 @@ package struct SampleMeasure {
         for filter in filters.sorted() { show("\(filter) takes \(runs[filter]?.duration ?? 0) s without a mutant") }
         let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
         let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
-        let keeper = Keeper(findings)
         let lines = open.map { (mutant: $0.mutant, candidate: $0.candidate, room: $0.room, key: key($0.candidate)) }
-        let lock = NSLock()
-        try SideBySide.run(lines, jobs: arguments.jobs) { line in
+        try SideBySide.run(lines, jobs: arguments.jobs) { [findings] line in
             let begun = Date()
             var finding = Finding.lives(seeds: seeds)
             for filter in line.room.tests + [MutationRoom.conformance] {
@@ -108,7 +114,7 @@ package struct SampleMeasure {
                 }
             }
             if !finding.isFound { finding = try search.run(line.mutant.number, isOfFleet: false, seeds: seeds) }
-            try lock.withLock { try keeper.findings.put(finding, line.key) }
+            try findings.put(finding, line.key)
             let words =
                 switch finding {
                 case .found(0, let by): by

@@ -67,6 +67,7 @@ package struct Schemata: Sendable {
 
     private var lineCount: Int { text.utf8.count { $0 == UInt8(ascii: "\n") } + 1 }
 
-    /// Whose fault it is that a line does not compile; of one that stands as it was, all around it.
+    /// The mutants that may be the reason why a line does not compile: that of its body; of a body that stands as it was, all that have changed
+    /// copies of it.
     package func mutants(onLine line: Int) -> [Int] { lines.last { $0.range.contains(line) }?.mutants ?? [] }
 }

@@ -3,7 +3,7 @@ package import Foundation
 
 /// A copy of the checkout that has mutants in it, each behind its switch. The checkout itself has none, and its build stays as it is.
 package struct ScratchCopy {
-    /// What a copy is built for.
+    /// The purpose of a build.
     package enum Product: String, Sendable {
         /// `simulate`, optimised.
         case simulation
@@ -149,8 +149,8 @@ package struct ScratchCopy {
             let child = try Child.run(
                 [swift, "build"] + product.words, in: folder, limit: limit,
                 log: folder.deletingLastPathComponent().appending(path: "build-\(product.rawValue).log"))
-            if child.code == 0 { return }
-            if child.tookTooLong {
+            if child.end == .exited(0) { return }
+            if child.end == .tookTooLong {
                 throw MutationError(
                     "the build of \(product.rawValue) took longer than \(limit) s: run it again, it goes on")
             }
@@ -165,7 +165,7 @@ package struct ScratchCopy {
         }
     }
 
-    /// By mutant: what the compiler says of its lines.
+    /// By mutant: the compiler's first error in its lines.
     private func faults(in output: String) -> [Int: String] {
         var faults: [Int: String] = [:]
         for match in output.matches(of: /(?m)^([^\n:]+):(\d+):\d+: error: (.*)$/) {
@@ -187,9 +187,15 @@ package struct ScratchCopy {
     }
 
     /// A number for all that decides what a run of a mutant comes to, but for the mutant.
-    package static func fingerprint(_ folders: [String], of root: URL) throws -> UInt64 {
+    ///
+    /// - Parameter deciding: files, and folders with all that they hold. One that is not there is an error.
+    package static func fingerprint(_ deciding: [String], of root: URL) throws -> UInt64 {
         var hash = Fingerprint()
-        for file in try files(of: root).sorted() where folders.contains(where: { file.hasPrefix($0 + "/") }) {
+        let files = try files(of: root)
+        for place in deciding where !files.contains(where: { $0 == place || $0.hasPrefix(place + "/") }) {
+            throw MutationError("\(place), which decides how a mutant goes, is not there")
+        }
+        for file in files.sorted() where deciding.contains(where: { file == $0 || file.hasPrefix($0 + "/") }) {
             hash.add(Data(file.utf8))
             hash.add(try Data(contentsOf: root.appending(path: file)))
         }

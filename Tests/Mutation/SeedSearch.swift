@@ -3,13 +3,22 @@ package import Foundation
 
 /// Runs fresh seeds of the simulation with one mutant on, until a promise breaks.
 package struct SeedSearch: Sendable {
-    /// Seeds in one process. A process that stands still, or dies, is seen at the end of its piece.
+    /// Seeds in one process.
     private static let piece = 250
+
+    /// The result of a run of seeds.
+    private enum Result {
+        case holds
+        /// This seed breaks a promise, or, run alone, ends its process.
+        case fails(seed: UInt64, by: String)
+        /// The process did not come to its end, at one seed or another.
+        case ends(how: String)
+    }
 
     private let binary: URL
     private let folder: URL
     package let base: UInt64
-    /// A piece of seeds may take so long, in seconds: some times what it takes as a rule.
+    /// A piece of seeds may take so long, in seconds: some times what it takes as a rule. Fewer seeds may take their part, and a ninth at least.
     private let limit: Int
 
     /// - Parameters:
@@ -22,48 +31,82 @@ package struct SeedSearch: Sendable {
     /// - Parameters:
     ///   - number: of the mutant; 0: none.
     ///   - seeds: at most, with those before.
-    ///   - before: so many were looked at already, and passed over now. Default none.
+    ///   - before: so many were looked at already, and are passed over now. Default none.
     ///   - note: is called with how many it has outlived, now and then. Default nothing.
+    /// - Throws: where the simulation cannot run, which is no finding.
     package func run(_ number: Int, isOfFleet: Bool, seeds: Int, before: Int = 0, note: (Int) throws -> Void = { _ in })
         throws -> Finding
     {
         var done = before
         while done < seeds {
-            let count = min(Self.piece, seeds - done)
             let first = base + UInt64(done)
-            let child = try simulate(number, isOfFleet, first..<(first + UInt64(count)))
-            // The lowest, should several be looked at side by side.
-            let broken = child.output.matches(of: /(?m)^seed (\d+) .*?breaks ([A-Za-z.]+)/).compactMap { match in
-                UInt64(match.output.1).map { (seed: $0, rule: String(match.output.2)) }
-            }.min { $0.seed < $1.seed }
-            if let broken {
-                done = Int(broken.seed - base) + 1
-                if try holds(isOfFleet, broken.seed..<(broken.seed + 1)) { return .found(seeds: done, by: broken.rule) }
-                show("seed \(broken.seed) breaks \(broken.rule) without a mutant, too: it does not count")
-            } else {
-                done += count
-                if child.code == 2 { throw MutationError("mutant \(number): \(child.output.suffix(400))") }
-                if child.code != 0, try holds(isOfFleet, first..<(first + UInt64(count))) {
-                    return .found(seeds: done, by: child.tookTooLong ? "stands still" : "dies")
+            let piece = first..<(first + UInt64(min(Self.piece, seeds - done)))
+            var result = try look(number, isOfFleet, piece)
+            if case .ends(let how) = result {
+                result = try alone(number, isOfFleet, piece)
+                if case .holds = result {
+                    show("mutant \(number) \(how) within \(piece), and at no seed alone: it does not count")
                 }
+            }
+            switch result {
+            case .holds, .ends: done += piece.count
+            case .fails(let seed, let by):
+                done = Int(seed - base) + 1
+                if case .holds = try look(0, isOfFleet, seed..<(seed + 1)) { return .found(seeds: done, by: by) }
+                show("seed \(seed) fails by \(by), and fails without a mutant, too: it does not count")
             }
             try note(done)
         }
         return .lives(seeds: seeds)
     }
 
-    private func simulate(_ number: Int, _ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Child {
-        let words = [
-            binary.path, "--seeds", "\(seeds.count)", "--base", "\(seeds.lowerBound)", "--most", "1", "--no-shrink",
-        ]
-        return try Child.run(
-            words + (isOfFleet ? ["--fleet"] : []), in: folder, limit: limit, environment: ["MUTANT": "\(number)"],
-            log: folder.deletingLastPathComponent().appending(path: "logs/seeds-\(number)-\(seeds.lowerBound).log"))
+    /// Which of these seeds ends its process, or breaks a promise, when nothing runs beside it. A process may also end because the machine
+    /// is busy or has no memory left: what ends it has to do so again.
+    private func alone(_ number: Int, _ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Result {
+        if seeds.count == 1 {
+            let result = try look(number, isOfFleet, seeds)
+            if case .ends(let how) = result { return .fails(seed: seeds.lowerBound, by: how) }
+            return result
+        }
+        let middle = seeds.lowerBound + UInt64(seeds.count / 2)
+        for half in [seeds.lowerBound..<middle, middle..<seeds.upperBound] {
+            var result = try look(number, isOfFleet, half)
+            if case .ends = result { result = try alone(number, isOfFleet, half) }
+            if case .fails = result { return result }
+        }
+        return .holds
     }
 
-    /// Whether nothing breaks without a mutant. What breaks then is a fault of the relay, or of the model.
-    private func holds(_ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Bool {
-        try simulate(0, isOfFleet, seeds).code == 0
+    private func look(_ number: Int, _ isOfFleet: Bool, _ seeds: Range<UInt64>) throws -> Result {
+        let words = [
+            binary.path, "--seeds", "\(seeds.count)", "--base", "\(seeds.lowerBound)", "--most", "1", "--no-shrink",
+            // Several mutants run side by side: each has one process.
+            "--jobs", "1",
+        ]
+        let child = try Child.run(
+            words + (isOfFleet ? ["--fleet"] : []), in: folder,
+            limit: max(1, limit / 9, limit * seeds.count / Self.piece),
+            environment: ["MUTANT": "\(number)"],
+            log: folder.deletingLastPathComponent().appending(path: "logs/seeds-\(number)-\(seeds.lowerBound).log"))
+        switch child.end {
+        case .exited(0): return .holds
+        case .exited(1):
+            if let broken = Self.broken(in: child.output), seeds.contains(broken.seed) {
+                return .fails(seed: broken.seed, by: broken.rule)
+            }
+        case .killed: return .ends(how: "dies")
+        case .tookTooLong: return .ends(how: "stands still")
+        case .exited, .wroteEnough: break
+        }
+        throw MutationError("mutant \(number), seeds \(seeds): \(child.end)\n\(child.output.suffix(400))")
+    }
+
+    /// The first seed that the report names.
+    static func broken(in output: String) -> (seed: UInt64, rule: String)? {
+        guard let match = output.firstMatch(of: /(?m)^seed (\d+) \(.*?\) breaks ([A-Za-z.]+)/),
+            let seed = UInt64(match.output.1)
+        else { return nil }
+        return (seed, String(match.output.2))
     }
 }
 

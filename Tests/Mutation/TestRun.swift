@@ -7,6 +7,8 @@ struct TestRun: Sendable {
     private let binary: URL
     private let folder: URL
     private let failing: Set<String>
+    /// Whether all pass without a mutant.
+    private let passes: Bool
     /// Without a mutant, in seconds.
     let duration: Int
 
@@ -17,6 +19,7 @@ struct TestRun: Sendable {
         let child = try Self.child(filter, binary, in: folder, mutant: 0, limit: 3600)
         duration = Int(Date().timeIntervalSince(begun))
         failing = Set(Self.failures(in: child.output))
+        passes = child.end == .exited(0)
         guard child.output.contains("Test run with"), !child.output.contains("Test run with 0 tests") else {
             throw MutationError("no test ran for \(filter): \(child.output.suffix(400))")
         }
@@ -45,7 +48,7 @@ struct TestRun: Sendable {
         guard let name = first.wholeMatch(of: /([A-Za-z0-9_]+)\(.*\)/)?.output.1 else {
             return try look(mutant, filter)
         }
-        return try look(mutant, "\(filter).*\(name)")
+        return try look(mutant, "\(filter).*\(name)\\(")
     }
 
     private func look(_ mutant: Int, _ filter: String) throws -> String? {
@@ -55,7 +58,12 @@ struct TestRun: Sendable {
             found($0) != nil
         }
         if let name = found(child.output) { return name }
-        if child.tookTooLong { return "stands still" }
-        return child.output.contains("Test run with") ? nil : "dies"
+        if child.end == .tookTooLong { return "stands still" }
+        guard child.output.contains("Test run with") else { return "dies" }
+        guard !child.output.contains("Test run with 0 tests") else {
+            throw MutationError("no test ran for \(filter): \(child.output.suffix(400))")
+        }
+        // An argument of several lines hides the name of a test.
+        return passes && child.end != .exited(0) ? "a test" : nil
     }
 }

@@ -52,6 +52,14 @@ import Testing
         }
     }
 
+    /// A letter of several bytes that differs in one of them is written whole.
+    @Test func lettersStayWhole() {
+        #expect(Edit(from: "a\u{E9}b", to: "a\u{E8}b", at: 0) == Edit(1..<3, "\u{E8}"))
+        // Both end with the same byte.
+        #expect(Edit(from: "\u{E9}", to: "\u{129}", at: 4) == Edit(4..<6, "\u{129}"))
+        #expect(Edit(from: "\u{7248}\u{672C}", to: "\u{7248}\u{672A}", at: 0) == Edit(3..<6, "\u{672A}"))
+    }
+
     @Test func hunksAreFoundWhereTheirLinesStand() throws {
         let text = "a\nb {\n    c\n    d(1)\n    e\n}\n"
         let patch = try Patch(
@@ -76,7 +84,7 @@ import Testing
         }
         #expect((mutant.number, mutant.name) == (7, "d is two"))
         #expect(mutant.notes == ["Of a fault.", "Seen: nothing."])
-        // What both sides begin and end with is left out.
+        // Letters that both sides begin and end with are left out.
         #expect(mutant.edits == ["F.swift": [Edit(18..<26, "2)")]])
         #expect(throws: MutationError.self) { try patch.mutant { _ in text.replacing("d(1)", with: "d(3)") } }
     }

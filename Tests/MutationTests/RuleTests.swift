@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mutation
 
-/// What each rule makes of a line, and what none touches.
+/// Each rule's changes of a line, and lines that no rule touches.
 @Suite struct RuleTests {
     private static func changes(_ body: String, _ rule: MutationRule) -> [String] {
         let neighbours = MutationDraw.neighbours(in: [
@@ -20,6 +20,8 @@ import Testing
                 "if !(a), let b, c { d() }", "if a, let b, !(c) { d() }",
             ])
         #expect(Self.changes("guard a.b(c) else { d() }", .unasked) == ["guard true else { d() }"])
+        #expect(Self.changes("while a { b() }", .negation) == ["while !(a) { b() }"])
+        #expect(Self.changes("while a { b() }", .unasked) == [])
         #expect(Self.changes("if case .a = b { c() }", .negation) == [])
     }
 
@@ -76,5 +78,6 @@ import Testing
         #expect(try drawn(7) == first)
         #expect(try drawn(8) != first)
         #expect(throws: MutationError.self) { try MutationDraw(1, rooms: ["Kitchen"], root: root) }
+        #expect(throws: MutationError.self) { try MutationDraw(1, rooms: ["FanOut", "Kitchen"], root: root) }
     }
 }

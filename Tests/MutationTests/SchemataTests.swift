@@ -51,7 +51,7 @@ import Testing
                 """)
         #expect(schemata.mutants(onLine: 3) == [1])
         #expect(schemata.mutants(onLine: 5) == [2])
-        // What stands there as it was is spoilt by one of them.
+        // One of them has spoilt the body that stands as it was.
         #expect(schemata.mutants(onLine: 7) == [1, 2])
         #expect(schemata.mutants(onLine: 1) == [])
     }

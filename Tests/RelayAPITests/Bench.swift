@@ -7,6 +7,7 @@ import RelayEngine
 import RelayStore
 import Signing
 import StatusPage
+import StoreConformance
 import Synchronization
 import Telemetry
 import TestPeers
@@ -142,18 +143,37 @@ final class Bench: Sendable {
         return answer.text("token") ?? ""
     }
 
-    /// Raises the requirement and returns the campaign's id.
-    /// One that waits for its release.
+    /// Raises the requirement for one user, and returns the id of the campaign, which waits for its release.
     func canary(required: String) throws -> String {
         let answer = try ask(
             "PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"\#(required)","telephones":["138"]}"#)
         return answer.text("campaign", "id") ?? ""
     }
 
+    /// Raises the requirement and returns the campaign's id.
     func campaign(required: String) throws -> String {
         let answer = try ask(
             "PUT", "/v1/apps/com.example.app/ios/version", "{\"required\":\"\(required)\"}")
         return answer.text("campaign", "id") ?? ""
+    }
+
+    /// Records a campaign as sent to all devices of `app` in production, ten at most, each of which accepts its push.
+    ///
+    /// - Throws: where there is no such campaign, or the store refuses.
+    func send(_ campaign: String) throws {
+        let key = try #require(try store.campaign(id: campaign)).key
+        try store.planShards(key, shardSize: 10, waves: nil, at: Self.now)
+        var rows = DeviceRows()
+        try store.readDevices(Self.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
+        let outcomes = rows.rows.map {
+            LedgerRow(device: $0.id, state: .accepted, attempts: 1, telephone: $0.telephone)
+        }
+        try store.commitAnew(
+            [
+                LedgerCommit(
+                    campaign: key, shard: try store.firstShard(of: key), cursor: rows.rows.last?.id ?? 0,
+                    shardDone: true, rows: outcomes, devices: rows, retirements: [])
+            ], at: Self.now)
     }
 }
 

@@ -39,7 +39,7 @@ struct PeopleBench {
             guard try bench.ask("PUT", "\(app)/devices/\(token)", body).status == 201 else { throw Failure() }
         }
         let sent = try bench.campaign(required: "2.0")
-        try Self.send(sent, bench)
+        try bench.send(sent)
         var batch = RegistrationBatch(app: Bench.app)
         batch.append(
             DeviceChange(
@@ -54,23 +54,6 @@ struct PeopleBench {
     }
 
     private struct Failure: Error {}
-
-    private static func send(_ id: String, _ bench: Bench) throws {
-        guard let record = try bench.store.campaign(id: id) else { throw Failure() }
-        try bench.store.planShards(record.key, shardSize: 10, waves: nil, at: Bench.now)
-        var rows = DeviceRows()
-        try bench.store.readDevices(
-            Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
-        let outcomes = rows.rows.map {
-            LedgerRow(device: $0.id, state: .accepted, attempts: 1, telephone: $0.telephone)
-        }
-        try bench.store.commitAnew(
-            [
-                LedgerCommit(
-                    campaign: record.key, shard: try bench.store.firstShard(of: record.key),
-                    cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes, devices: rows, retirements: [])
-            ], at: Bench.now)
-    }
 
     // MARK: Questions
 

@@ -26,21 +26,7 @@ struct UserErasureTests {
             #expect(try bench.ask("PUT", "/v1/apps/\(app)/ios/devices/\(token)", body).status == 201)
         }
         let id = try bench.campaign(required: "2.0")
-        let record = try #require(try bench.store.campaign(id: id))
-        try bench.store.planShards(record.key, shardSize: 10, waves: nil, at: Bench.now)
-        var rows = DeviceRows()
-        try bench.store.readDevices(
-            Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
-        let outcomes = rows.rows.map {
-            LedgerRow(device: $0.id, state: .accepted, attempts: 1, telephone: $0.telephone)
-        }
-        try bench.store.commitAnew(
-            [
-                LedgerCommit(
-                    campaign: record.key, shard: try bench.store.firstShard(of: record.key),
-                    cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
-                    devices: rows, retirements: [])
-            ], at: Bench.now)
+        try bench.send(id)
         return (bench, id)
     }
 

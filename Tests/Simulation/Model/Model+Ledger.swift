@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the ledger says of each device, against what was answered and what the device was.
+/// The ledger's line of each device, against the answers and the states of the device.
 extension Model {
     /// A device is read, its batch waits for its turn, and is recorded when the last answer is there.
     static let batchGrace: Int64 = 150_000
@@ -19,7 +19,7 @@ extension Model {
         }
     }
 
-    /// Another program has deleted a device's row: what was said of it is nobody's.
+    /// Another program has deleted a device's row: its answers belong to no device any more.
     mutating func forget(device: Int64) {
         for campaign in ledgers.keys { ledgers[campaign]?[device] = nil }
     }
@@ -32,7 +32,7 @@ extension Model {
         for row in ledger.rows {
             listed.insert(row.device)
             let entry = entries[row.device] ?? LedgerEntry()
-            // Which of its answers were recorded, before another relay had its campaign and since, nobody outside sees.
+            // The answers that were recorded of a campaign that was another relay's are unknown.
             if ledger.wasFenced {
                 if row.state == "filtered", let text = faultOfReason(row, ledger) { broke("ledger.leftOut", text) }
                 continue
@@ -50,7 +50,7 @@ extension Model {
                         + (row.reason.map { " (\($0))" } ?? "") + " after \(row.attempts) attempts: \(fault.text)")
             }
         }
-        // Whom a canary does not name any more, because he was erased, say, is put in line anew when all others are.
+        // A user whom a canary does not name any more, for an erasure, say, is put in line anew when all others are.
         if announcement(of: id)?.canary != nil { entries = entries.filter { listed.contains($0.key) } }
         if ledger.isWhole, !ledger.wasFenced,
             let missing = entries.first(where: { !$1.last.isEmpty && !listed.contains($0) })?.key
@@ -69,13 +69,13 @@ extension Model {
         let said = entry.last.last.map { "\($0.reason ?? "taken")" } ?? "nothing"
         func wrong(_ text: String) -> Fault { ("ledger.answer", "\(text); its service said \(said)") }
         let isSentAgain = ledger.campaign.reminders + ledger.campaign.retries > 0
-        // What the other environment might take, and was not asked for before the campaign was over, is not refused for good.
+        // A push that the other environment might take is not refused for good: the campaign may be over before that is asked.
         let isAnswered =
             entry.last.last.map { $0.isFinal && ($0.verdict != .refused || !ledger.hasTwoServices) } ?? false
         switch row.state {
         case "pending":
             if ledger.campaign.isOver { return ("ledger.ended", "its campaign is \(ledger.campaign.state)") }
-            // Whom a canary names no more waits for all others' turn, whatever was said of him before.
+            // A user whom a canary names no more waits for all others' turn, whatever the answers before.
             let isOfCanary = announcement(of: ledger.campaign.id)?.canary != nil
             return entry.last.isEmpty || isOfCanary && !entry.wasTaken ? nil : wrong("it waits for its first turn")
         case "accepted":
@@ -109,7 +109,7 @@ extension Model {
                 return ("ledger.ended", "its campaign is \(ledger.campaign.state)")
             }
             if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
-        default: break
+        default: return ("ledger.answer", "no guide knows that state")
         }
         // A reminder that does not come about takes its attempts with it. A device that the canary does not name any more loses its row,
         // and has a new one when all others have theirs.
@@ -158,7 +158,7 @@ extension Model {
         }
     }
 
-    /// Whom a push was for stays, until he is erased.
+    /// The user of a push stays in the ledger until an erasure.
     private func faultOfUser(_ row: ToldDelivery, _ entry: LedgerEntry) -> Fault? {
         if let user = row.user, let since = erased[user], now - since > Self.batchGrace {
             return ("ledger.user", "it names user \(user), who was erased \(ago(since))")
@@ -177,7 +177,7 @@ extension Model {
 
     // MARK: Who was left out
 
-    /// - Returns: what is wrong with the reason that a device was left out for; nil: nothing.
+    /// - Returns: the fault of the reason that a device was left out for; nil: none.
     private func faultOfReason(_ row: ToldDelivery, _ ledger: ToldLedger) -> String? {
         let app = ledger.campaign.app
         let name = "\(app)/\(row.token)"
@@ -204,12 +204,12 @@ extension Model {
         return "it was \(what.filter { !$0.isEmpty }.joined(separator: ", "))"
     }
 
-    /// Why a device in this state gets no push: the first that holds, in the order of the rule; empty: it gets one.
+    /// The reasons that a device in this state may be left out for, of which the relay names one; empty: it gets a push.
     private func leavesOut(_ state: DeviceState, _ name: String, _ ledger: ToldLedger) -> [String] {
         guard state.isRegistered, state.user != nil else { return ["noTelephone"] }
         var reasons: [String] = []
         let announcement = announcement(of: ledger.campaign.id)
-        // Whom it named then, and since when everybody is meant, nobody outside sees to the second.
+        // The second from which a canary is for other users, or for all, is unknown.
         if !ledger.isBlock, announcement?.canary != nil { reasons.append("notInAudience") }
         let isMeant =
             ledger.isBlock
@@ -231,6 +231,8 @@ extension Model {
             reasons[row.state]?[row.reason ?? "unknown", default: 0] += 1
         }
         let isLeftOut = ["cancelled", "superseded"].contains(ledger.campaign.state)
+        // A device that the campaign never came to is listed if it is registered now, and counted if it was then: pending, expired and
+        // cancelled are of both kinds.
         let states = ["accepted", "rejected", "unregistered", "filtered"] + (isLeftOut ? [] : ["retrying"])
         let what = "campaign \(ledger.campaign.id)"
         for state in states where counts[state] ?? 0 != ledger.campaign.counts[state] ?? 0 {

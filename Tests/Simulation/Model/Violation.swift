@@ -174,6 +174,7 @@ package enum Promise {
             "DESIGN 7"
         ),
         ("wave.user", "all devices of a user are of one wave", "PACING: waves"),
+        ("wave.share", "a wave holds its percentage of the users, as near as chance allows", "PACING: waves"),
         ("wave.pause", "a wave begins after its pause, or when a person says so", "PACING: between waves"),
         (
             "campaign.refusals",

@@ -98,6 +98,8 @@ struct LedgerWatch {
     var orderChange: Int?
     /// By campaign and user: the wave in which each of his devices had its first push.
     var waves: [String: [Int: [String: Int]]] = [:]
+    /// By campaign: its users, and those whom each wave had pushed to first.
+    var shares: [String: WaveShares] = [:]
 
     mutating func turnBegins() {
         heard = back.count

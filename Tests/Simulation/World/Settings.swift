@@ -51,6 +51,15 @@ struct Settings {
         setup["file", app] == 1 && !isAndroid(app) && hasSources[app]
     }
 
+    /// The percentage of an app's users that each wave and those before it hold; empty: no waves.
+    func waveEnds(_ app: Int) -> [Int] {
+        switch setup["waves", app] {
+        case 0: []
+        case 1: [30, 100]
+        default: [10, 50, 100]
+        }
+    }
+
     /// Whether an app's waves wait for a person.
     func needsApproval(_ app: Int) -> Bool { setup["approval", app] == 1 && setup["waves", app] > 0 }
 
@@ -98,9 +107,9 @@ struct Settings {
         var parts: [String] = []
         if let hours = hours(app) { parts.append(hours.text) }
         if pace[app] > 0 { parts.append("ratePerSecond: \(pace[app])") }
-        let waves = setup["waves", app]
-        guard waves > 0 else { return parts.joined(separator: ", ") }
-        parts.append("waves: [\(waves == 1 ? "30, 100" : "10, 50, 100")]")
+        let ends = waveEnds(app)
+        guard !ends.isEmpty else { return parts.joined(separator: ", ") }
+        parts.append("waves: [\(ends.map(String.init).joined(separator: ", "))]")
         var rules = [#"pause: "\#(setup["pause", app])m""#]
         if setup["approval", app] == 1 { rules.append("approval: true") }
         if setup["failed", app] > 0 { rules.append("maxFailedPercent: \(setup["failed", app])") }

@@ -14,7 +14,7 @@ struct HeardEvent {
     var id: String
     var type: EventType
     var campaign: String?
-    /// What it must say each time.
+    /// Its words, which must be the same each time.
     var words: String
     var at: MonotonicTime
     /// In which life of the relay.
@@ -25,16 +25,17 @@ struct HeardEvent {
 extension World {
     // MARK: Acts
 
-    /// What was done last is about this.
+    /// Notes the object of the act that was done last.
     ///
-    /// - Parameter values: what the row must say where it says anything of it.
+    /// - Parameter values: by name: the value that the row must have, where it names it.
     func did(object: Int? = nil, campaign: String? = nil, values: [String: String] = [:]) {
         guard let place = acts.indices.last else { return }
         acts[place].object = object.map(Self.text)
         (acts[place].campaign, acts[place].values) = (campaign, values)
     }
 
-    /// What another program had written was required before, by its word: a row that says what is another leaves that out.
+    /// The values that the row of a bump must have. A version that another program had written was required before: the row, which has
+    /// differences alone, leaves it out.
     func values(of bump: VersionBump, _ app: Int, _ version: Int) -> [String: String] {
         let isOutside = model.announcements.contains { $0.app == app && $0.version == version && $0.isOutside }
         var values = isOutside ? [:] : ["required": Self.text(version: version)]
@@ -55,7 +56,7 @@ extension World {
             let after = act.values.isEmpty ? nil : entry.after.flatMap { try? JSONReader.read(Array($0.utf8)) }
             for (name, value) in act.values.sorted(by: { $0.key < $1.key }) {
                 guard let member = after?[name] else {
-                    // What was so before is left out.
+                    // A value that was the same before is left out.
                     if name == "required" { said.append((name, value, nil)) }
                     continue
                 }
@@ -94,7 +95,7 @@ extension World {
             model.broke(
                 "events.once", "event \(event.id) said \(known.words), and is said again as \(words)")
         }
-        // What was taken and not recorded as taken is sent again.
+        // An event that was taken, and not recorded as taken, is sent again.
         let isExcused =
             known.life != watched.life.number || isDoomed || isDiskFailing
             || diskFailedAt.map { $0 >= known.at } ?? false
@@ -150,7 +151,7 @@ extension World {
         let campaigns = campaigns(limit: 1000)
         for campaign in campaigns {
             var expected = states[campaign.id] ?? []
-            // One that is made and superseded in one decision was there before it was superseded.
+            // A campaign that is made and superseded in one decision was there before that.
             if let first = expected.first.flatMap(CampaignState.init(rawValue:)), first.isFinal {
                 expected.insert("waiting", at: 0)
             }
@@ -183,11 +184,11 @@ extension World {
         for campaign in campaigns {
             let (id, waves) = (campaign.id, campaign.waves.list.count { $0.endedAt != nil })
             var expected: [(EventType, Int)] = [(.waveDone, waves)]
-            // Whoever comes to a canary later, or is named in its place, has it sent and done again.
+            // A canary is sent and done again for users who come to it later, or are named in place of others.
             if campaign.canary?.endedAt != nil, counts[id]?[.canaryDone] == nil {
                 model.broke("events.states", "the canary of campaign \(id) was done, and no receiver was told")
             }
-            // By a clock that was set nobody can tell whether the campaign was there then.
+            // By a clock that was set the time of an event does not show whether the campaign was there.
             if !wasClockSet { expected += [(.inForce, forced[id] ?? 0), (.withdrawn, withdrawn[id] ?? 0)] }
             for (type, count) in expected where counts[id]?[type] ?? 0 != count {
                 model.broke(

@@ -216,6 +216,7 @@ extension World {
 
     private func judgeRecords(_ relay: Relay, _ campaigns: [CampaignRecord]) {
         judgeTrail()
+        judgeShares()
         if !rowsWereDeleted, let faults = try? relay.store.check(begins: { _ in true }), let first = faults.first {
             model.broke("store.check", "\(first.check): \(first.detail)")
         }

@@ -18,7 +18,7 @@ extension World {
 
     private func triesOther(_ app: Int) -> Bool { settings.setup["other", app] == 1 && !settings.isAndroid(app) }
 
-    /// All that came back before this turn is in the store now.
+    /// Outcomes that came back before this turn are in the store now.
     func learnLedger() {
         ledger.isKnown = true
         let ends = ledger.takeHeard()
@@ -42,7 +42,7 @@ extension World {
         stirLedgers()
     }
 
-    /// What happens to many campaigns at once.
+    /// An operation may concern many campaigns at once.
     func stirLedgers(by kind: OperationKind) {
         if kind == .putBack { ledger.wasPutBack = true }
         switch kind {
@@ -88,12 +88,19 @@ extension World {
         let changed = ledger.changed.sorted()
         ledger.changed = []
         for id in changed {
-            guard let known = told[id]?.campaign, let record = try? relay.store.campaign(id: id),
-                let rows = try? relay.store.deliveries(of: record.key, DeliveryFilter(), after: 0, limit: 1000),
-                let campaign = toldCampaign(record)
-            else { continue }
-            // Whose deliveries were pruned has none.
-            if rows.isEmpty, known.isOver { continue }
+            guard let known = told[id]?.campaign else { continue }
+            let (record, rows): (CampaignRecord, [Delivery])
+            do {
+                guard let found = try relay.store.campaign(id: id) else { continue }
+                record = found
+                rows = try relay.store.deliveries(of: record.key, DeliveryFilter(), after: 0, limit: 1000)
+            } catch {
+                model.broke("store.check", "the deliveries of campaign \(id) cannot be read: \(plain(error))")
+                continue
+            }
+            guard let campaign = toldCampaign(record) else { continue }
+            // A campaign whose deliveries were pruned has none.
+            if rows.isEmpty, known.isOver, pushes.wasPruned { continue }
             let isClockRight = !wasClockSet
             func time(_ wall: Timestamp?) -> Int64? {
                 guard isClockRight, let wall else { return nil }
@@ -139,7 +146,7 @@ extension World {
         (ledger.retiredSince, ledger.retiredRead) = (since, mark)
     }
 
-    /// Whom the registry knows as dead is left out.
+    /// A device that the registry knows as dead is left out.
     func judgeDead(_ push: SeenPush) {
         guard let since = ledger.retiredSince["\(push.app)/\(push.token)"], let relay,
             tick - since > .milliseconds(Model.batchGrace),
@@ -151,12 +158,12 @@ extension World {
 
     // MARK: In order
 
-    /// Whoever looks into the store between two writes, or comes after a kill there, sees no outcome without the suspension that it caused:
-    /// nothing is in line again that a service has refused, while its campaign runs as if nothing were.
+    /// A reader of the store between two writes, or after a kill there, sees no outcome without the suspension that it caused: no push that a
+    /// service has refused is in line again while its campaign runs on.
     func judgeOrder() {
         guard ledger.mayStop, storage.writes != ledger.orderChange, let relay, !isBack else { return }
         ledger.orderChange = storage.writes
-        // What the dispatcher has heard it has recorded, or has not; of the main service, which stops the campaign.
+        // The main service alone stops the campaign.
         let query = """
             SELECT DISTINCT c.public_id, d.reason FROM campaign AS c JOIN delivery AS d ON d.campaign_id = c.id
             WHERE c.state = 'running' AND d.state = 3 AND d.environment = 0 AND d.next_attempt_at <= d.updated_at

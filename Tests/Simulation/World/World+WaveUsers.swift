@@ -28,14 +28,15 @@ extension World {
         guard let campaign = told[push.campaign]?.campaign, campaign.waves > 0, let user = Phone.user(push.telephone),
             settings.setup["sandbox", push.app] + settings.setup["astray", push.app] == 0,
             let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted,
-            // What had its turn and did not leave, for want of a connection, leaves in whatever wave has begun by then.
+            // A push that had its turn and found no connection leaves in any wave that has begun by then.
             let device = push.device, model.ledgers[push.campaign]?[device] == nil
         else { return }
         var devices = ledger.waves[push.campaign, default: [:]][user, default: [:]]
         guard devices[push.token] == nil else { return }
+        if devices.isEmpty { judgeShare(push, campaign, user, begun: one.askedAt) }
         devices[push.token] = campaign.wavesBegun
         ledger.waves[push.campaign, default: [:]][user] = devices
-        // Who has become, or has left, a user's meanwhile is of another wave.
+        // A device that has become a user's meanwhile, or was, is of another wave.
         func isSteady(_ token: String) -> Bool {
             let states = model.devices["\(push.app)/\(token)"] ?? []
             guard let first = states.lastIndex(where: { $0.since <= one.askedAt }) else { return false }
@@ -51,9 +52,48 @@ extension World {
         )
     }
 
-    /// The pause between two waves is kept, but where a person has the next one begin; and the first wave is a share of the users.
+    /// A user has the first push of a campaign: each wave holds its percentage of the users whom the campaign is for.
+    ///
+    /// A device of which anything has changed since the campaign was asked for may come in a later wave than its user's, and is not counted.
+    private func judgeShare(_ push: SeenPush, _ campaign: ToldCampaign, _ user: Int, begun: Int64) {
+        guard campaign.retries + campaign.reminders == 0, !ledger.wasPutBack else { return }
+        func isMeant(_ name: String, _ state: DeviceState) -> Bool {
+            state.isRegistered && !state.isTooOld && !model.everDead.contains(name)
+                && state.version.map { $0 < campaign.version } ?? true
+        }
+        func state(_ states: [DeviceState]) -> DeviceState? { states.last { $0.since <= begun } }
+        let name = "\(push.app)/\(push.token)"
+        guard let device = model.devices[name], let known = state(device), device.last == known, known.user == user,
+            isMeant(name, known)
+        else { return }
+        var shares =
+            ledger.shares[push.campaign]
+            ?? WaveShares(
+                ends: settings.waveEnds(push.app),
+                users: users(of: push.app) { name, states in
+                    state(states).flatMap { isMeant(name, $0) ? $0.user : nil }
+                })
+        if let fault = shares.pushes(inWave: campaign.wavesBegun) {
+            model.broke("wave.share", "campaign \(push.campaign) in waves of \(shares.ends) %: \(fault)")
+        }
+        ledger.shares[push.campaign] = shares
+    }
+
+    /// Once, at the end.
+    func judgeShares() {
+        let all = ledger.shares.sorted { $0.key < $1.key }.map(\.value)
+        if let fault = WaveShares.fault(in: all) { model.broke("wave.share", fault) }
+    }
+
+    /// The number of users of an app's devices.
+    private func users(of app: Int, _ user: (String, [DeviceState]) -> Int?) -> Int {
+        let own = model.devices.filter { $0.key.hasPrefix("\(app)/") }
+        return Set(own.compactMap { user($0.key, $0.value) }).count
+    }
+
+    /// The pause between two waves is kept, but where a person has the next one begin.
     func judgePauses(of record: CampaignRecord, _ campaign: ToldCampaign) {
-        // Nobody waits for what a wave without a push may have done.
+        // A wave without a push is over at once.
         guard !wasClockSet, campaign.waves > 0, campaign.emptyWaves == 0, record.rounds.isEmpty else { return }
         let pause = Duration.seconds(60 * settings.setup["pause", campaign.app])
         for (wave, next) in zip(record.waves.list, record.waves.list.dropFirst()) {
