@@ -158,6 +158,7 @@ extension RegistryDevice {
     func equals(_ row: RegistryDevice) -> Bool {
         var own = self
         own.id = own.id ?? row.id
+        own.ifDied = nil
         return own == row
     }
 }

@@ -75,6 +75,13 @@ struct RegistryDevice: Hashable {
     var registered: Int64
     var dead: Int64?
     var seen: Int64?
+    /// Times that hold instead where its token died while the device was removed: a registry keeps such a life, and shows nothing of it.
+    var ifDied: Times?
+
+    struct Times: Hashable {
+        var registered: Int64
+        var seen: Int64?
+    }
 
     init(registered: Int64) { self.registered = registered }
 
@@ -150,6 +157,10 @@ struct RegistryDevice: Hashable {
             new.registered = max(device.registered, min(word.registeredAt ?? device.registered, now))
         } else {
             new = device ?? RegistryDevice(registered: now)
+            new.ifDied = device.map {
+                let seen = [$0.seen, seen].compactMap { $0 }.max()
+                return Times(registered: max($0.registered, min(word.registeredAt ?? $0.registered, now)), seen: seen)
+            }
             new.registered = min(word.registeredAt ?? death ?? word.seenAt ?? now, now)
             (new.dead, new.seen) = (nil, nil)
         }

@@ -173,6 +173,9 @@ extension World {
         var after = device
         if mayDie, let dead = row.dead, dead >= row.registered { after.dead = dead }
         if settings.setup["other", app] == 1, !settings.isAndroid(app) { after.isSandbox = row.isSandbox }
+        if after.equals(row) { return true }
+        guard let times = device.ifDied, pushes.calledDead.contains(key) else { return false }
+        (after.registered, after.seen, after.dead) = (times.registered, times.seen, row.dead)
         return after.equals(row)
     }
 
