@@ -252,8 +252,10 @@ extension Dispatcher {
         giveBack(batch)
     }
 
-    /// Devices that belong to the app's other service by now are due there.
+    /// Devices that belong to the app's other service now are due there. A campaign that is not sent any more hands over nothing: the
+    /// next one may have begun there, and what is in line in the store is found when this one goes on.
     private mutating func handOver(_ run: CampaignRun, from service: PushService, at now: Moment) {
+        guard run.lifecycle.isSending else { return }
         let other = service.key.environment.other
         if let known = run.service(other) { return known.machine.handedOver(at: now.wall) }
         do {

@@ -163,9 +163,9 @@ extension Model {
         if let user = row.user, let since = erased[user], now - since > Self.batchGrace {
             return ("ledger.user", "it names user \(user), who was erased \(ago(since))")
         }
-        guard let last = entry.last.last, row.attempts > 0, row.state != "filtered", row.state != "retrying" else {
-            return nil
-        }
+        // A push that did not leave any more names the user that it was read for, whoever had the earlier ones.
+        let isUnsent = ["filtered", "retrying"].contains(row.state) || row.reason == "NotSent"
+        guard let last = entry.last.last, row.attempts > 0, !isUnsent else { return nil }
         if let user = row.user, user != last.user {
             return ("ledger.user", "it names user \(user), and the push was for \(last.user ?? -1)")
         }

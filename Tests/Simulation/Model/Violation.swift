@@ -90,6 +90,11 @@ package enum Promise {
         (
             "service.probed", "a service that is out gets a few pushes now and then, until it takes them", "DESIGN 10"
         ),
+        (
+            "store.conflict",
+            "no campaign stops because its outcomes do not fit the store, where no other program has written into that",
+            "DESIGN 2, 12"
+        ),
         ("store.gone", "no device leaves the store while its push is on its way, but by hand", "README"),
         ("canary.itself", "no canary releases itself", "DESIGN 8"),
         ("canary.halted", "a rollout that is halted stops its canary, too", "DESIGN 8"),

@@ -199,6 +199,11 @@ extension World {
                 }
                 if before == "running", record.state == .suspended { oweFaults(record) }
                 let reason = campaign.reason ?? ""
+                if record.state == .suspended, reason.hasPrefix("StoreConflict"), !rowsWereDeleted,
+                    !ledger.wasPutBack, !ledger.fenced.contains(campaign.id)
+                {
+                    model.broke("store.conflict", "campaign \(campaign.id) is suspended: \(reason)")
+                }
                 if record.state == .suspended, reason.isEmpty || reason.hasPrefix(":") {
                     model.broke("campaign.silent", "campaign \(campaign.id) is suspended for \"\(reason)\"")
                 }
