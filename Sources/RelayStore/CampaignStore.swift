@@ -166,6 +166,8 @@ package protocol CampaignStore: Sendable {
     ///
     /// Each shard has the devices of one environment; there is none for an environment without devices. A device stays with
     /// the shard that it was counted in, even if its environment changes before its turn: each is read exactly once.
+    /// Where no other campaign of the app is under way, those that have moved are counted where they are now. One that is over and may
+    /// come back has a row of each of these that no shard of it would come to any more, due at once.
     ///
     /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
     /// `filtered` with a reason), removed ones not.

@@ -74,7 +74,7 @@ struct QueryPlanTests {
                 try plan("SELECT id \(DeviceTable.sandbox) AND id > ? ORDER BY id")
                     == ["SEARCH device USING INDEX device_sandbox (app_id=? AND rowid>?)"])
             #expect(
-                try plan("SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id")
+                try plan(MovedDevices.page(.sqlite))
                     == ["SEARCH device USING INDEX device_moved (app_id=? AND rowid>?)"])
             #expect(
                 try plan(DeviceTable.changeEnvironment) == ["SEARCH device USING INTEGER PRIMARY KEY (rowid=?)"])

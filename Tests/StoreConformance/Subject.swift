@@ -128,6 +128,11 @@ struct Subject: Sendable {
         return lease
     }
 
+    /// Gives back a campaign that it owns.
+    func giveBack(_ campaign: CampaignKey) throws {
+        if let lease = leases.all.withLock({ $0.removeValue(forKey: campaign) }) { try store.releaseRun(lease) }
+    }
+
     /// Records batches of a campaign, as its owner.
     ///
     /// - Returns: whether they are recorded.

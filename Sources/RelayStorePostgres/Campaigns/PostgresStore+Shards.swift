@@ -8,7 +8,7 @@ extension PostgresStore {
     /// Counts in one snapshot, and then writes the shards in one short transaction. A device that registers in between is not of the
     /// audience; one whose environment changes in between stays with the environment that it was counted in.
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
-        try forgetMoves(before: campaign)
+        try forgetMoves(before: campaign, at: now)
         let plan = try look(.long, "planning a campaign", isSnapshot: true) { session in
             try CampaignTable.plan(campaign, waves: waves, session) { app, waves in
                 let size = max(shardSize, 1)
@@ -40,29 +40,37 @@ extension PostgresStore {
         FROM unnest($2, $3, $4, $5, $6, $7, $8) AS n (number, after, last, devices, wave, environment, packs)
         """)
 
-    /// Devices whose environment changed under the campaign before: from now on they are of the new one. Before the count, so
-    /// that whatever changes after this is counted where it was. A thousand at a time, since a corrected import may have
-    /// moved all of them.
-    private func forgetMoves(before campaign: CampaignKey) throws {
+    /// Before the count, so that whatever changes after this is counted where it was. Some at a time, since a corrected import may have
+    /// moved all devices.
+    private func forgetMoves(before campaign: CampaignKey, at now: Timestamp) throws {
         var after: Int64 = 0
         while true {
-            let last = try write(.long, "planning a campaign") { session -> Int64? in
-                guard let app = try CampaignTable.alone(campaign, session) else { return nil }
-                let moved = try session.all(
-                    """
-                    WITH moved AS (
-                        SELECT id FROM device WHERE app_id = ?1 AND planned_environment IS NOT NULL AND id > ?2
-                        ORDER BY app_id, id LIMIT 1000 FOR UPDATE)
-                    UPDATE device AS d SET planned_environment = NULL FROM moved WHERE d.app_id = ?1 AND d.id = moved.id
-                    RETURNING d.id
-                    """, app, after
-                ) { $0.integer(0) }
-                return moved.max()
+            let last = try write(.long, "planning a campaign", lock: .campaign(campaign)) { session in
+                try MovedDevices.forget(before: campaign, after: after, at: now, session) { devices, line in
+                    try session.run(Self.putInLine) { values in
+                        values.add(line.campaign.row)
+                        values.add(Int64(line.state.rawValue))
+                        values.add(line.reason)
+                        values.add(line.nextAttemptAt?.milliseconds)
+                        values.add(now.milliseconds)
+                        values.add(devices)
+                    }
+                } forget: { devices in
+                    try session.run(Self.forgetMoves) { $0.add(devices) }
+                }
             }
             guard let last else { return }
             after = last
         }
     }
+
+    static let putInLine = PostgresStatement(
+        """
+        INSERT INTO delivery (campaign_id, device_id, state, attempts, reason, telephone, next_attempt_at, environment, updated_at)
+        SELECT $1, id, $2::smallint, 0, $3, telephone, $4::bigint, CASE WHEN $4::bigint IS NULL THEN 0 ELSE environment END, $5
+        FROM device WHERE id = ANY ($6)
+        """)
+    static let forgetMoves = PostgresStatement("UPDATE device SET planned_environment = NULL WHERE id = ANY ($1)")
 }
 
 extension AudiencePlan {

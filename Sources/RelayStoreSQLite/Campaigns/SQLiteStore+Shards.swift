@@ -8,7 +8,7 @@ extension SQLiteStore {
     /// device that registers in between is not of the audience; one whose environment changes in between stays with the
     /// environment that it was counted in.
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
-        try forgetMoves(before: campaign)
+        try forgetMoves(before: campaign, at: now)
         let plan = try read("planning a campaign") { connection in
             try CampaignTable.plan(campaign, waves: waves, connection) { app, waves in
                 let size = max(shardSize, 1)
@@ -31,28 +31,32 @@ extension SQLiteStore {
         }
     }
 
-    /// Devices whose environment changed under the campaign before: from now on they are of the new one. Before the count, so
-    /// that whatever changes after this is counted where it was. A thousand at a time, since a corrected import may have
-    /// moved all of them.
-    private func forgetMoves(before campaign: CampaignKey) throws {
+    /// Before the count, so that whatever changes after this is counted where it was. Some at a time, since a corrected import may have
+    /// moved all devices.
+    private func forgetMoves(before campaign: CampaignKey, at now: Timestamp) throws {
         var after: Int64 = 0
         while true {
-            let page = try read("looking for devices that have moved") { connection -> (app: Int64, last: Int64?)? in
-                guard let app = try CampaignTable.alone(campaign, connection) else { return nil }
-                let last = try connection.first(
-                    "SELECT max(id) FROM (SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id LIMIT 1000)", app, after
-                ) { $0.isNull(0) ? nil : $0.integer(0) }
-                return (app, last ?? nil)
+            let isAny = try read("looking for devices that have moved") { connection in
+                try MovedDevices.isAny(before: campaign, after: after, connection)
             }
-            guard let app = page?.app, let last = page?.last else { return }
-            try write("planning a campaign") { connection in
-                guard try CampaignTable.alone(campaign, connection) != nil else { return }
-                try connection.run(
-                    """
-                    UPDATE device SET planned_environment = NULL
-                    WHERE id IN (SELECT id \(DeviceTable.moved) AND id > ? AND id <= ?)
-                    """, app, after, last)
+            guard isAny else { return }
+            let last = try write("planning a campaign") { connection in
+                try MovedDevices.forget(before: campaign, after: after, at: now, connection) { devices, line in
+                    for device in devices {
+                        try connection.run(
+                            """
+                            INSERT INTO delivery (campaign_id, device_id, state, attempts, reason, telephone, next_attempt_at,
+                                environment, updated_at)
+                            SELECT ?1, id, ?2, 0, ?3, telephone, ?4, iif(?4 IS NULL, 0, environment), ?5 FROM device WHERE id = ?6
+                            """, line.campaign.row, line.state, line.reason, line.nextAttemptAt, now, device)
+                    }
+                } forget: { devices in
+                    for device in devices {
+                        try connection.run("UPDATE device SET planned_environment = NULL WHERE id = ?", device)
+                    }
+                }
             }
+            guard let last else { return }
             after = last
         }
     }

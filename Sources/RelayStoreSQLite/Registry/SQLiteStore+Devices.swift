@@ -174,9 +174,6 @@ package enum DeviceTable {
         FROM device INDEXED BY device_sandbox WHERE app_id = ? AND removed_at IS NULL AND \(plannedEnvironment) = 1
         """
 
-    /// Devices of an app (?) whose environment has changed since its last campaign was cut into shards.
-    static let moved: SQL = "FROM device INDEXED BY device_moved WHERE app_id = ? AND planned_environment IS NOT NULL"
-
     /// Gives a device (?2) another environment (?1). The shards of its app's campaign go on having it where they had it.
     static let changeEnvironment: SQL = """
         UPDATE device SET environment = ?1, planned_environment = \(plannedEnvironment) WHERE id = ?2 AND environment <> ?1

@@ -15,7 +15,7 @@ extension CampaignTable {
     }
 
     /// Whether no other campaign of the app is under way that was cut: a device stays with the shard that it was counted in, whatever
-    /// environment it has by then, so what that is may be forgotten where nobody counts on it.
+    /// environment it has by then, so what that is may be forgotten where nobody counts on it (`MovedDevices`).
     ///
     /// - Returns: the app; nil where another one is under way, or this one was cut already.
     package static func alone(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {

@@ -54,6 +54,29 @@ package enum DeliveryBatchTable {
         return devices
     }
 
+    /// Those of some devices, ascending, that a batch has.
+    package static func devices(
+        among devices: [Int64], of campaign: Int64, _ connection: some SQLConnection
+    ) throws -> Set<Int64> {
+        var found: Set<Int64> = []
+        var rest = devices[...]
+        while let device = rest.first {
+            let batch = try connection.first(
+                """
+                SELECT first, last, outcomes FROM delivery_batch WHERE campaign_id = ? AND last >= ? ORDER BY last LIMIT 1
+                """, campaign, device
+            ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
+            guard let batch else { break }
+            let within = rest.filter { batch.first...batch.last ~= $0 }
+            if !within.isEmpty {
+                let packed = try DeliveryBatch.devices(in: batch.outcomes, first: batch.first, last: batch.last)
+                found.formUnion(Set(packed).intersection(within))
+            }
+            rest = rest.drop { $0 <= batch.last }
+        }
+        return found
+    }
+
     // MARK: Writing
 
     /// Writes what the packer holds, and empties it.

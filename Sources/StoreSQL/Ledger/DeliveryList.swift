@@ -210,7 +210,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         }
     }
 
-    /// Devices of the audience without an outcome. Of a campaign that is over, one that has moved to the other environment
+    /// Devices of the audience without an outcome. Of a campaign whose requirement was withdrawn, one that has moved to the other environment
     /// since may be missing, as one that was removed is.
     private func unreached(
         _ window: ClosedRange<Int64>, limit: Int, in rests: [Rest], _ environment: PushEnvironment
