@@ -13,4 +13,7 @@ package struct DeviceFieldSet: OptionSet, Hashable, Sendable {
     /// The version of the device's system.
     package static let system = DeviceFieldSet(rawValue: 8)
     package static let country = DeviceFieldSet(rawValue: 16)
+
+    /// Fields that the device itself reports, so that its word may be newer than records.
+    static let reported: DeviceFieldSet = [.version, .system, .country]
 }

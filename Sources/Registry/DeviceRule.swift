@@ -67,11 +67,11 @@ package struct DeviceRule: Sendable {
         var life = DeviceLife(after: said, from: source, before: before, at: now)
         var writes = known.differing.subtracting(said.leftOut)
         var isVersionKept = false
-        if source == .records, !before.wasRemoved, !writes.isDisjoint(with: [.version, .system, .country]) {
+        if source == .records, !before.wasRemoved, !writes.isDisjoint(with: .reported) {
             if before.outlasts(said, life, isOlder: writes.contains(.version) && isOlder(.version)) {
                 if writes.remove(.version) != nil { (isVersionKept, life.seen) = (true, before.seen) }
-                // The records' system and country are as old as their version. They fill what is not known.
-                writes.subtract(DeviceFieldSet([.system, .country]).subtracting(known.absent))
+                // The rest of the records is as old as their version. It fills what is not known.
+                writes.subtract(DeviceFieldSet.reported.subtracting(known.absent))
             } else if writes.contains(.system), before.outlasts(said, life, isOlder: isOlder(.system)) {
                 writes.remove(.system)
             }
