@@ -200,7 +200,7 @@ package enum Promise {
         ),
         (
             "registry.older", "what a file says that is older than what is known is left out",
-            "APPS: \"a version that is older than what the relay has of the device is left out\""
+            "APPS: \"a line replaces what it names as follows\""
         ),
         (
             "registry.leftOut", "what a file or a PATCH leaves out stays as it is",
