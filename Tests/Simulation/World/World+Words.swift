@@ -144,7 +144,10 @@ extension World {
     private func judgeWayOut(
         _ row: ToldRequirement, _ verdict: StoreTruth.Verdict, _ app: Int, _ told: ToldRequirements, _ isSettled: Bool
     ) {
+        // A version that is to be left itself is no way out.
+        let isAboveBlocked = told.rows.contains { $0.kind == .block && $0.isLive && $0.version > row.version }
         guard row.kind == .block, row.state == "waiting", verdict == .open, isSettled, !told.isSuperseded(row),
+            !isAboveBlocked,
             kept[app].at > watched.life.since, milliseconds - kept[app].at > 65_000
         else { return }
         model.broke(
