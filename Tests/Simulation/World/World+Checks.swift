@@ -306,8 +306,9 @@ extension World {
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
         guard campaign.state == .running, !campaign.isCanary, campaign.isPlanned, let app = app(of: campaign),
             campaign.waves.list.allSatisfy({ $0.begunAt != nil }),
-            // What was refused before a service had taken anything is in line again after a start.
-            campaign.counts.rejected == 0 || campaign.counts.proveCredential
+            // What was refused before a service had taken anything is in line again after a start. Of a block the model does not know whom it
+            // is still for: it is through in each case.
+            campaign.isBlock || campaign.counts.rejected == 0 || campaign.counts.proveCredential
         else { return false }
         guard campaign.counts.pending + campaign.counts.retrying > 0 else { return true }
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []

@@ -98,6 +98,11 @@ extension World {
             }
         }
         for app in settings.apps {
+            // A block waits where the store offers nothing above it: its reason says so.
+            for block in campaigns() where round > 1 && block.isBlock && block.state == .waiting {
+                guard self.app(of: block) == app else { continue }
+                attempt { try unblock(app, version: Self.number(of: block.required.text)) }
+            }
             guard let required = model.required(app) else { continue }
             // What is required and blocked waits for its block, as the refusal says.
             if isBlocked(app, required.version), said(app) != required.version {
