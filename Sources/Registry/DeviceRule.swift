@@ -19,7 +19,7 @@ package struct DeviceRule: Sendable {
         package var life: DeviceLife
         /// Fields whose value is not the observation's, byte for byte. Those that the observation leaves out count or not.
         package var differing: DeviceFieldSet
-        /// Fields that have no value.
+        /// Reported fields that have no value. Asked only where a reported field differs.
         package var absent: DeviceFieldSet
 
         package init(_ life: DeviceLife, differing: DeviceFieldSet, absent: DeviceFieldSet) {

@@ -17,6 +17,21 @@ struct Registrar {
     private let changeSystem: Statement
     private let changeCountry: Statement
     private var counts = UpsertCounts()
+
+    /// Columns of `find`, in its order.
+    private enum Column {
+        static let id: Int32 = 0
+        static let telephone: Int32 = 1
+        static let version: Int32 = 2
+        static let removed: Int32 = 3
+        static let environment: Int32 = 4
+        static let registered: Int32 = 5
+        static let retired: Int32 = 6
+        static let seen: Int32 = 7
+        static let system: Int32 = 8
+        static let country: Int32 = 9
+    }
+
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
     /// How many devices each app has gained.
@@ -106,10 +121,12 @@ struct Registrar {
             if life.dead != nil { retired[app, default: []].append(connection.lastInsertedRow) }
             return
         }
-        let id = find.integer(0)
+        let id = find.integer(Column.id)
         let known = unsafe known(row, of: bytes)
         let verdict = rule.judge(row.observation, known) { field in
-            unsafe isOlder(field == .version ? row.version : row.system, of: bytes, than: field == .version ? 2 : 8)
+            unsafe isOlder(
+                field == .version ? row.version : row.system, of: bytes,
+                than: field == .version ? Column.version : Column.system)
         }
         switch verdict {
         case .unchanged(let isVersionKept):
@@ -123,20 +140,23 @@ struct Registrar {
     /// The device that `find` is at, against a row.
     private func known(_ row: RegistrationBatch.Row, of bytes: UnsafeRawBufferPointer) -> DeviceRule.Known {
         let life = DeviceLife(
-            registered: find.time(5), dead: find.optionalTime(6), seen: find.optionalTime(7),
-            wasRemoved: !find.isNull(3))
-        var (differing, absent): (DeviceFieldSet, DeviceFieldSet) = ([], [])
-        compare(.telephone, 1, row.telephone)
-        compare(.version, 2, row.version)
-        compare(.system, 8, row.system)
-        compare(.country, 9, row.country)
-        if find.integer(4) != Int64(row.environment.rawValue) { differing.insert(.environment) }
-        return DeviceRule.Known(life, differing: differing, absent: absent)
-
-        func compare(_ field: DeviceFieldSet, _ column: Int32, _ slice: ByteSlice) {
-            if find.isNull(column) { absent.insert(field) }
-            if unsafe !find.equals(column, slice, of: bytes) { differing.insert(field) }
+            registered: find.time(Column.registered), dead: find.optionalTime(Column.retired),
+            seen: find.optionalTime(Column.seen),
+            wasRemoved: !find.isNull(Column.removed))
+        var differing = DeviceFieldSet()
+        if unsafe !find.equals(Column.telephone, row.telephone, of: bytes) { differing.insert(.telephone) }
+        if unsafe !find.equals(Column.version, row.version, of: bytes) { differing.insert(.version) }
+        if unsafe !find.equals(Column.system, row.system, of: bytes) { differing.insert(.system) }
+        if unsafe !find.equals(Column.country, row.country, of: bytes) { differing.insert(.country) }
+        if find.integer(Column.environment) != Int64(row.environment.rawValue) { differing.insert(.environment) }
+        // Asked only where it may decide.
+        var absent = DeviceFieldSet()
+        if !differing.isDisjoint(with: .reported) {
+            if find.isNull(Column.version) { absent.insert(.version) }
+            if find.isNull(Column.system) { absent.insert(.system) }
+            if find.isNull(Column.country) { absent.insert(.country) }
         }
+        return DeviceRule.Known(life, differing: differing, absent: absent)
     }
 
     private mutating func write(
@@ -144,17 +164,17 @@ struct Registrar {
         app: Int64
     ) throws {
         let (writes, life) = (update.writes, update.life)
-        if update.isHandedOver, let former = find.optionalText(1) {
+        if update.isHandedOver, let former = find.optionalText(Column.telephone) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
         if writes.contains(.version), let version = unsafe Self.version(row.version, of: bytes) {
-            try upgrades.saw(version, after: find.version(2), device: id, app: app, connection)
+            try upgrades.saw(version, after: find.version(Column.version), device: id, app: app, connection)
         }
-        if !update.isBack, writes.contains(.version) { seen.left(find.version(2), app: app) }
+        if !update.isBack, writes.contains(.version) { seen.left(find.version(Column.version), app: app) }
         if writes.contains(.version) {
             unsafe seen.came(row.version, of: bytes, app: app)
         } else if update.isBack {
-            seen.came(find.version(2), app: app)
+            seen.came(find.version(Column.version), app: app)
         }
         let statement = writes.contains(.telephone) ? replace : refresh
         unsafe statement.bind(1, row.version, of: bytes)

@@ -54,6 +54,7 @@ extension World {
         if relay == nil { start() }
         do {
             try relay?.reload(whole)
+            stirLedgers()
             settings = whole
             quietSince = tick
             model.routeGoneAt = [nil, nil]

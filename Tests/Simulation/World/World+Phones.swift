@@ -137,6 +137,10 @@ extension World {
             _ = try acting(.userErase, changes: { $0 != UserErasure() }) {
                 try relay?.control.eraseUser(Phone.telephone(user), by: $0) { _ in true } ?? UserErasure()
             }
+            // A canary that is another now begins anew: what was refused of it is in line, and its user is gone.
+            for (id, facts) in model.campaigns where model.announcements[facts.announcement].canary != nil {
+                ledger.stirred.insert(id)
+            }
             // Also by a token that a phone had before.
             for (name, states) in model.devices where states.last?.isRegistered == true && states.last?.user == user {
                 let parts = name.split(separator: "/", maxSplits: 1)
