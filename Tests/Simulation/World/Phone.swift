@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UpgradeRules
 
 /// A phone with the app, as it really is: what the relay's registry says of it may be older.
 struct Phone {
@@ -52,4 +53,6 @@ struct UnstoredLogin {
     let app: Int
     let token: String
     let version: Int
+    /// nil: it named none.
+    let system: Version?
 }

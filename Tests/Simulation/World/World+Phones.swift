@@ -208,11 +208,12 @@ extension World {
             loginsAreFlushed()
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
-            if known?.registration.version == version {
+            if known?.registration.version == version, system.map({ known?.registration.osVersion == $0 }) ?? true {
                 learn(phone.app, token(phone), phone.version)
                 learnDevice(phone.app, token(phone))
             } else {
-                unstoredLogins.append(UnstoredLogin(app: phone.app, token: token(phone), version: phone.version))
+                unstoredLogins.append(
+                    UnstoredLogin(app: phone.app, token: token(phone), version: phone.version, system: system))
             }
         }
         return "phone \(phone.number) of app \(phone.app) logs in with \(World.text(version: phone.version))"
@@ -228,8 +229,11 @@ extension World {
     func learnLogins() {
         unstoredLogins.removeAll { login in
             let known = try? relay?.store.device(settings.key(login.app), token: login.token)
-            guard known?.registration.version.map({ Self.number(of: $0.text) }) == login.version else { return false }
+            guard known?.registration.version.map({ Self.number(of: $0.text) }) == login.version,
+                login.system.map({ known?.registration.osVersion == $0 }) ?? true
+            else { return false }
             learn(login.app, login.token, login.version)
+            learnDevice(login.app, login.token)
             return true
         }
     }
