@@ -118,7 +118,7 @@ struct RegistryModel {
     /// What was left of a removed device, or a dead one, may be gone.
     mutating func prunes() {
         for (key, states) in devices where !states.contains(nil) {
-            if states.contains(where: { $0?.isThere == false }) { devices[key]?.append(nil) }
+            if states.contains(where: { $0?.isThere == false || $0?.dead != nil }) { devices[key]?.append(nil) }
         }
     }
 
