@@ -30,13 +30,18 @@ package struct DeviceLife: Hashable, Sendable {
         if let before, !before.wasRemoved || before.dead != nil {
             self.init(
                 registered: max(before.registered, min(said.registeredAt ?? before.registered, now)), dead: before.dead,
-                seen: [before.seen, seen].compactMap(\.self).max())
+                seen: Self.later(before.seen, seen))
         } else {
             // It was registered before it died, before it was seen, and otherwise now at the latest.
             self.init(registered: min(said.registeredAt ?? death ?? said.seenAt ?? now, now), seen: seen)
         }
         if let dead, registered > dead { self.dead = nil }
         if dead == nil, let death, death >= registered { dead = death }
+    }
+
+    private static func later(_ one: Timestamp?, _ other: Timestamp?) -> Timestamp? {
+        guard let one, let other else { return one ?? other }
+        return max(one, other)
     }
 
     /// The last time at which the device itself reported a version.

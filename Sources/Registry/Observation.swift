@@ -3,9 +3,9 @@ package import RelayEngine
 
 /// The source of an observation of a device.
 package enum RegistrationSource: Sendable {
-    /// The app itself: its device is registered now, and alive.
+    /// The app itself, by `PUT` or `PATCH`: its device is registered now, and alive.
     case registration
-    /// Records of earlier registrations: an import, or a PATCH.
+    /// Records of earlier registrations: an import.
     case records
 }
 

@@ -98,9 +98,9 @@ struct BatchRegistrar {
         var environment: PushEnvironment
         var life: DeviceLife
 
+        /// Reported fields that have no value.
         var absent: DeviceFieldSet {
             var fields: DeviceFieldSet = []
-            if telephone == nil { fields.insert(.telephone) }
             if version == nil { fields.insert(.version) }
             if system == nil { fields.insert(.system) }
             if country == nil { fields.insert(.country) }

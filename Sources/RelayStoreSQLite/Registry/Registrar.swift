@@ -17,6 +17,14 @@ struct Registrar {
     private let changeSystem: Statement
     private let changeCountry: Statement
     private var counts = UpsertCounts()
+    private var apps: [AppKey: Int64] = [:]
+    private var lastApp: (key: AppKey, id: Int64)?
+    /// How many devices each app has gained.
+    private var gained: [Int64: Int64] = [:]
+    private var upgrades = UpgradeTally()
+    private var seen = SeenTally()
+    /// Devices of each app whose tokens are dead since just now, in the order in which they came.
+    private var retired: [Int64: [Int64]] = [:]
 
     /// Columns of `find`, in its order.
     private enum Column {
@@ -31,15 +39,6 @@ struct Registrar {
         static let system: Int32 = 8
         static let country: Int32 = 9
     }
-
-    private var apps: [AppKey: Int64] = [:]
-    private var lastApp: (key: AppKey, id: Int64)?
-    /// How many devices each app has gained.
-    private var gained: [Int64: Int64] = [:]
-    private var upgrades = UpgradeTally()
-    private var seen = SeenTally()
-    /// Devices of each app whose tokens are dead since just now, in the order in which they came.
-    private var retired: [Int64: [Int64]] = [:]
 
     init(_ connection: SQLiteConnection, at now: Timestamp, from source: RegistrationSource) throws {
         self.connection = connection
