@@ -15,7 +15,7 @@ package struct WaveSlice: Hashable, Sendable {
     package var isLast: Bool { number == draw.plan.count - 1 }
 }
 
-/// What one batch adds to the counts of one wave.
+/// The figures that one batch adds to the counts of one wave.
 package struct WaveTally: Hashable, Sendable {
     package var wave: Int
     package var accepted: Int64 = 0

@@ -35,7 +35,7 @@ extension API {
         }
     }
 
-    /// Other spellings of the telephone that is filtered by, where nobody is known by it.
+    /// Other spellings of the telephone that is filtered by, where that is not registered.
     package func similar(to filter: DeliveryFilter, where isMeant: (AppKey) -> Bool) throws -> [String] {
         try filter.telephone.map { try userSearch.similar(to: $0, where: isMeant) } ?? []
     }

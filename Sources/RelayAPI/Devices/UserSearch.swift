@@ -4,7 +4,7 @@ package import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// Finds who is meant by a telephone that is known of nobody as it is written.
+/// Finds the users who are meant by a telephone that is not registered as it is written.
 ///
 /// Apps compare telephones character by character, so the relay does, and a number with or without its country code is another user's.
 /// Who asks for one user and mistypes the number must not read an empty list as "nothing was sent": each route that takes a
@@ -45,7 +45,7 @@ package struct UserSearch {
 extension API {
     package var userSearch: UserSearch { UserSearch(store) }
 
-    /// What is wrong with a telephone of which nothing is known, where it is known in another spelling.
+    /// The fault of a telephone that is not registered, where another spelling of it is.
     func misspelt(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> [FieldFault] {
         // Not in a problem's detail, which is logged.
         let known = try userSearch.similar(to: telephone, where: isMeant)

@@ -56,7 +56,7 @@ package struct RequirementMachine: Sendable {
             for id in [subject].compactMap(\.self) + blocked {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }
-            // What another program wrote is taken up with it: receivers hear of a force by its campaign.
+            // Another program's row is taken up with it: receivers hear of a force by its campaign.
             if isAnotherPrograms { try? makeMissingCampaign(surroundings) }
             if bump.isUrgent {
                 let required = bump.required == nil ? nil : requirements.takenUp.required?.id

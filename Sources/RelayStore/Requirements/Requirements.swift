@@ -24,7 +24,7 @@ package struct Requirements: Hashable, Sendable {
     ///
     /// What is blocked is announced to nobody: there is a version above it.
     package var rules: [UpgradeRule] {
-        // Of all that were ever asked for a few say anything, and their places are sorted: a row is large.
+        // Few of all rows say anything. Their places are sorted, for a row is large.
         let said = rows.indices.filter {
             rows[$0].kind == .blocked ? rows[$0].state == .inForce : rows[$0].isAnnounced
         }
@@ -138,7 +138,7 @@ package struct Requirements: Hashable, Sendable {
 }
 
 extension Requirement {
-    /// Of two rows of one version the one whose rank is greater is above.
+    /// The row with the greater rank is above, where two have one version.
     @inline(__always) fileprivate var rank: (Int64, Int) { (build ?? 0, kind == .required ? 1 : 0) }
 }
 

@@ -61,7 +61,7 @@ extension View {
         }
     }
 
-    /// Who may be meant by a telephone that nobody has.
+    /// Registered users who may be meant by a telephone that is not registered.
     func known(_ html: inout HTML, as similar: [String]) {
         for other in similar {
             html.tag("p") { html in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 
-/// What a relay must not record any more.
+/// Campaigns of which a relay must not record anything any more.
 extension FleetWorld {
     /// A relay's fan-out has a turn. What is another's before it is recorded by nobody meanwhile, for nobody else has one.
     func fenced(_ number: Int, _ turn: () -> Void) {
