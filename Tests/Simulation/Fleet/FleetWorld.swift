@@ -167,7 +167,8 @@ package final class FleetWorld: @unchecked Sendable {
         note("relay-\(number) starts")
         do {
             relays[number] = try FleetRelay(self, number: number, settings: settings)
-            healthySince[number] = tick
+            // A new process has the way to the store that the one before it had.
+            healthySince[number] = max(tick, cutUntil[number], slowUntil[number])
         } catch {
             // Its way is cut: it tries again when somebody starts it.
             note("  it does not: \(error)")

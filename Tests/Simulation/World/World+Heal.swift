@@ -62,6 +62,8 @@ extension World {
             model.broke("store.check", "the relay does not take its configuration: \(error)")
         }
         correctEnvironments()
+        // Whoever registers says a version, which speaks for what other programs wrote.
+        model.doubtAgain()
         relay?.poke()
     }
 

@@ -149,6 +149,8 @@ extension World {
         switch kind {
         case .prune:
             let keep = [Duration.seconds(3600), .seconds(6 * 3600), .seconds(2 * 86_400)][first % 3]
+            // A device may be gone before what happens in the middle, and what is removed there may be gone after it.
+            model.registry.prunes()
             inTurn {
                 let level = silence
                 silence = 0

@@ -14,7 +14,10 @@ extension World {
     /// A tool that releases are made with has announced one: it can name nobody itself, so the configuration says who comes first.
     func release(fromPipeline app: Int, _ version: Int) throws -> String? {
         let id = "pipeline-\(webhooks.count)"
-        let rises = model.required(app).map { $0.version < version } ?? true
+        // What a file says and the relay has not read is known to no webhook.
+        let rises = !model.announcements.contains {
+            $0.app == app && $0.isAsked && !($0.isOfFile && $0.isUnnoticed) && $0.version >= version
+        }
         let canary = inheritedCanary(app) ?? (rises ? settings.firstUsers(app) : nil)
         let text = try send(webhook: id, app, version, canary: canary, by: "github", isMeant: true)
         webhooks.append((id, app, version))
