@@ -56,8 +56,10 @@ extension World {
             let after = act.values.isEmpty ? nil : entry.after.flatMap { try? JSONReader.read(Array($0.utf8)) }
             for (name, value) in act.values.sorted(by: { $0.key < $1.key }) {
                 guard let member = after?[name] else {
-                    // A value that was the same before is left out.
-                    if name == "required" { said.append((name, value, nil)) }
+                    // A value that was the same before is left out: a version never is, a moment is nearly never by a clock that is right.
+                    if name == "required" || name == "requiredFrom" && !wasClockSet && act.values["required"] != nil {
+                        said.append((name, value, nil))
+                    }
                     continue
                 }
                 said.append((name, value, member.string ?? member.integer.map(String.init)))
