@@ -158,7 +158,7 @@ let package = Package(
                 "UpgradeRules",
             ],
             touchesC: true),
-        room("StoreSQL", ["RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
+        room("StoreSQL", ["RelayStore", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
         room("RelayStore", ["WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
         room("Registry", ["RelayEngine"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),

@@ -13,7 +13,7 @@ import Threading
 /// does not block readers" (sqlite.org/wal.html); every commit of the writer is on the disk before the call returns.
 ///
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again.
-package final class SQLiteStore: SQLStore {
+package final class SQLiteStore: PrunableSQL {
     let path: String
     let options: Options
     /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.

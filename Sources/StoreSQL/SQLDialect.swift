@@ -21,6 +21,11 @@ package enum SQLDialect: Sendable {
     /// The store's own clock, in milliseconds; `?1` is `SQLStore.storeClock`.
     package var now: SQL { self == .sqlite ? "?1" : "coalesce(CAST(?1 AS bigint), now_ms())" }
 
+    /// The database's own clock, in milliseconds since 1970.
+    package var wallClock: SQL {
+        self == .sqlite ? "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)" : "now_ms()"
+    }
+
     /// The step of the schema that a release must know to work on it. SQLite's file has one process, which looks when it opens it.
     package var oldestStep: SQL { self == .sqlite ? "0" : "(SELECT oldest FROM store_schema)" }
 

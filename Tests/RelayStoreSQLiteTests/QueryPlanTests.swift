@@ -159,10 +159,12 @@ struct QueryPlanTests {
         #expect(
             try plan("SELECT id FROM device \(DeviceTable.isToken)")
                 == ["SEARCH device USING INDEX device_token (token_hash=?)"])
-        #expect(try plan(DeviceTable.page) == ["SEARCH d USING INTEGER PRIMARY KEY (rowid>?)", app])
-        #expect(try plan(DeviceTable.pageOfApp) == ["SEARCH d USING INDEX device_live (app_id=? AND rowid>?)", app])
+        #expect(try plan(DeviceList.page(.sqlite)) == ["SEARCH d USING INTEGER PRIMARY KEY (rowid>?)", app])
         #expect(
-            try plan(DeviceTable.pageOfUser)
+            try plan(DeviceList.pageOfApp(.sqlite))
+                == ["SEARCH d USING INDEX device_live (app_id=? AND rowid>?)", app])
+        #expect(
+            try plan(DeviceList.pageOfUser(.sqlite))
                 == ["SEARCH d USING INDEX device_telephone (telephone=? AND rowid>?)", app])
     }
 }

@@ -87,7 +87,7 @@ extension AudiencePlan {
     }
 
     /// Devices of an app (?1) behind an id (?2).
-    private static let everybody: SQL = "\(RegistryTable.behind) AND d.removed_at IS NULL"
+    private static let everybody: SQL = "\(DeviceList.behind(.postgres)) AND d.removed_at IS NULL"
     private static let sandbox: SQL = "\(everybody) AND coalesce(d.planned_environment, d.environment) = 1"
 
     /// From the last device of each shard to that of the next one: counting all of them in one statement takes four times as long.
@@ -135,6 +135,6 @@ extension AudiencePlan {
 
     private static let page: SQL = """
         SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment) FROM device AS d
-        WHERE \(RegistryTable.behind) AND d.removed_at IS NULL ORDER BY d.app_id, d.id LIMIT ?3
+        WHERE \(DeviceList.behind(.postgres)) AND d.removed_at IS NULL ORDER BY d.app_id, d.id LIMIT ?3
         """
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import Registry
-import RelayEngine
-import RelayStore
+package import Registry
+package import RelayEngine
+package import RelayStore
 import StoreSQL
 import UpgradeRules
 
 /// Registers many devices of one app within one transaction, all at once: one look at what is known of them, which locks them in the
 /// order of their digests, and one statement each for those that are new and for those that change.
-struct BatchRegistrar {
+package struct BatchRegistrar: DeviceRegistrar {
     private let session: PostgresSession
     private let app: Int64
     private let rule: DeviceRule
@@ -17,7 +17,7 @@ struct BatchRegistrar {
     /// Packed tokens that are dead since just now, in the order in which they came.
     private var retired: [[UInt8]] = []
 
-    init(_ session: PostgresSession, _ app: AppKey, at now: Timestamp, from source: RegistrationSource) throws {
+    package init(_ session: PostgresSession, _ app: AppKey, at now: Timestamp, from source: RegistrationSource) throws {
         self.session = session
         rule = DeviceRule(source, at: now)
         self.app = try AppTable.idMade(for: app, session)
@@ -70,6 +70,8 @@ struct BatchRegistrar {
         WHERE EXISTS (SELECT FROM campaign WHERE app_id = $1 AND pruned_at IS NULL) ORDER BY 1, 3
         ON CONFLICT DO NOTHING
         """)
+
+    package mutating func register(_ batch: RegistrationBatch) throws { try register(batch, 0..<batch.count) }
 
     /// Registers some rows of a batch; of two with the same token the later one counts.
     mutating func register(_ batch: RegistrationBatch, _ places: Range<Int>) throws {
@@ -257,7 +259,7 @@ struct BatchRegistrar {
             if update.isHandedOver, let telephone = before.telephone { former.append((before.id, telephone)) }
             if update.writes.contains(.version), let version = said.version.flatMap({ try? Version($0) }) {
                 let old = before.version.flatMap { try? Version($0) }
-                marks.saw(version, after: old, device: before.id, app: app)
+                marks.saw(version, after: old, device: before.id, app: app, session)
             }
             if update.isBack { tally.gained(1, app: app) }
             if !update.isBack, update.writes.contains(.version) { tally.left(before.version, app: app) }
@@ -297,7 +299,7 @@ struct BatchRegistrar {
     }
 
     /// Writes the counts that were gathered.
-    func finish() throws -> UpsertCounts {
+    package func finish() throws -> UpsertCounts {
         try marks.store(session)
         try tally.store(session)
         try DeadDevices.place(retired, of: app, at: rule.now, session)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Registry
 package import RelayEngine
 package import RelayStore
 import StoreSQL
@@ -11,11 +10,8 @@ extension PostgresStore {
 
     @discardableResult
     package func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int {
-        // Most logins bring no news, and none must wait for the disk then.
-        let (known, news) = try read("looking for devices") { session in
-            var told = ToldTally()
-            var known = 0
-            var news: [Sighting] = []
+        let look = try read("looking for devices") { session in
+            var look = SightingLook(at: now)
             for (app, all) in Dictionary(grouping: sightings.indices, by: { sightings[$0].app }) {
                 guard let id = try AppTable.id(of: app, session) else { continue }
                 let found = try session.run(Self.find) { values in
@@ -24,28 +20,19 @@ extension PostgresStore {
                         all.map { Optional(PackedToken.packed(app.platform.stored(sightings[$0].token).utf8)) })
                 }
                 for row in 0..<found.count {
-                    var sighting = sightings[all[Int(found.integer(row, 0)) - 1]]
-                    known += 1
-                    // Of a device that is behind, the first login is noted; its later ones write nothing.
-                    if let requirement = sighting.toldAtLogin {
-                        let campaign = try told.campaign(of: requirement, app: id, session)
-                        let isNew = try campaign.map { try !ToldTable.wasTold(found.integer(row, 1), in: $0, session) }
-                        if isNew != true { sighting.toldAtLogin = nil }
-                    }
-                    let rule = LoginRule(
-                        sighting, version: found.optionalText(row, 2), system: found.optionalText(row, 3),
-                        lastReport: Timestamp(milliseconds: found.integer(row, 4)), now: now)
-                    if sighting.toldAtLogin != nil || rule.isNews {
-                        news.append(sighting)
-                    }
+                    let device = SeenDevice(
+                        id: found.integer(row, 1), version: found.optionalText(row, 2),
+                        system: found.optionalText(row, 3),
+                        lastReport: Timestamp(milliseconds: found.integer(row, 4)))
+                    try look.take(sightings[all[Int(found.integer(row, 0)) - 1]], of: device, app: id, session)
                 }
             }
-            return (known, news)
+            return look
         }
-        for start in stride(from: 0, to: news.count, by: Self.most) {
-            try store(Array(news[start..<min(start + Self.most, news.count)]), at: now)
+        for start in stride(from: 0, to: look.news.count, by: Self.most) {
+            try store(Array(look.news[start..<min(start + Self.most, look.news.count)]), at: now)
         }
-        return known
+        return look.known
     }
 
     static let find = PostgresStatement(
@@ -65,7 +52,7 @@ extension PostgresStore {
 
     private func store(_ sightings: [Sighting], at now: Timestamp) throws {
         try write(.requests, "storing the versions of devices") { session in
-            var (marks, tally, told) = (UpgradeMarks(), RegistryTally(), ToldTally())
+            var writer = SightingWriter<_, RegistryTally>(UpgradeMarks(), at: now, session)
             let byApp = Dictionary(grouping: sightings, by: \.app).sorted {
                 ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
             }
@@ -78,37 +65,11 @@ extension PostgresStore {
                 }
                 // One after the other, in the order in which they came: a device may be among them twice.
                 for place in (0..<locked.count).map({ Int(locked.integer($0, 0)) - 1 }).sorted() {
-                    let sighting = sightings[place]
-                    let device = try session.first(
-                        "\(RegistryTable.find) AND d.app_id = ?1", id, tokens[place]
-                    ) { ($0.integer(0), $0.optionalText(2), $0.time(3), $0.optionalText(4)) }
-                    guard let (device, oldVersion, lastReport, oldSystem) = device else { continue }
-                    // First: a device that comes up to the requirement now had been told before.
-                    if let requirement = sighting.toldAtLogin {
-                        try told.told(device, of: requirement, app: id, session)
-                    }
-                    let rule = LoginRule(
-                        sighting, version: oldVersion, system: oldSystem, lastReport: lastReport, now: now)
-                    let old = oldVersion.flatMap { try? Version($0) }
-                    let verdict = rule.verdict(of: sighting, version: old, system: oldSystem)
-                    if verdict.isSeen {
-                        try session.run(
-                            """
-                            UPDATE device SET seen_at = ?1, version = CASE WHEN ?2 THEN ?3 ELSE version END,
-                                os_version = CASE WHEN ?4 THEN ?5 ELSE os_version END
-                            WHERE app_id = ?6 AND id = ?7
-                            """, rule.at, verdict.writes.contains(.version), sighting.version,
-                            verdict.writes.contains(.system), sighting.system, id, device)
-                    }
-                    guard verdict.writes.contains(.version) else { continue }
-                    marks.saw(sighting.version, after: old, device: device, app: id)
-                    tally.left(oldVersion, app: id)
-                    tally.came(sighting.version.text, app: id)
+                    let device = try session.first(RegistryTable.seen, id, tokens[place]) { SeenDevice($0) }
+                    try writer.store(sightings[place], of: device, app: id)
                 }
             }
-            try told.store(session)
-            try marks.store(session)
-            try tally.store(session)
+            try writer.finish()
         }
     }
 }

@@ -5,7 +5,7 @@ import StoreSQL
 import UpgradeRules
 
 /// Devices that have come up to a campaign's requirement since the campaign listed them, all those of one transaction at once.
-struct UpgradeMarks {
+struct UpgradeMarks: UpgradeTallying {
     private struct Rise {
         var device: Int64
         var old: Version?
@@ -13,9 +13,13 @@ struct UpgradeMarks {
     }
 
     private var rises: [Int64: [Rise]] = [:]
+    /// They are written at once: a login costs the same with and without.
+    let work = 0
 
     /// Takes note of a version that a device was seen with; each device counts once in each campaign.
-    mutating func saw(_ version: Version, after old: Version?, device: Int64, app: Int64) {
+    mutating func saw(
+        _ version: Version, after old: Version?, device: Int64, app: Int64, _ session: PostgresSession
+    ) {
         if let old, version <= old { return }
         rises[app, default: []].append(Rise(device: device, old: old, new: version))
     }
@@ -154,17 +158,5 @@ struct CampaignMarks {
         }
         // What an UPDATE without RETURNING changes is no row.
         for row in 0..<found.count { try body(found, row) }
-    }
-}
-
-extension ToldTally {
-    func store(_ session: PostgresSession) throws {
-        for (campaign, devices) in gained {
-            try session.run(
-                """
-                INSERT INTO campaign_tally AS t (campaign_id, told) VALUES (?, ?)
-                ON CONFLICT (campaign_id, slot) DO UPDATE SET told = t.told + excluded.told
-                """, campaign, devices)
-        }
     }
 }

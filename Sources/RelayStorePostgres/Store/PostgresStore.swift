@@ -11,7 +11,7 @@ import Threading
 ///
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again, and may run
 /// up to three times (`Repetition`).
-package final class PostgresStore: SQLStore {
+package final class PostgresStore: PrunableSQL {
     let options: Options
     let schema: PostgresSchema
     let pool: PostgresPool

@@ -23,11 +23,3 @@ extension ToldTable {
             """, campaign, device) > 0
     }
 }
-
-extension ToldTally {
-    func store(_ connection: SQLiteConnection) throws {
-        for (campaign, devices) in gained {
-            try connection.run("UPDATE campaign SET told = told + ? WHERE id = ?", devices, campaign)
-        }
-    }
-}

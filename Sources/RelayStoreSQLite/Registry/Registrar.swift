@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import Registry
-import RelayEngine
-import RelayStore
+package import Registry
+package import RelayEngine
+package import RelayStore
 import StoreSQL
 import UpgradeRules
 
 /// Registers devices one after another within one transaction: at most two statements a device, and one where nothing changes; no
 /// allocation for its texts.
-struct Registrar {
+package struct Registrar: DeviceRegistrar {
     private let connection: SQLiteConnection
     private let rule: DeviceRule
     private let find: Statement
@@ -19,10 +19,8 @@ struct Registrar {
     private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
-    /// How many devices each app has gained.
-    private var gained: [Int64: Int64] = [:]
     private var upgrades = UpgradeTally()
-    private var seen = SeenTally()
+    private var tally = RegistryTally()
     /// Devices of each app whose tokens are dead since just now, in the order in which they came.
     private var retired: [Int64: [Int64]] = [:]
 
@@ -71,6 +69,17 @@ struct Registrar {
         changeCountry = try connection.prepared("UPDATE device SET country = ?1 WHERE id = ?2")
     }
 
+    /// For one app; others may follow.
+    package init(
+        _ connection: SQLiteConnection, _ app: AppKey, at now: Timestamp, from source: RegistrationSource
+    ) throws {
+        try self.init(connection, at: now, from: source)
+    }
+
+    package mutating func register(_ batch: RegistrationBatch) throws {
+        _ = try register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
+    }
+
     /// What was done so far, in devices that are written. A device that is as it was costs a look: 2 µs of 10.
     var work: Int { counts.inserted + counts.updated + counts.unchanged / 4 + upgrades.work }
 
@@ -115,8 +124,8 @@ struct Registrar {
             unsafe insert.bind(11, row.country, of: bytes)
             try insert.run()
             counts.inserted += 1
-            gained[app, default: 0] += 1
-            unsafe seen.came(row.version, of: bytes, app: app)
+            tally.gained(1, app: app)
+            unsafe tally.came(row.version, of: bytes, app: app)
             if life.dead != nil { retired[app, default: []].append(connection.lastInsertedRow) }
             return
         }
@@ -169,11 +178,11 @@ struct Registrar {
         if writes.contains(.version), let version = unsafe Self.version(row.version, of: bytes) {
             try upgrades.saw(version, after: find.version(Column.version), device: id, app: app, connection)
         }
-        if !update.isBack, writes.contains(.version) { seen.left(find.version(Column.version), app: app) }
+        if !update.isBack, writes.contains(.version) { tally.left(find.version(Column.version), app: app) }
         if writes.contains(.version) {
-            unsafe seen.came(row.version, of: bytes, app: app)
+            unsafe tally.came(row.version, of: bytes, app: app)
         } else if update.isBack {
-            seen.came(find.version(Column.version), app: app)
+            tally.came(find.version(Column.version), app: app)
         }
         let statement = writes.contains(.telephone) ? replace : refresh
         unsafe statement.bind(1, row.version, of: bytes)
@@ -202,7 +211,7 @@ struct Registrar {
         }
         counts.updated += 1
         if update.isVersionKept { counts.versionsKept += 1 }
-        if update.isBack { gained[app, default: 0] += 1 }
+        if update.isBack { tally.gained(1, app: app) }
     }
 
     /// Whether records have an older version than the device that `find` is at has in a column.
@@ -226,12 +235,9 @@ struct Registrar {
     }
 
     /// Writes the counts that were gathered.
-    mutating func finish() throws -> UpsertCounts {
-        for (app, devices) in gained.sorted(by: { $0.key < $1.key }) {
-            try connection.run("UPDATE app SET devices = devices + ? WHERE id = ?", devices, app)
-        }
+    package mutating func finish() throws -> UpsertCounts {
         try upgrades.store(connection)
-        try seen.store(connection)
+        try tally.store(connection)
         for (app, devices) in retired.sorted(by: { $0.key < $1.key }) {
             try DeadDevices.place(devices, of: app, at: rule.now, connection)
         }
@@ -248,7 +254,7 @@ struct Registrar {
 }
 
 /// Devices that have come up to a campaign's requirement since the campaign listed them.
-struct UpgradeTally {
+struct UpgradeTally: UpgradeTallying {
     private var requirements: [Int64: [Requirement]] = [:]
     /// Whether the transaction tells devices too, which the campaigns' counts know at its end only.
     private let tells: Bool

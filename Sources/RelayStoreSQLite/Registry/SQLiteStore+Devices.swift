@@ -3,23 +3,13 @@ import Registry
 package import RelayEngine
 package import RelayStore
 package import StoreSQL
+import Synchronization
 import Telemetry
 import UpgradeRules
 
 extension SQLiteStore {
-    @discardableResult
-    package func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts {
-        try write("registering devices") { connection in
-            var registrar = try Registrar(connection, at: now, from: .registration)
-            var rest = devices[...]
-            while let app = rest.first?.app {
-                let batch = try RegistrationBatch(rest.prefix { $0.app == app }, of: app)
-                _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
-                rest = rest.dropFirst(batch.count)
-            }
-            return try registrar.finish()
-        }
-    }
+    package typealias Tally = RegistryTally
+    package typealias Registrar = RelayStoreSQLite.Registrar
 
     /// The work (`Registrar.work`) that is done before it is looked whether somebody else wants to write, and the least of a
     /// transaction: about 2 and 10 ms. Not in devices: one that comes up to all that was required in years costs as much as
@@ -72,96 +62,67 @@ extension SQLiteStore {
         }
     }
 
-    package func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord? {
-        try write("changing a device") { connection in
-            guard try DeviceTable.device(app, token: device.token, connection) != nil else { return nil }
-            var batch = RegistrationBatch(app: app)
-            batch.append(device)
-            try batch.checkTexts()
-            var registrar = try Registrar(connection, at: now, from: .registration)
-            _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
-            _ = try registrar.finish()
-            return try DeviceTable.device(app, token: device.token, connection)
-        }
-    }
+    // MARK: Hooks of the registry
 
-    package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
-        try readOnce("looking for a device") { try DeviceTable.device(app, token: token, $0) }
-    }
-
-    package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
-        try read("looking for a user's devices") { connection in
-            try connection.all(
-                DeviceTable.ofUser, app.app, app.platform, telephone, max(limit, 0), row: DeviceRecord.init)
-        }
-    }
-
-    package func removeDevice(_ app: AppKey, token: String, by actor: Signature) throws -> Bool {
+    package func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
         let token = app.platform.stored(token)
-        return try write("removing a device") { connection in
-            try judge(actor, .device(app, token: token), connection)
-            guard let appID = try AppTable.id(of: app, connection),
-                let device = try DeviceTable.device(app, token: token, connection),
-                try DeviceTable.remove(token, of: appID, connection)
-            else { return false }
-            try AuditTable.insert(.removal(of: device, by: actor), connection)
-            return true
-        }
+        return try connection.first(
+            DeviceTable.find, app.app, app.platform, token, DeviceTable.hash(token), row: DeviceRecord.init)
     }
 
-    package func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord] {
-        try read("listing devices") { connection in
-            guard let app else {
-                return try connection.all(DeviceTable.page, after, max(limit, 0), row: DeviceRecord.init)
-            }
-            guard let appID = try AppTable.id(of: app, connection) else { return [] }
-            return try connection.all(DeviceTable.pageOfApp, appID, after, max(limit, 0), row: DeviceRecord.init)
+    package func listed(token: String, of app: Int64, _ connection: SQLiteConnection) throws -> ListedDevice? {
+        try connection.first(
+            "SELECT \(ListedDevice.columns) FROM device \(DeviceTable.isToken)", app, token, DeviceTable.hash(token)
+        ) { ListedDevice($0) }
+    }
+
+    /// One writer has all of them.
+    package func lock(
+        tokens: [String], of app: Int64, _ connection: SQLiteConnection
+    ) throws -> [String: LockedDevice] {
+        var devices: [String: LockedDevice] = [:]
+        for token in tokens {
+            devices[token] = try connection.first(
+                "SELECT \(LockedDevice.columns) FROM device \(DeviceTable.isToken)", app, token,
+                DeviceTable.hash(token)
+            ) { LockedDevice($0) }
+        }
+        return devices
+    }
+
+    package func lock(devicesOf telephone: String, _ connection: SQLiteConnection) throws {}
+
+    package func move(
+        _ device: Int64, of app: Int64, to token: String, _ connection: SQLiteConnection
+    ) throws -> Bool {
+        try connection.run(
+            "UPDATE device SET token = ?, token_hash = ? WHERE id = ?", token, DeviceTable.hash(token), device)
+        return true
+    }
+
+    package func remember(
+        _ telephone: String, of device: Int64, _ app: Int64, _ connection: SQLiteConnection
+    ) throws {
+        try DeviceTable.remember(telephone, of: device, app, connection)
+    }
+
+    package func forgetOnItsWay(to devices: [Int64], _ connection: SQLiteConnection) throws {
+        let now = options.ticks()
+        erased.withLock { erased in
+            // A push that was on its way longer ago has been recorded.
+            erased = erased.filter { now - $0.value < .seconds(3600) }
+            for device in devices { erased[device] = now }
         }
     }
 }
 
 /// The table `device`, away from the hot paths.
 package enum DeviceTable {
-    /// CROSS JOIN keeps the left table in the outer loop (sqlite.org/optoverview.html, on manual control of query plans).
-    /// Left to itself the planner begins with the app and then goes through all of its devices: 146 ms among a million.
-    private static let selection: SQL = "\(DeviceRecord.columns) FROM device AS d CROSS JOIN app AS a"
-
     /// One device by app (?1), platform (?2), token (?3) and the token's hash (?4).
     package static let find: SQL = """
-        \(selection)
+        \(DeviceRecord.columns) FROM device AS d CROSS JOIN app AS a
         WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
             AND a.platform = ?2
-        """
-
-    /// The device with a token that is there.
-    static func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
-        let token = app.platform.stored(token)
-        return try connection.first(find, app.app, app.platform, token, hash(token), row: DeviceRecord.init)
-    }
-
-    /// The devices of one app (?1), platform (?2) and user (?3).
-    package static let ofUser: SQL = """
-        \(selection)
-        WHERE d.telephone = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1 AND a.platform = ?2
-        ORDER BY d.registered_at DESC, d.id DESC LIMIT ?4
-        """
-
-    /// A page of one user's (?1) devices behind an id (?2), of every app.
-    package static let pageOfUser: SQL = """
-        \(DeviceRecord.columns) FROM device AS d INDEXED BY device_telephone CROSS JOIN app AS a
-        WHERE d.telephone = ?1 AND d.removed_at IS NULL AND d.id > ?2 AND a.id = d.app_id ORDER BY d.id LIMIT ?3
-        """
-
-    /// A page of devices behind an id, of every app.
-    package static let page: SQL = """
-        \(selection)
-        WHERE a.id = d.app_id AND d.id > ? AND d.removed_at IS NULL ORDER BY d.id LIMIT ?
-        """
-
-    /// The same of one app. An app with few devices among many of others is quicker by the index of the living.
-    package static let pageOfApp: SQL = """
-        \(DeviceRecord.columns) FROM device AS d INDEXED BY device_live CROSS JOIN app AS a
-        WHERE d.app_id = ? AND d.removed_at IS NULL AND d.id > ? AND a.id = d.app_id ORDER BY d.id LIMIT ?
         """
 
     /// The environment under which the shards of the app's campaign have a device.
@@ -182,9 +143,9 @@ package enum DeviceTable {
     /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
-    /// The version of a device that is there, by the same.
-    static let version: SQL = """
-        SELECT version, id, os_version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
+    /// What a login is compared with, of a device that is there, by the same.
+    static let seen: SQL = """
+        SELECT id, version, os_version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
         \(isToken) AND removed_at IS NULL
         """
 
@@ -223,33 +184,6 @@ package enum DeviceTable {
                 return Keyed(hash: hash, row: Int32(truncatingIfNeeded: row))
             }
         }
-    }
-
-    /// Removes the device with a token, as it is stored; false where there is none.
-    static func remove(_ token: String, of app: Int64, _ connection: SQLiteConnection) throws -> Bool {
-        let device = try connection.first(
-            "SELECT id, telephone, version FROM device \(isToken) AND removed_at IS NULL", app, token, hash(token)
-        ) { ($0.integer(0), $0.optionalText(1), $0.version(2)) }
-        guard let (id, telephone, version) = device else { return false }
-        if let telephone { try remember(telephone, of: id, app, connection) }
-        var seen = SeenTally()
-        try remove(id, of: app, version, &seen, connection)
-        try seen.store(connection)
-        return true
-    }
-
-    /// Removes a device with its user, and with what is known of its phone: whoever has the token next may have another. `seen` is to be
-    /// stored.
-    static func remove(
-        _ id: Int64, of app: Int64, _ version: Version?, _ seen: inout SeenTally, _ connection: SQLiteConnection
-    ) throws {
-        try connection.run(
-            """
-            UPDATE device SET telephone = NULL, os_version = NULL, country = NULL, retired_order = NULL,
-                removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
-            """, id)
-        try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", app)
-        seen.left(version, app: app)
     }
 
     /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no

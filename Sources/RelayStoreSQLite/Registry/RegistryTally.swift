@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import StoreSQL
-import UpgradeRules
+package import UpgradeRules
 
-/// Devices that came to a version or left it, gathered within one transaction and written at its end.
-struct SeenTally {
+package struct RegistryTally: RegistryTallying {
+    private var devices: [Int64: Int64] = [:]
+    private var told: [Int64: Int64] = [:]
+    /// Devices that came to a version, less those that left it, by app and version; an empty one is unknown.
     private var changes: [Int64: [String: Int64]] = [:]
     /// The last few versions that came: imports bring the same ones many times over, and those are counted without a look
     /// into the tables.
@@ -12,15 +14,19 @@ struct SeenTally {
 
     private struct Run {
         var app: Int64
-        /// UTF-8; empty: a version that nobody knows.
+        /// UTF-8; empty: an unknown one.
         var version: [UInt8]
         var devices: Int64
     }
 
     private static let mostRecent = 8
 
-    /// nil: a version that nobody knows.
-    mutating func came(_ version: Version?, app: Int64) {
+    package init() {}
+
+    package mutating func gained(_ devices: Int64, app: Int64) { self.devices[app, default: 0] += devices }
+    package mutating func told(_ devices: Int64, of campaign: Int64) { told[campaign, default: 0] += devices }
+
+    package mutating func came(_ version: Version?, app: Int64) {
         var text = version?.text ?? ""
         text.withUTF8 { unsafe came(UnsafeRawBufferPointer($0), app: app) }
     }
@@ -41,12 +47,18 @@ struct SeenTally {
         recent.append(Run(app: app, version: unsafe Array(version), devices: 1))
     }
 
-    mutating func left(_ version: Version?, app: Int64) {
+    package mutating func left(_ version: Version?, app: Int64) {
         changes[app, default: [:]][version?.text ?? "", default: 0] -= 1
     }
 
-    mutating func store(_ connection: SQLiteConnection) throws {
+    package mutating func store(_ connection: SQLiteConnection) throws {
         keepRecent()
+        for (app, devices) in devices.sorted(by: { $0.key < $1.key }) where devices != 0 {
+            try connection.run("UPDATE app SET devices = max(devices + ?, 0) WHERE id = ?", devices, app)
+        }
+        for (campaign, devices) in told.sorted(by: { $0.key < $1.key }) {
+            try connection.run("UPDATE campaign SET told = told + ? WHERE id = ?", devices, campaign)
+        }
         for (app, versions) in changes.sorted(by: { $0.key < $1.key }) {
             for (version, devices) in versions.sorted(by: { $0.key < $1.key }) where devices != 0 {
                 try connection.run(

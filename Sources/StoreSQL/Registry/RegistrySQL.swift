@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Registry
+package import RelayEngine
+package import RelayStore
+
+/// The part of the registry of devices that is a driver's own: how a device is found by its token, how many are written at once, and where
+/// numbers of devices are kept. All else is written here once.
+///
+/// A token is given as `Platform.stored` makes it.
+package protocol RegistrySQL: SQLStore {
+    associatedtype Tally: RegistryTallying where Tally.Connection == Connection
+    associatedtype Registrar: DeviceRegistrar where Registrar.Connection == Connection
+
+    /// A registered device, whose token is given as the app has it.
+    func device(_ app: AppKey, token: String, _ connection: Connection) throws -> DeviceRecord?
+
+    /// A device that may have been removed, for the lists of deliveries.
+    func listed(token: String, of app: Int64, _ connection: Connection) throws -> ListedDevice?
+
+    /// The devices of some tokens until the end of the transaction, removed ones too.
+    func lock(tokens: [String], of app: Int64, _ connection: Connection) throws -> [String: LockedDevice]
+
+    /// Until the end of the transaction nobody registers a user's devices, and none is registered for the user.
+    func lock(devicesOf telephone: String, _ connection: Connection) throws
+
+    /// Gives a device another token.
+    ///
+    /// - Returns: false where another connection has registered that token in between.
+    func move(_ device: Int64, of app: Int64, to token: String, _ connection: Connection) throws -> Bool
+
+    /// Keeps the telephone that a device is losing, so that the user's pushes are found later. Where the app has no campaign whose
+    /// deliveries can be asked for, nothing is kept.
+    func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: Connection) throws
+
+    /// What these devices have on its way when their user is erased brings the telephone back into no row of the ledger.
+    func forgetOnItsWay(to devices: [Int64], _ connection: Connection) throws
+}
+
+/// Registers devices of one app within one transaction; of two with the same token the later one counts.
+package protocol DeviceRegistrar {
+    associatedtype Connection: SQLConnection
+
+    init(_ connection: Connection, _ app: AppKey, at now: Timestamp, from source: RegistrationSource) throws
+
+    /// Registers all rows of a batch, in their order.
+    mutating func register(_ batch: RegistrationBatch) throws
+    /// Writes the counts that were gathered, as the last thing of the transaction.
+    mutating func finish() throws -> UpsertCounts
+}
+
+/// A device that this transaction has to itself.
+package struct LockedDevice: Sendable {
+    package var id: Int64
+    package var telephone: String?
+    package var version: String?
+    package var isRemoved: Bool
+    package var registered: Timestamp
+
+    /// In the order of `init`.
+    package static let columns: SQL = "id, telephone, version, removed_at, registered_at"
+
+    package init(id: Int64, telephone: String?, version: String?, isRemoved: Bool, registered: Timestamp) {
+        (self.id, self.telephone, self.version) = (id, telephone, version)
+        (self.isRemoved, self.registered) = (isRemoved, registered)
+    }
+
+    package init(_ row: some SQLRow) {
+        (id, telephone, version) = (row.integer(0), row.optionalText(1), row.optionalText(2))
+        (isRemoved, registered) = (!row.isNull(3), row.time(4))
+    }
+}

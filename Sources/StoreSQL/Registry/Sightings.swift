@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Registry
+package import RelayEngine
+package import RelayStore
+import UpgradeRules
+
+/// The fields of a device that a login is compared with.
+package struct SeenDevice {
+    package var id: Int64
+    package var version: String?
+    package var system: String?
+    /// The last time at which it reported a version, by registering or at login.
+    package var lastReport: Timestamp
+
+    package init(id: Int64, version: String?, system: String?, lastReport: Timestamp) {
+        (self.id, self.version, self.system, self.lastReport) = (id, version, system, lastReport)
+    }
+
+    /// - Parameter row: id, version, system and last report.
+    package init(_ row: some SQLRow) {
+        self.init(
+            id: row.integer(0), version: row.optionalText(1), system: row.optionalText(2), lastReport: row.time(3))
+    }
+}
+
+/// Finds the logins that bring news. Most bring none, and wait neither for the writer nor for the disk then.
+package struct SightingLook: Sendable {
+    private let now: Timestamp
+    private var told = ToldTally()
+    /// The number of logins whose device is known.
+    package private(set) var known = 0
+    /// Logins to store, in the order in which they came.
+    package private(set) var news: [Sighting] = []
+
+    package init(at now: Timestamp) {
+        self.now = now
+    }
+
+    /// - Parameter device: the login's device, which is not removed.
+    package mutating func take(
+        _ sighting: Sighting, of device: SeenDevice, app: Int64, _ connection: some SQLConnection
+    ) throws {
+        known += 1
+        var sighting = sighting
+        // Of a device that is behind, the first login is noted; later ones write nothing.
+        if let requirement = sighting.toldAtLogin {
+            let campaign = try told.campaign(of: requirement, app: app, connection)
+            let isNew = try campaign.map { try !ToldTable.wasTold(device.id, in: $0, connection) }
+            if isNew != true { sighting.toldAtLogin = nil }
+        }
+        let rule = LoginRule(
+            sighting, version: device.version, system: device.system, lastReport: device.lastReport, now: now)
+        if sighting.toldAtLogin != nil || rule.isNews { news.append(sighting) }
+    }
+}
+
+/// Stores logins within one transaction.
+package struct SightingWriter<Upgrades: UpgradeTallying, Tally: RegistryTallying>
+where Upgrades.Connection == Tally.Connection {
+    private let now: Timestamp
+    private let connection: Tally.Connection
+    private var upgrades: Upgrades
+    private var tally = Tally()
+    private var told = ToldTally()
+    private var logins = 0
+
+    package init(_ upgrades: Upgrades, at now: Timestamp, _ connection: Tally.Connection) {
+        (self.upgrades, self.now, self.connection) = (upgrades, now, connection)
+    }
+
+    /// The effort until now, in what it costs to register a device.
+    package var work: Int { logins + upgrades.work }
+
+    /// - Parameter device: the login's device; nil: it was removed since the look.
+    package mutating func store(_ sighting: Sighting, of device: SeenDevice?, app: Int64) throws {
+        logins += 1
+        guard let device else { return }
+        // First: a device that comes up to the requirement now had been told before.
+        if let requirement = sighting.toldAtLogin {
+            try told.told(device.id, of: requirement, app: app, connection)
+        }
+        let rule = LoginRule(
+            sighting, version: device.version, system: device.system, lastReport: device.lastReport, now: now)
+        let old = device.version.flatMap { try? Version($0) }
+        let verdict = rule.verdict(of: sighting, version: old, system: device.system)
+        if verdict.isSeen {
+            try connection.run(
+                """
+                UPDATE device SET seen_at = ?1, version = CASE WHEN ?2 = 1 THEN ?3 ELSE version END,
+                    os_version = CASE WHEN ?4 = 1 THEN ?5 ELSE os_version END
+                WHERE app_id = ?6 AND id = ?7
+                """, rule.at, verdict.writes.contains(.version), sighting.version, verdict.writes.contains(.system),
+                sighting.system, app, device.id)
+        }
+        guard verdict.writes.contains(.version) else { return }
+        try upgrades.saw(sighting.version, after: old, device: device.id, app: app, connection)
+        tally.left(old, app: app)
+        tally.came(sighting.version, app: app)
+    }
+
+    /// The last thing of the transaction.
+    package mutating func finish() throws {
+        for (campaign, devices) in told.gained { tally.told(devices, of: campaign) }
+        try upgrades.store(connection)
+        try tally.store(connection)
+    }
+}
