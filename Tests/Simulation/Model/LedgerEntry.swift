@@ -50,12 +50,15 @@ struct LedgerEntry {
         wasTaken = wasTaken || answer.verdict == .taken
     }
 
-    /// What it may be: with all that may have been recorded, with all but the last of that, and so on.
+    /// What it may be: with all that may have been recorded, with all but the last of that, and so on; or with all but the first, and so on, where a
+    /// relay left outcomes out, and recorded later ones.
     var either: [LedgerEntry] {
-        (0...perhaps.count).reversed().map { count in
+        let parts =
+            (0...perhaps.count).reversed().map { perhaps.prefix($0) } + perhaps.indices.dropFirst().map { perhaps[$0...] }
+        return parts.map { answers in
             var entry = self
             (entry.perhaps, entry.isLaterKnown) = ([], false)
-            for answer in perhaps.prefix(count) { entry.take(answer, isOneOfTwo: false) }
+            for answer in answers { entry.take(answer, isOneOfTwo: false) }
             if isLaterKnown { entry.last = last }
             return entry
         }

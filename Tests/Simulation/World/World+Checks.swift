@@ -301,8 +301,8 @@ extension World {
         }
     }
 
-    /// Whether everybody has an outcome, or may not be pushed any more, such as who logged out while a push was on its way or waited for its
-    /// turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
+    /// Whether everybody has an outcome, or may not be pushed any more, such as who logged out or lost the app while a push was on its way or
+    /// waited for its turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
         guard campaign.state == .running, !campaign.isCanary, campaign.isPlanned, let app = app(of: campaign),
             campaign.waves.list.allSatisfy({ $0.begunAt != nil }),
@@ -314,7 +314,7 @@ extension World {
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []
         let settled = Set(rows.filter { ![.pending, .inFlight, .retrying].contains($0.state) }.map(\.token))
         return !phones.contains { phone in
-            phone.app == app && !settled.contains(token(phone)) && !pushes.calledDead.contains("\(app)/\(token(phone))")
+            phone.app == app && phone.isInstalled && !settled.contains(token(phone)) && !pushes.calledDead.contains("\(app)/\(token(phone))")
                 && model.isOfAudience(app, token(phone), of: campaign.id)
                 && model.mayBePushed(app, token(phone), for: Self.number(of: campaign.required.text))
         }

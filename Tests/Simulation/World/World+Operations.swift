@@ -141,6 +141,8 @@ extension World {
                 model.announcements[place].gone[user] = milliseconds
             }
             model.announcements[place].canary = canary
+            // Its campaign begins anew: a push that the service refused, having taken none, is in line again, and its user may be left out.
+            for (id, facts) in model.campaigns where facts.announcement == place { ledger.stirred.insert(id) }
         }
         return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"
     }

@@ -136,6 +136,7 @@ extension World {
                 model.offered[app].surely = 0
                 model.forgetHalts(of: app)
                 (kept[app].isSure, kept[app].shown) = (false, nil)
+                isToldSure[app] = false
             }
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }

@@ -54,12 +54,12 @@ extension World {
         // What another program wrote is taken up before it: the person means that, too, who did not see it.
         let place = Self.number(of: (Self.newest(try rows(app)) ?? version).text)
         remember(bump, app, place, promised: nil, false)
-        if let place = model.newest(app, place), model.announcements[place].isLive,
-            !model.announcements[place].isUnclear
-        {
-            let isForNewer = minimum.text == Phone.minimumSystem
-            model.announcements[place].minimumAt =
-                isForNewer ? model.announcements[place].minimumAt ?? milliseconds : nil
+        if let place = model.newest(app, place), model.announcements[place].isLive {
+            if minimum.text != Phone.minimumSystem {
+                model.announcements[place].minimumAt = nil
+            } else if !model.announcements[place].isUnclear {
+                model.announcements[place].minimumAt = model.announcements[place].minimumAt ?? milliseconds
+            }
         }
         return "api says that \(Self.text(version: place)) of app \(app) runs from \(minimum) on"
     }
