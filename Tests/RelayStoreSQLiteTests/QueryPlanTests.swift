@@ -71,8 +71,8 @@ struct QueryPlanTests {
                     "SCALAR SUBQUERY 1", "SEARCH n USING INTEGER PRIMARY KEY (rowid=?)",
                 ])
             #expect(
-                try plan("SELECT id \(DeviceTable.sandbox) AND id > ? ORDER BY id")
-                    == ["SEARCH device USING INDEX device_sandbox (app_id=? AND rowid>?)"])
+                try plan("SELECT d.id \(AudienceSQL.sandbox(.sqlite)) ORDER BY d.app_id, d.id")
+                    == ["SEARCH d USING INDEX device_sandbox (app_id=? AND rowid>?)"])
             #expect(
                 try plan(MovedDevices.page(.sqlite))
                     == ["SEARCH device USING INDEX device_moved (app_id=? AND rowid>?)"])

@@ -186,6 +186,28 @@ extension ConformanceCase {
             try check(rows.rows.allSatisfy { $0.again == [.untried, .reminder] }, "reminders")
             try same(try subject.record(campaign.key).rounds.map(\.devices), [devices])
         },
+        ConformanceCase("a reminder's filter sees the phone's system, of rows and of batches") { subject in
+            try subject.store.register(
+                (0..<4).map { number in
+                    var device = subject.registration(number, telephone: "138\(number)", version: nil, app: nil)
+                    device.osVersion = number % 2 == 0 ? try? Version("15.1") : nil
+                    return device
+                }, at: subject.now)
+            let campaign = try subject.announce()
+            // The first two have rows.
+            try subject.send(campaign, attempts: { $0 < 2 ? 2 : 1 }) { _ in .accepted }
+            try same(try subject.remind(campaign), .opened)
+            var seen: [String?] = []
+            var progress = CampaignLifecycle.Gathering.more
+            while progress == .more {
+                progress = try subject.store.gather(campaign.key, atMost: .max, at: subject.now) { row, rows in
+                    let bytes = row.system.isAbsent ? nil : rows.bytes[row.system.range]
+                    seen.append(bytes.map { String(decoding: $0, as: UTF8.self) })
+                    return true
+                }.progress
+            }
+            try same(seen, ["15.1", nil, "15.1", nil])
+        },
         ConformanceCase("what does not become of a reminder takes nothing from the push before") { subject in
             try subject.registerDevices(6)
             let campaign = try subject.announce()

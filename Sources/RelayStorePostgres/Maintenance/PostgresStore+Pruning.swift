@@ -14,9 +14,13 @@ extension PostgresStore {
         }
     }
 
-    package func lookForOld<R: Sendable>(
-        _ doing: String, _ body: (PostgresSession) throws -> R
-    ) throws -> R { try look(.long, doing, isSnapshot: false, body) }
+    package func lookLong<R: Sendable>(
+        _ doing: String, isSnapshot: Bool, _ body: (PostgresSession) throws -> R
+    ) throws -> R { try look(.long, doing, isSnapshot: isSnapshot, body) }
+
+    package func writeLong<R: Sendable>(
+        _ doing: String, lock: WriteLock, _ body: (PostgresSession) throws -> R
+    ) throws -> R { try write(.long, doing, lock: lock, body) }
 
     package func pruneOnce<R: Sendable>(
         lock: WriteLock, deletesDevices: Bool, _ body: (PostgresSession) throws -> R

@@ -13,9 +13,13 @@ extension SQLiteStore {
         }
     }
 
-    package func lookForOld<R: Sendable>(
-        _ doing: String, _ body: (SQLiteConnection) throws -> R
-    ) throws -> R { try readOnce(doing, body) }
+    package func lookLong<R: Sendable>(
+        _ doing: String, isSnapshot: Bool, _ body: (SQLiteConnection) throws -> R
+    ) throws -> R { try isSnapshot ? read(doing, body) : readOnce(doing, body) }
+
+    package func writeLong<R: Sendable>(
+        _ doing: String, lock: WriteLock, _ body: (SQLiteConnection) throws -> R
+    ) throws -> R { try write(doing, body) }
 
     /// Devices are deleted without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the campaign. The
     /// statement's conditions are the same rule, asked where an index answers.

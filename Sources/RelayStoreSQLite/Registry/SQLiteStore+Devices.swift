@@ -128,13 +128,6 @@ package enum DeviceTable {
     /// The environment under which the shards of the app's campaign have a device.
     static let plannedEnvironment = ListedDevice.plannedEnvironment
 
-    /// Devices of an app (?) that are not removed, in id order and from an index alone; and those of them that are of the
-    /// sandbox.
-    static let live: SQL = "FROM device INDEXED BY device_live WHERE app_id = ? AND removed_at IS NULL"
-    static let sandbox: SQL = """
-        FROM device INDEXED BY device_sandbox WHERE app_id = ? AND removed_at IS NULL AND \(plannedEnvironment) = 1
-        """
-
     /// Gives a device (?2) another environment (?1). The shards of its app's campaign go on having it where they had it.
     static let changeEnvironment: SQL = """
         UPDATE device SET environment = ?1, planned_environment = \(plannedEnvironment) WHERE id = ?2 AND environment <> ?1

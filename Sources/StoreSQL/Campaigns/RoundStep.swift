@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
-package import RelayStore
+import RelayEngine
+import RelayStore
 
 /// One step of putting devices in line: what was found, and then what is written of it. A driver reads the devices, and moves their rows.
-package struct RoundStep {
-    package let round: RoundTable.Open
+struct RoundStep {
+    /// Rows or batched devices that are looked at in one step, and devices of one transaction: about ten milliseconds.
+    static let most = 1000
+    /// Batches that are looked at in one step where no device is reminded.
+    private static let mostBatches = 16
+
+    let round: RoundTable.Open
     /// Everybody up to here was looked at.
-    package private(set) var cursor: Int64
+    private(set) var cursor: Int64
     /// As many as may be are in line.
-    package var isFull = true
+    var isFull = true
     /// Nobody comes behind the cursor.
     private var isLast = false
     /// Who is put in line, and by which service.
@@ -16,7 +21,7 @@ package struct RoundStep {
     /// Whose batch ends here; nil: they have rows.
     private var batch: Int64?
 
-    package init(_ round: RoundTable.Open, cursor: Int64) {
+    init(_ round: RoundTable.Open, cursor: Int64) {
         self.round = round
         self.cursor = cursor
     }
@@ -26,7 +31,7 @@ package struct RoundStep {
     /// Takes devices whose rows have one of the outcomes that are sent again.
     ///
     /// - Parameter limit: how many of each outcome were looked for.
-    package mutating func take(_ found: [(device: Int64, environment: PushEnvironment)], limit: Int) {
+    mutating func take(_ found: [(device: Int64, environment: PushEnvironment)], limit: Int) {
         let next = found.sorted { $0.device < $1.device }.prefix(limit)
         for (device, environment) in next { devices[device] = environment }
         isLast = found.count < limit
@@ -36,7 +41,7 @@ package struct RoundStep {
     /// Takes devices whose push was accepted, and that have a row, ascending.
     ///
     /// - Parameter limit: how many were looked for.
-    package mutating func take(
+    mutating func take(
         accepted rows: DeviceRows, limit: Int, wants: (DeviceRow, borrowing DeviceRows) -> Bool
     ) {
         take(rows, wants)
@@ -47,11 +52,11 @@ package struct RoundStep {
     /// Takes devices of a batch; of several, where nobody of the first ones is wanted.
     ///
     /// - Parameter read: what is known of some devices, ascending, without those that were removed.
-    package mutating func findPacked(
-        of campaign: CampaignKey, batches: Int, wants: (DeviceRow, borrowing DeviceRows) -> Bool,
+    mutating func findPacked(
+        of campaign: CampaignKey, wants: (DeviceRow, borrowing DeviceRows) -> Bool,
         _ connection: some SQLConnection, read: ([Int64]) throws -> DeviceRows
     ) throws {
-        for _ in 0..<batches {
+        for _ in 0..<Self.mostBatches {
             let next = try connection.first(
                 """
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last > ? AND accepted > 0
@@ -81,7 +86,7 @@ package struct RoundStep {
     ///
     /// - Parameter putInLine: makes rows of these devices, ascending, due now that still have one of the round's outcomes, and says
     ///   what each of them had.
-    package func write(
+    func write(
         of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection,
         putInLine: ([(device: Int64, environment: PushEnvironment)], SentAgain, RoundTable.Open) throws -> [(
             state: DeliveryState, reason: String?

@@ -3,10 +3,7 @@ package import RelayEngine
 package import RelayStore
 
 /// The part of a pruning that is a driver's own.
-package protocol PrunableSQL: RegistrySQL {
-    /// A look that no writer waits for.
-    func lookForOld<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R
-
+package protocol PrunableSQL: RegistrySQL, CampaignSQL {
     /// One transaction.
     ///
     /// - Parameter deletesDevices: whether it deletes devices, each of which is known to be in no list of deliveries.
@@ -92,7 +89,7 @@ package struct StorePruning<Store: PrunableSQL> {
     // MARK: Records that go
 
     private mutating func pruneDeliveries() throws {
-        let campaigns = try store.lookForOld("looking for old campaigns") { [cutoff] connection in
+        let campaigns = try store.lookLong("looking for old campaigns", isSnapshot: false) { [cutoff] connection in
             try LedgerPruning.campaigns(endedBefore: cutoff, connection)
         }
         campaigns: for campaign in campaigns {
@@ -118,7 +115,8 @@ package struct StorePruning<Store: PrunableSQL> {
         var (telephone, device) = ("", Int64.min)
         while true {
             let (size, youngest) = (pace.size, youngest)
-            let found = try store.lookForOld("looking for former telephones") { [telephone, device] connection in
+            let found = try store.lookLong("looking for former telephones", isSnapshot: false) {
+                [telephone, device] connection in
                 try connection.all(
                     """
                     SELECT f.telephone, f.device_id FROM former_telephone AS f
@@ -148,7 +146,8 @@ package struct StorePruning<Store: PrunableSQL> {
         var after: Int64 = 0
         while true {
             let (size, youngest) = (pace.size, youngest)
-            let found = try store.lookForOld("looking for dead devices") { [after, cutoff] connection in
+            let found = try store.lookLong("looking for dead devices", isSnapshot: false) {
+                [after, cutoff] connection in
                 try OldDevices.page(behind: after, goneBefore: cutoff, youngest: youngest, limit: size, connection)
             }
             guard let last = found.last else { return }

@@ -54,7 +54,8 @@ struct LedgerEntry {
     /// relay left outcomes out, and recorded later ones.
     var either: [LedgerEntry] {
         let parts =
-            (0...perhaps.count).reversed().map { perhaps.prefix($0) } + perhaps.indices.dropFirst().map { perhaps[$0...] }
+            (0...perhaps.count).reversed().map { perhaps.prefix($0) }
+            + perhaps.indices.dropFirst().map { perhaps[$0...] }
         return parts.map { answers in
             var entry = self
             (entry.perhaps, entry.isLaterKnown) = ([], false)

@@ -314,7 +314,8 @@ extension World {
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []
         let settled = Set(rows.filter { ![.pending, .inFlight, .retrying].contains($0.state) }.map(\.token))
         return !phones.contains { phone in
-            phone.app == app && phone.isInstalled && !settled.contains(token(phone)) && !pushes.calledDead.contains("\(app)/\(token(phone))")
+            phone.app == app && phone.isInstalled && !settled.contains(token(phone))
+                && !pushes.calledDead.contains("\(app)/\(token(phone))")
                 && model.isOfAudience(app, token(phone), of: campaign.id)
                 && model.mayBePushed(app, token(phone), for: Self.number(of: campaign.required.text))
         }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+extension CampaignSQL {
+    /// Counts in one snapshot, so that no writer waits for the count, and then writes the shards in one short transaction. A device that
+    /// registers in between is not of the audience; one whose environment changes in between stays with the environment that it was counted in.
+    package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
+        try forgetMoves(before: campaign, at: now)
+        let plan = try lookLong("planning a campaign", isSnapshot: true) { connection in
+            try CampaignTable.plan(campaign, waves: waves, connection) { app, waves in
+                let size = max(shardSize, 1)
+                guard let waves else { return try AudiencePlan(of: app, size: size, connection) }
+                return try self.plan(app, shardSize: size, in: waves.plan, draw: waves.draw, connection)
+            }
+        }
+        guard let plan else { return }
+        try writeLong("planning a campaign", lock: .campaign(campaign)) { connection in
+            try CampaignTable.store(plan, of: campaign, waves: waves, at: now, connection) { shards in
+                try insert(shards, of: campaign, packed: plan.packed, connection)
+            }
+        }
+    }
+
+    /// Before the count, so that a change that comes after this is counted where the device was. Some at a time, since a corrected import may
+    /// have moved all devices.
+    private func forgetMoves(before campaign: CampaignKey, at now: Timestamp) throws {
+        var after: Int64 = 0
+        while true {
+            let isAny = try lookLong("looking for devices that have moved", isSnapshot: true) { connection in
+                try MovedDevices.isAny(before: campaign, after: after, connection)
+            }
+            guard isAny else { return }
+            let last = try writeLong("planning a campaign", lock: .campaign(campaign)) { connection in
+                try MovedDevices.forget(before: campaign, after: after, at: now, connection) { devices, line in
+                    try insert(devices, line, at: now, connection)
+                } forget: { devices in
+                    try forgetMoves(of: devices, connection)
+                }
+            }
+            guard let last else { return }
+            after = last
+        }
+    }
+}
+
+extension AudiencePlan {
+    /// Walks over an app's devices in steps of `size`, inside the database: some 30 ns a device in SQLite, 150 ns in PostgreSQL.
+    fileprivate init(of app: Int64, size: Int, _ connection: some SQLConnection) throws {
+        let (live, sandbox) = (AudienceSQL.live(connection.dialect), AudienceSQL.sandbox(connection.dialect))
+        try self.init(
+            size: size, all: Self.cut(live, of: app, .production, size: size, connection),
+            sandbox: Self.cut(sandbox, of: app, .sandbox, size: size, connection)
+        ) { shard in
+            try connection.integer("SELECT count(*) \(sandbox) AND d.id <= ?3", app, shard.after, shard.last) ?? 0
+        }
+    }
+
+    /// From the last device of each shard to that of the next one: counting all of them in one statement takes PostgreSQL four times as long.
+    private static func cut(
+        _ devices: SQL, of app: Int64, _ environment: PushEnvironment, size: Int, _ connection: some SQLConnection
+    ) throws -> [PlannedShard] {
+        var shards: [PlannedShard] = []
+        var after: Int64 = 0
+        while let last = try connection.integer(
+            "SELECT d.id \(devices) ORDER BY d.app_id, d.id LIMIT 1 OFFSET ?3", app, after, size - 1)
+        {
+            shards.append(PlannedShard(after: after, last: last, devices: Int64(size), environment: environment))
+            after = last
+        }
+        let rest = try connection.first("SELECT max(d.id), count(*) \(devices)", app, after) {
+            PlannedShard(after: after, last: $0.integer(0), devices: $0.integer(1), environment: environment)
+        }
+        if let rest, rest.devices > 0 { shards.append(rest) }
+        return shards
+    }
+}
+
+/// The registered devices of an app (?1) behind an id (?2), in id order: SQLite reads them from an index alone.
+package enum AudienceSQL {
+    package static func live(_ dialect: SQLDialect) -> SQL {
+        """
+        FROM device AS d \(dialect.indexed(by: "device_live")) WHERE \(DeviceList.behind(dialect)) AND d.removed_at IS NULL
+        """
+    }
+
+    /// Those of them that shards have under the sandbox.
+    package static func sandbox(_ dialect: SQLDialect) -> SQL {
+        """
+        FROM device AS d \(dialect.indexed(by: "device_sandbox")) WHERE \(DeviceList.behind(dialect)) AND d.removed_at IS NULL
+            AND coalesce(d.planned_environment, d.environment) = 1
+        """
+    }
+}

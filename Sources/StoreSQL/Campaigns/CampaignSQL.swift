@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// The part of a campaign's way that is a driver's own: how many rows are read and written at once.
+package protocol CampaignSQL: SQLStore {
+    /// A long look, which no writer waits for.
+    ///
+    /// - Parameter isSnapshot: whether all of its statements see one moment.
+    func lookLong<R: Sendable>(_ doing: String, isSnapshot: Bool, _ body: (Connection) throws -> R) throws -> R
+
+    /// One transaction of a long work.
+    func writeLong<R: Sendable>(_ doing: String, lock: WriteLock, _ body: (Connection) throws -> R) throws -> R
+
+    // MARK: Cutting an audience
+
+    /// Cuts an audience that goes out in waves, for each device of which the wave is drawn.
+    func plan(
+        _ app: Int64, shardSize: Int, in waves: WavePlan, draw: WaveDraw, _ connection: Connection
+    ) throws -> AudiencePlan
+
+    func insert(
+        _ shards: [AudiencePlan.PlannedShard], of campaign: CampaignKey, packed: PushEnvironment?,
+        _ connection: Connection
+    ) throws
+
+    /// Makes rows of moved devices, with their users, their environments where there is a next attempt, and no attempts.
+    func insert(_ devices: [Int64], _ line: MovedDevices.Line, at now: Timestamp, _ connection: Connection) throws
+
+    /// Empties `planned_environment` of devices.
+    func forgetMoves(of devices: [Int64], _ connection: Connection) throws
+
+    // MARK: Putting devices in line again
+
+    /// Devices with one outcome in a campaign's ledger, ascending behind an id.
+    func recorded(
+        as state: DeliveryState, in campaign: CampaignKey, after device: Int64, limit: Int, _ connection: Connection
+    ) throws -> [(device: Int64, environment: PushEnvironment)]
+
+    /// Registered devices whose push was accepted, and that have a row, ascending behind an id.
+    func accepted(
+        in campaign: CampaignKey, after device: Int64, limit: Int, _ connection: Connection
+    ) throws -> DeviceRows
+
+    /// Registered devices among some ids, ascending.
+    func registered(_ devices: [Int64], of campaign: CampaignKey, _ connection: Connection) throws -> DeviceRows
+
+    /// Makes rows due now that still have one of a round's outcomes.
+    ///
+    /// - Parameter devices: ascending.
+    /// - Returns: the outcomes that they had.
+    func putInLine(
+        _ devices: [(device: Int64, environment: PushEnvironment)], _ again: SentAgain, in round: RoundTable.Open,
+        of campaign: CampaignKey, at now: Timestamp, _ connection: Connection
+    ) throws -> [(state: DeliveryState, reason: String?)]
+}
