@@ -245,7 +245,10 @@ let package = Package(
         tests("RegistryTests", ["Registry", "RelayEngine"]),
         tests(
             "RelayStoreTests",
-            ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance"]),
+            [
+                "RelayStore", "Registry", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection",
+                "StoreConformance",
+            ]),
         tests(
             "RelayStoreSQLiteTests",
             [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayEngine
 
 /// Plain outcomes of many devices in a row of two blobs.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayEngine
 import UpgradeRules
 
@@ -32,6 +33,13 @@ package struct LedgerRow: Sendable {
         self.nextAttemptAt = nextAttemptAt
         self.environment = environment
         self.telephone = telephone
+    }
+}
+
+extension LedgerRow {
+    /// What the ledger's rule judges.
+    package var outcome: LedgerRule.Outcome {
+        LedgerRule.Outcome(state, attempts: attempts, reason: reason, isScheduled: nextAttemptAt != nil)
     }
 }
 
@@ -81,6 +89,11 @@ package struct LedgerCommit: Sendable {
         self.rows = rows
         self.devices = devices
         self.retirements = retirements
+    }
+
+    /// Whether its outcomes may be packed.
+    package var packs: Bool {
+        LedgerRule.packs(shard?.packs, cursor: cursor, isDone: shardDone, last: rows.last?.device)
     }
 
     /// The shard as it is when this is recorded.

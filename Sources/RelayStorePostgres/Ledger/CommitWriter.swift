@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import StoreSQL
@@ -10,6 +11,7 @@ import StoreSQL
 struct CommitWriter {
     private let session: PostgresSession
     private let run: RunTable.Run
+    private let rule: LedgerRule
     private let now: Timestamp
     /// Devices of users who were erased while a push to them may have been on its way.
     private let erased: Set<Int64>
@@ -39,6 +41,7 @@ struct CommitWriter {
 
     init(_ session: PostgresSession, _ run: RunTable.Run, of batches: [LedgerCommit], at now: Timestamp) throws {
         (self.session, self.run, self.now) = (session, run, now)
+        rule = LedgerRule(ended: run.ended)
         erased = try Self.erased(of: batches, session)
     }
 
@@ -121,10 +124,7 @@ struct CommitWriter {
     private mutating func sort(
         _ batch: LedgerCommit, at place: Int, _ older: [Int64: RecordedOutcome], into outcomes: inout Outcomes
     ) throws {
-        // Whoever lists what has no outcome yet looks behind the cursors.
-        let packs =
-            batch.shard?.packs == true
-            && (batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false)
+        let packs = batch.packs
         var packer = DeliveryPacker()
         var before = Int64.min
         for row in batch.rows {
@@ -133,30 +133,21 @@ struct CommitWriter {
             }
             before = row.device
             let old = older.isEmpty ? nil : older[row.device]
-            if let old {
-                tally.count(old.state, old.reason, -1)
-            } else if packs, let outcome = PlainOutcome(of: row) {
+            let verdict = rule.judge(row.outcome, over: old, packs: packs)
+            tally.count(verdict, row.reason, over: old)
+            switch verdict {
+            case .packed(let outcome):
                 append(row, outcome, of: batch, to: &packer)
                 if packer.count == DeliveryBatch.limit { take(&packer, into: &outcomes) }
-                continue
+            case .givenBack: outcomes.givenBack.append(row.device)
+            case .row(let state, let isScheduled, let again):
+                outcomes.rows.append(
+                    NewRow(
+                        device: row.device, state: state, attempts: Int64(row.attempts), reason: row.reason,
+                        telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
+                        next: isScheduled ? row.nextAttemptAt : nil,
+                        environment: isScheduled ? row.environment : .production, again: again))
             }
-            if let old, old.isGivenBack(by: row, isOver: run.ended != nil) {
-                outcomes.givenBack.append(row.device)
-                tally.giveBack()
-                continue
-            }
-            var new = NewRow(
-                device: row.device, state: row.state, attempts: Int64(row.attempts), reason: row.reason,
-                telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
-                next: row.nextAttemptAt, environment: .production)
-            // Sent and failed for now, but its campaign is over: it is not tried again.
-            if row.state == .retrying, run.ended == .expired { (new.state, new.next) = (.expired, nil) }
-            if new.next != nil { new.environment = row.environment }
-            if let old, new.state == .retrying {
-                new.again = old.again(after: row)
-            }
-            outcomes.rows.append(new)
-            tally.count(new.state, row.reason, 1)
         }
         take(&packer, into: &outcomes)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
+import Registry
 import RelayEngine
 import RelayStore
 import StoreSQL
@@ -9,6 +10,7 @@ import StoreSQL
 struct OutcomeRecorder {
     private let connection: SQLiteConnection
     private let run: RunTable.Run
+    private let rule: LedgerRule
     private let now: Timestamp
     /// Devices of users who were erased while a push to them may have been on its way.
     private let erased: [Int64: MonotonicTime]
@@ -24,6 +26,7 @@ struct OutcomeRecorder {
     ) throws {
         self.connection = connection
         self.run = run
+        rule = LedgerRule(ended: run.ended)
         self.now = now
         self.erased = erased
         insert = try connection.prepared(Self.insertion(rows: 1))
@@ -125,26 +128,23 @@ struct OutcomeRecorder {
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
                 guard let old = older[row.device] else { continue }
-                tally.count(old.state, old.reason, -1)
-                guard !old.isGivenBack(by: row, isOver: run.ended != nil) else {
+                let verdict = rule.judge(row.outcome, over: old, packs: false)
+                tally.count(verdict, row.reason, over: old)
+                guard case .row(let state, let isScheduled, let again) = verdict else {
                     giveBack.bind(3, row.device)
                     try giveBack.run()
-                    tally.giveBack()
                     continue
                 }
-                let state = unsafe bind(row, from: 3, to: replace, arena)
-                let again = state == .retrying ? old.again(after: row) : []
+                unsafe bind(row, as: state, isScheduled: isScheduled, from: 3, to: replace, arena)
                 replace.bind(10, Int64(again.rawValue))
                 try replace.run()
-                tally.count(state, row.reason, 1)
             }
         }
     }
 
     private mutating func insert(_ rows: [LedgerRow], of batch: LedgerCommit) throws {
-        // Whoever lists what has no outcome yet looks behind the cursors.
-        let packs =
-            batch.shard?.packs == true && (batch.shardDone || rows.last.map { $0.device <= batch.cursor } ?? false)
+        let packs = LedgerRule.packs(
+            batch.shard?.packs, cursor: batch.cursor, isDone: batch.shardDone, last: rows.last?.device)
         var others: [LedgerRow] = []
         var before = Int64.min
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
@@ -155,7 +155,7 @@ struct OutcomeRecorder {
                         code: SQLITE_CONSTRAINT, message: "the devices of a batch do not come in ascending order")
                 }
                 before = device
-                guard packs, let outcome = PlainOutcome(of: rows[index]) else {
+                guard case .packed(let outcome) = rule.judge(rows[index].outcome, over: nil, packs: packs) else {
                     others.append(rows[index])
                     continue
                 }
@@ -184,8 +184,10 @@ struct OutcomeRecorder {
             let statement = isMany ? insertMany : insert
             var index: Int32 = 3
             for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
-                let state = unsafe bind(row, from: index, to: statement, arena)
-                tally.count(state, row.reason, 1)
+                let verdict = rule.judge(row.outcome, over: nil, packs: false)
+                guard case .row(let state, let isScheduled, _) = verdict else { continue }
+                unsafe bind(row, as: state, isScheduled: isScheduled, from: index, to: statement, arena)
+                tally.count(verdict, row.reason)
                 index += 7
             }
             try statement.run()
@@ -202,15 +204,12 @@ struct OutcomeRecorder {
     }
 
     /// Binds a row's own seven values. The arena is borrowed until the statement is cleared or bound anew.
-    ///
-    /// - Returns: the state that is written.
     @inline(__always)
     private func bind(
-        _ row: LedgerRow, from index: Int32, to statement: Statement, _ arena: UnsafeRawBufferPointer
-    ) -> DeliveryState {
-        var (state, next) = (row.state, row.nextAttemptAt)
-        // Sent and failed for now, but its campaign is over: it is not tried again.
-        if state == .retrying, run.ended == .expired { (state, next) = (.expired, nil) }
+        _ row: LedgerRow, as state: DeliveryState, isScheduled: Bool, from index: Int32, to statement: Statement,
+        _ arena: UnsafeRawBufferPointer
+    ) {
+        let next = isScheduled ? row.nextAttemptAt : nil
         statement.bind(index, row.device)
         statement.bind(index + 1, Int64(state.rawValue))
         statement.bind(index + 2, Int64(row.attempts))
@@ -218,7 +217,6 @@ struct OutcomeRecorder {
         unsafe statement.bind(index + 4, row.telephone, of: arena)
         statement.bind(index + 5, next?.milliseconds)
         statement.bind(index + 6, next == nil ? 0 : Int64(row.environment.rawValue))
-        return state
     }
 
     /// What is recorded already of a batch's devices. One look at the range of a shard's batch tells.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayEngine
 package import RelayStore
 
@@ -17,7 +18,23 @@ package struct OutcomeTally {
 
     package init() {}
 
-    package mutating func count(_ state: DeliveryState, _ reason: String?, _ devices: Int64) {
+    /// An outcome is kept; one that goes into a batch counts with that.
+    ///
+    /// - Parameter recorded: the entry that it replaces.
+    package mutating func count(
+        _ verdict: LedgerRule.Verdict, _ reason: String?, over recorded: RecordedOutcome? = nil
+    ) {
+        if let recorded { count(recorded.state, recorded.reason, -1) }
+        switch verdict {
+        case .packed: break
+        case .row(let state, _, _): count(state, reason, 1)
+        case .givenBack:
+            counts.accepted += 1
+            givenBack += 1
+        }
+    }
+
+    private mutating func count(_ state: DeliveryState, _ reason: String?, _ devices: Int64) {
         counts[state] += devices
         if state == .rejected || state == .filtered {
             reasons[Reason(kind: state, text: reason ?? "unknown"), default: 0] += devices
@@ -34,12 +51,6 @@ package struct OutcomeTally {
         }
     }
 
-    /// A reminder that did not come about: its device is accepted as before.
-    package mutating func giveBack() {
-        counts.accepted += 1
-        givenBack += 1
-    }
-
     /// One commit more of the campaign.
     package func store(of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         try RunTable.add(counts, to: campaign, commits: 1, connection)
@@ -54,33 +65,4 @@ package struct OutcomeTally {
         }
         try RoundTable.giveBack(givenBack, of: campaign, connection)
     }
-}
-
-/// What the ledger has of a device before a commit.
-package struct RecordedOutcome {
-    package let state: DeliveryState
-    package let reason: String?
-    package let attempts: Int64
-    package let again: SentAgain
-
-    package init(state: DeliveryState?, reason: String?, attempts: Int64, again: Int64) {
-        (self.state, self.reason, self.attempts) = (state ?? .cancelled, reason, attempts)
-        self.again = SentAgain(rawValue: UInt8(truncatingIfNeeded: again))
-    }
-
-    /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
-    /// push service took before stays taken.
-    ///
-    /// - Parameter isOver: whether the campaign is.
-    package func isGivenBack(by row: LedgerRow, isOver: Bool) -> Bool {
-        guard again.contains(.reminder) else { return false }
-        switch row.state {
-        case .filtered, .expired, .cancelled: return true
-        case .retrying: return isOver
-        case .pending, .inFlight, .accepted, .rejected, .unregistered: return false
-        }
-    }
-
-    /// Why the device is in line again once a push of it is to be tried again.
-    package func again(after row: LedgerRow) -> SentAgain { again.after(isTried: Int64(row.attempts) > attempts) }
 }

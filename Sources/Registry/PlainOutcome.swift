@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// An outcome that a `DeliveryBatch` can keep: nothing is known of it but what it was and whom it was for.
+/// An outcome that a packed batch of the ledger can keep: nothing is known of it but what it was and whom it was for.
 ///
 /// The raw values are stored, so they may never change; three bits hold them.
 package enum PlainOutcome: UInt8, CaseIterable, Sendable {
@@ -14,12 +14,12 @@ package enum PlainOutcome: UInt8, CaseIterable, Sendable {
     case osTooOld = 5
 
     /// nil where the ledger needs a row.
-    package init?(of row: borrowing LedgerRow) {
-        guard row.nextAttemptAt == nil else { return nil }
-        switch row.state {
-        case .accepted where row.attempts == 1 && row.reason == nil: self = .accepted
-        case .filtered where row.attempts == 0:
-            switch row.reason.flatMap(FilterReason.init) {
+    package init?(_ outcome: LedgerRule.Outcome) {
+        guard !outcome.isScheduled else { return nil }
+        switch outcome.state {
+        case .accepted where outcome.attempts == 1 && outcome.reason == nil: self = .accepted
+        case .filtered where outcome.attempts == 0:
+            switch outcome.reason.flatMap(FilterReason.init) {
             case .noTelephone: self = .noTelephone
             case .alreadyCurrent: self = .alreadyCurrent
             case .notInAudience: self = .notInAudience

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// Decides how a campaign's ledger keeps the outcome of a push. Pure.
+///
+/// A store reads what the ledger has of a batch's devices, asks `judge` once a device, writes, and counts.
+package struct LedgerRule: Sendable {
+    /// nil while the campaign goes on; then the state in which those count that were to be tried again when it ended.
+    private let ended: DeliveryState?
+
+    package init(ended: DeliveryState?) {
+        self.ended = ended
+    }
+
+    /// An outcome as the fan-out has it.
+    package struct Outcome: Sendable {
+        package var state: DeliveryState
+        /// Attempts made in all, this one included.
+        package var attempts: UInt16
+        package var reason: String?
+        /// Whether there is a next attempt.
+        package var isScheduled: Bool
+
+        package init(_ state: DeliveryState, attempts: UInt16, reason: String? = nil, isScheduled: Bool = false) {
+            (self.state, self.attempts, self.reason, self.isScheduled) = (state, attempts, reason, isScheduled)
+        }
+    }
+
+    package enum Verdict: Hashable, Sendable {
+        /// It goes into a packed batch.
+        case packed(PlainOutcome)
+        /// It has a row of its own.
+        case row(state: DeliveryState, isScheduled: Bool, again: SentAgain)
+        /// A reminder that did not come about: its device has upgraded since, say, or the time was over. The push before stays accepted.
+        case givenBack
+    }
+
+    /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, for a list of devices without
+    /// an outcome looks behind the cursors.
+    ///
+    /// - Parameters:
+    ///   - packs: whether the shard does; nil: the batch is one of retries.
+    ///   - last: the last device of the batch.
+    package static func packs(_ packs: Bool?, cursor: Int64, isDone: Bool, last: Int64?) -> Bool {
+        packs == true && (isDone || last.map { $0 <= cursor } ?? false)
+    }
+
+    /// - Parameters:
+    ///   - recorded: the device's row or place in a batch before this commit.
+    ///   - packs: whether the batch's outcomes may be packed.
+    package func judge(_ outcome: Outcome, over recorded: RecordedOutcome?, packs: Bool) -> Verdict {
+        if let recorded {
+            if recorded.again.contains(.reminder), takesNothing(outcome.state) { return .givenBack }
+        } else if packs, let plain = PlainOutcome(outcome) {
+            return .packed(plain)
+        }
+        guard outcome.state == .retrying else {
+            return .row(state: outcome.state, isScheduled: outcome.isScheduled, again: [])
+        }
+        // Sent and failed for now, but its campaign is over: it is not tried again.
+        if ended == .expired { return .row(state: .expired, isScheduled: false, again: []) }
+        let again = recorded.map { $0.again.after(isTried: Int64(outcome.attempts) > $0.attempts) }
+        return .row(state: .retrying, isScheduled: outcome.isScheduled, again: again ?? [])
+    }
+
+    /// Whether a reminder with that outcome takes nothing from what the push service took before.
+    private func takesNothing(_ state: DeliveryState) -> Bool {
+        switch state {
+        case .filtered, .expired, .cancelled: true
+        case .retrying: ended != nil
+        case .pending, .inFlight, .accepted, .rejected, .unregistered: false
+        }
+    }
+}
+
+/// The ledger's entry of a device before a commit.
+package struct RecordedOutcome: Sendable {
+    package let state: DeliveryState
+    package let reason: String?
+    package let attempts: Int64
+    package let again: SentAgain
+
+    package init(state: DeliveryState?, reason: String?, attempts: Int64, again: Int64) {
+        (self.state, self.reason, self.attempts) = (state ?? .cancelled, reason, attempts)
+        self.again = SentAgain(rawValue: UInt8(truncatingIfNeeded: again))
+    }
+}
