@@ -63,7 +63,7 @@ package final class SQLiteStore: SQLStore {
             try Self.commitDurably(writer)
             tables = try writer.all(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
-            ) { SQL(typed: "\"\($0.text(0))\"") }
+            ) { SQL(typed: "\"\($0.text())\"") }
             var connections: [SQLiteConnection] = []
             for _ in 0..<options.readers { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
@@ -120,7 +120,7 @@ package final class SQLiteStore: SQLStore {
     private static func configureWriter(_ connection: SQLiteConnection, path: String) throws {
         // Before the first page is written: later only VACUUM can (sqlite.org/pragma.html#pragma_auto_vacuum).
         try FreePages.prepareNewFile(connection)
-        let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? "" }
+        let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text() } ?? "" }
         guard mode == "wal" else {
             throw StoreError(
                 .failed, context: "the store \(path) cannot use write-ahead logging (journal mode is \(mode))",

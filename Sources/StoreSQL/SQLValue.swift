@@ -67,6 +67,7 @@ extension StoreKind: SQLValue {}
 
 /// The row that a statement stands on. Columns count from 0; a truth value is 0 or 1.
 package protocol SQLRow {
+    var columnCount: Int32 { get }
     func isNull(_ column: Int32) -> Bool
     func integer(_ column: Int32) -> Int64
     /// nil for NULL.

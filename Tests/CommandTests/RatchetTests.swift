@@ -47,7 +47,7 @@ import Testing
             "reads and writes of the store in the Dispatcher", 52,
             .places(#"\bstore\.[a-zA-Z]+\("#, in: "FanOut/Dispatcher")),
         Ratchet(
-            "columns that are read by their number", 519,
+            "columns that are read by their number", 67,
             .places(#"\.(?:integer|text|bytes|blob|optional\w*|timestamp|bool|real|isNull)\(\d+"#, in: "")),
     ]
 

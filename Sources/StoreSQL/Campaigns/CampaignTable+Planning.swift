@@ -11,7 +11,7 @@ extension CampaignTable {
     ) throws -> (app: Int64, requirement: Int64)? {
         try connection.first(
             "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
-        ) { ($0.integer(0), $0.integer(1)) }
+        ) { ($0.integer(), $0.integer()) }
     }
 
     /// Whether no other campaign of the app is under way that was cut: a device stays with the shard that it was counted in, whatever

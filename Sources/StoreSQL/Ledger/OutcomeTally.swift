@@ -84,3 +84,14 @@ package struct RecordedOutcome {
     /// Why the device is in line again once a push of it is to be tried again.
     package func again(after row: LedgerRow) -> SentAgain { again.after(isTried: Int64(row.attempts) > attempts) }
 }
+
+extension RecordedOutcome: Selection {
+    /// Of `delivery`.
+    package static let columns: SQL = "state, reason, attempts, again"
+
+    @inlinable
+    package static func read(_ row: inout Columns<some SQLRow>) -> RecordedOutcome {
+        RecordedOutcome(
+            state: row.state(), reason: row.optionalText(), attempts: row.integer(), again: row.integer())
+    }
+}
