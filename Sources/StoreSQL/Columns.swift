@@ -14,7 +14,7 @@ package struct Columns<Row: SQLRow> {
     @inlinable init(_ row: Row) { self.row = row }
 
     /// Whether every column was read; or none, as of a row that only has to be there.
-    package var areRead: Bool { place == 0 || place == row.columnCount }
+    @inlinable package var areRead: Bool { place == 0 || place == row.columnCount }
 
     @inlinable
     mutating func next() -> Int32 {
@@ -85,9 +85,6 @@ package struct Columns<Row: SQLRow> {
     package mutating func state() -> DeliveryState? {
         optionalInteger().flatMap { DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0)) }
     }
-
-    @inlinable
-    package mutating func environment() -> PushEnvironment { integer() == 0 ? .production : .sandbox }
 
     package mutating func platform() -> Platform { Platform(rawValue: text()) ?? .ios }
 

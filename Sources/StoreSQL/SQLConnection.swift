@@ -17,11 +17,13 @@ package protocol SQLConnection {
     func rows(_ sql: SQL, values: [(any SQLValue)?], atMost limit: Int, _ body: (Row) throws -> Void) throws
 }
 
+/// Inlinable, so that a driver reads its rows with what is its own.
 extension SQLConnection {
     @discardableResult
     package func run(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
 
     /// Reads each row that `sql` gives, all of its columns: a debug build ends the program that leaves some.
+    @inlinable
     package func each(
         _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (inout Columns<Row>) throws -> Void
     ) throws {
@@ -32,6 +34,7 @@ extension SQLConnection {
         }
     }
 
+    @inlinable
     package func each(
         _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> Void
     ) throws {
@@ -39,12 +42,14 @@ extension SQLConnection {
     }
 
     /// Every row that `sql` gives.
+    @inlinable
     package func all<R>(
         _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> R
     ) throws -> [R] {
         try all(sql, values: values, row: row)
     }
 
+    @inlinable
     package func all<R>(
         _ sql: SQL, values: [(any SQLValue)?], row: (inout Columns<Row>) throws -> R
     ) throws -> [R] {
@@ -54,12 +59,14 @@ extension SQLConnection {
     }
 
     /// The first row that `sql` gives.
+    @inlinable
     package func first<R>(
         _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> R
     ) throws -> R? {
         try first(sql, values: values, row: row)
     }
 
+    @inlinable
     package func first<R>(
         _ sql: SQL, values: [(any SQLValue)?], row: (inout Columns<Row>) throws -> R
     ) throws -> R? {
@@ -69,17 +76,20 @@ extension SQLConnection {
     }
 
     /// The number in the only column of the first row.
+    @inlinable
     package func integer(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64? {
         try first(sql, values: values) { $0.integer() }
     }
 
     /// Inserts a row; returns what `sql` has behind RETURNING, its number. Goes through to the end: only there SQLite says that a row
     /// refers to what is not there.
+    @inlinable
     package func insert(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64 {
         try all(sql, values: values) { $0.integer() }.first ?? 0
     }
 
     /// Whether `sql` gives a row.
+    @inlinable
     package func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
         var isThere = false
         try rows(sql, values: values, atMost: 1) { _ in isThere = true }

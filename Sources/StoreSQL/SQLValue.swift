@@ -112,3 +112,8 @@ extension SQLRow {
         Platform(rawValue: text(column)) ?? .ios
     }
 }
+
+extension Columns {
+    @inlinable
+    package mutating func environment() -> PushEnvironment { integer() == 0 ? .production : .sandbox }
+}

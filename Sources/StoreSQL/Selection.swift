@@ -22,12 +22,14 @@ extension SQLConnection {
     /// Every record that a SELECT gives.
     ///
     /// - Parameter source: stands behind the columns: FROM and so on.
+    @inlinable
     package func all<S: Selection>(
         _ selection: S.Type, _ source: SQL, _ values: (any SQLValue)?...
     ) throws -> [S.Record] {
         try all("SELECT \(S.columns) \(source)", values: values) { S.read(&$0) }
     }
 
+    @inlinable
     package func all<S: Selection>(
         _ selection: S.Type, _ source: SQL, values: [(any SQLValue)?]
     ) throws -> [S.Record] {
@@ -35,6 +37,7 @@ extension SQLConnection {
     }
 
     /// The first record that a SELECT gives.
+    @inlinable
     package func first<S: Selection>(
         _ selection: S.Type, _ source: SQL, _ values: (any SQLValue)?...
     ) throws -> S.Record? {
@@ -43,7 +46,7 @@ extension SQLConnection {
 }
 
 extension StoreRelease: Selection {
-    /// Of `release`.
+    /// Columns of `release`.
     package static let columns: SQL = "name, schema_version, opened_at"
 
     package static func read(_ row: inout Columns<some SQLRow>) -> StoreRelease {

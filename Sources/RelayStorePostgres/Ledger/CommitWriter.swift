@@ -245,7 +245,12 @@ struct CommitWriter {
             values.add(devices)
             values.add(devices)
         }
-        for device in found.all({ $0.integer() }) {
+        let packed = found.all { row in
+            // Each range is one device.
+            row.skip()
+            return row.integer()
+        }
+        for device in packed {
             guard try DeliveryBatchTable.outcome(of: device, in: run.campaign.row, session) != nil else { continue }
             try DeliveryBatchTable.unpack(from: device, through: device, of: run.campaign, session)
         }

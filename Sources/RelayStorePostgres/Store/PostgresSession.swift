@@ -44,7 +44,7 @@ extension SQL {
 }
 
 extension Columns<PostgresRow> {
-    /// What the server wrote as text: of a statement that was sent as a script, every column.
+    /// The next column as the server wrote it, a text: so is each of a statement that was sent as a script.
     mutating func written() -> String { String(decoding: blob(), as: UTF8.self) }
 }
 

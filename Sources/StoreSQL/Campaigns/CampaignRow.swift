@@ -75,7 +75,7 @@ extension CampaignRow: Selection {
 }
 
 extension CampaignCounts: Selection {
-    /// Of `campaign_run`.
+    /// Columns of `campaign_run`.
     package static let columns: SQL =
         "pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled"
 
@@ -89,7 +89,7 @@ extension CampaignCounts: Selection {
 }
 
 extension CampaignFacts: Selection {
-    /// Of `campaign` (c).
+    /// Columns of `campaign` (c).
     package static let columns: SQL = """
         c.id, c.requirement_id, c.state, c.created_at, c.expires_at, c.time_to_live, c.reason, c.paused_at, c.paused_by, c.cause,
             c.cause_text, c.ended, c.started_at, c.finished_at, c.time_left, c.pruned_at, c.accepts_dead, c.urgent_at,

@@ -86,7 +86,7 @@ package struct RecordedOutcome {
 }
 
 extension RecordedOutcome: Selection {
-    /// Of `delivery`.
+    /// Columns of `delivery`.
     package static let columns: SQL = "state, reason, attempts, again"
 
     @inlinable
