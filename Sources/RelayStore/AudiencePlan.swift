@@ -53,6 +53,8 @@ package struct AudiencePlan: Sendable {
         packed = Self.devices(production) >= Self.devices(sandbox) ? .production : .sandbox
     }
 
+    package typealias Member = (device: Int64, wave: Int, environment: PushEnvironment)
+
     /// Of an audience that goes out in waves.
     ///
     /// - Parameters:
@@ -60,7 +62,7 @@ package struct AudiencePlan: Sendable {
     ///   - next: the next device, ascending; nil at the end.
     package init(
         size: Int, in waves: WavePlan,
-        next: () throws -> (device: Int64, wave: Int, environment: PushEnvironment)?
+        next: () throws -> Member?
     ) rethrows {
         let sizes = (0..<waves.count).map { Int64(max(Int(Double(size) * waves.share(of: $0)), min(size, 20))) }
         // Two places for each wave.

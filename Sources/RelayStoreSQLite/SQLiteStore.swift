@@ -63,7 +63,7 @@ package final class SQLiteStore: PrunableSQL {
             try Self.commitDurably(writer)
             tables = try writer.all(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
-            ) { SQL(typed: "\"\($0.text(0))\"") }
+            ) { SQL(typed: "\"\($0.text())\"") }
             var connections: [SQLiteConnection] = []
             for _ in 0..<options.readers { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
@@ -108,7 +108,11 @@ package final class SQLiteStore: PrunableSQL {
     /// What one query answers, as text: for tests, and for looking into a store.
     package func inspect(_ query: String) throws -> [[String]] {
         try readOnce("looking into the store") { connection in
-            try connection.all(SQL(typed: query)) { row in (0..<row.columnCount).map { row.text($0) } }
+            var found: [[String]] = []
+            try connection.rows(SQL(typed: query), values: [], atMost: .max) { row in
+                found.append((0..<row.columnCount).map { row.optionalText($0) ?? "" })
+            }
+            return found
         }
     }
 
@@ -120,7 +124,7 @@ package final class SQLiteStore: PrunableSQL {
     private static func configureWriter(_ connection: SQLiteConnection, path: String) throws {
         // Before the first page is written: later only VACUUM can (sqlite.org/pragma.html#pragma_auto_vacuum).
         try FreePages.prepareNewFile(connection)
-        let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? "" }
+        let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text() } ?? "" }
         guard mode == "wal" else {
             throw StoreError(
                 .failed, context: "the store \(path) cannot use write-ahead logging (journal mode is \(mode))",

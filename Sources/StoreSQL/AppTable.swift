@@ -28,7 +28,7 @@ package enum AppTable {
     /// Every app that anything was ever stored for, ascending by number.
     package static func all(_ connection: some SQLConnection) throws -> [(id: Int64, key: AppKey)] {
         try connection.all("SELECT id, name, platform FROM app ORDER BY id") { row in
-            (id: row.integer(0), key: AppKey(app: row.text(1), platform: row.platform(2)))
+            (id: row.integer(), key: row.app())
         }
     }
 }

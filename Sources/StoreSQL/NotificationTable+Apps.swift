@@ -14,8 +14,8 @@ extension NotificationTable {
             """, id
         ) { row in
             (
-                id: row.text(0), at: row.time(1), type: type(row.text(2)), subject: row.text(3), app: row.integer(4),
-                key: AppKey(app: row.text(5), platform: row.platform(6))
+                id: row.text(), at: row.time(), type: type(row.text()), subject: row.text(), app: row.integer(),
+                key: row.app()
             )
         }
         guard let row, let type = row.type, let subject = try? JSONReader.read(Array(row.subject.utf8)) else {

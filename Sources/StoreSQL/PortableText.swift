@@ -28,7 +28,7 @@ package enum PortableText {
         let keys = columns.enumerated().compactMap { place, column -> String? in
             let place = Int32(truncatingIfNeeded: place)
             guard naming.contains(column), !row.isNull(place) else { return nil }
-            let value = row.text(place).unicodeScalars.map {
+            let value = (row.optionalText(place) ?? "").unicodeScalars.map {
                 $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
             }
             var text = ""
@@ -48,7 +48,7 @@ extension StoreExamination {
             SELECT m.name, c.name, c.type, c.hidden FROM sqlite_schema AS m JOIN pragma_table_xinfo(m.name) AS c
             WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' ORDER BY m.name, c.cid
             """
-        ) { (table: $0.text(0), name: $0.text(1), isText: $0.text(2) == "TEXT", isThere: $0.integer(3) == 0) }
+        ) { (table: $0.text(), name: $0.text(), isText: $0.text() == "TEXT", isThere: $0.integer() == 0) }
         var tables: [(name: String, columns: [(name: String, isText: Bool)])] = []
         for column in columns where column.isThere {
             if tables.last?.name != column.table { tables.append((column.table, [])) }

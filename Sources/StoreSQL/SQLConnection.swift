@@ -17,42 +17,79 @@ package protocol SQLConnection {
     func rows(_ sql: SQL, values: [(any SQLValue)?], atMost limit: Int, _ body: (Row) throws -> Void) throws
 }
 
+/// Inlinable, so that a driver reads its rows with what is its own.
 extension SQLConnection {
     @discardableResult
     package func run(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
 
+    /// Reads each row that `sql` gives, all of its columns: a debug build ends the program that leaves some.
+    @inlinable
+    package func each(
+        _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (inout Columns<Row>) throws -> Void
+    ) throws {
+        try rows(sql, values: values, atMost: limit) { found in
+            var columns = found.columns
+            try row(&columns)
+            assert(columns.areRead, "not all columns were read of \(sql)")
+        }
+    }
+
+    @inlinable
+    package func each(
+        _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> Void
+    ) throws {
+        try each(sql, values: values, row: row)
+    }
+
     /// Every row that `sql` gives.
-    package func all<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Row) throws -> R) throws -> [R] {
+    @inlinable
+    package func all<R>(
+        _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> R
+    ) throws -> [R] {
         try all(sql, values: values, row: row)
     }
 
-    package func all<R>(_ sql: SQL, values: [(any SQLValue)?], row: (Row) throws -> R) throws -> [R] {
+    @inlinable
+    package func all<R>(
+        _ sql: SQL, values: [(any SQLValue)?], row: (inout Columns<Row>) throws -> R
+    ) throws -> [R] {
         var all: [R] = []
-        try rows(sql, values: values, atMost: .max) { all.append(try row($0)) }
+        try each(sql, values: values) { all.append(try row(&$0)) }
         return all
     }
 
     /// The first row that `sql` gives.
-    package func first<R>(_ sql: SQL, _ values: (any SQLValue)?..., row: (Row) throws -> R) throws -> R? {
+    @inlinable
+    package func first<R>(
+        _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> R
+    ) throws -> R? {
+        try first(sql, values: values, row: row)
+    }
+
+    @inlinable
+    package func first<R>(
+        _ sql: SQL, values: [(any SQLValue)?], row: (inout Columns<Row>) throws -> R
+    ) throws -> R? {
         var first: R?
-        try rows(sql, values: values, atMost: 1) { first = try row($0) }
+        try each(sql, values: values, atMost: 1) { first = try row(&$0) }
         return first
     }
 
-    /// The number that the first row begins with.
+    /// The number in the only column of the first row.
+    @inlinable
     package func integer(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64? {
-        var number: Int64?
-        try rows(sql, values: values, atMost: 1) { number = $0.integer(0) }
-        return number
+        try first(sql, values: values) { $0.integer() }
     }
 
     /// Inserts a row; returns what `sql` has behind RETURNING, its number. Goes through to the end: only there SQLite says that a row
     /// refers to what is not there.
+    @inlinable
     package func insert(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64 {
-        try all(sql, values: values) { $0.integer(0) }.first ?? 0
+        try all(sql, values: values) { $0.integer() }.first ?? 0
     }
 
     /// Whether `sql` gives a row.
+    @inlinable
     package func exists(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Bool {
         var isThere = false
         try rows(sql, values: values, atMost: 1) { _ in isThere = true }

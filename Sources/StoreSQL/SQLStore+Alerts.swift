@@ -12,7 +12,7 @@ extension SQLStore {
 
     package func alerts(at now: Timestamp) throws -> [AlertRecord] {
         try readOnce("reading the alerts") { connection in
-            try connection.all("\(alertSelection) ORDER BY app, platform", now, row: AlertRecord.init)
+            try connection.all(AlertRecord.self, "\(lastingAlerts) ORDER BY app, platform", now)
         }
     }
 
@@ -51,18 +51,14 @@ extension SQLStore {
 }
 
 /// Those that have not ended at ?1.
-private let alertSelection: SQL = """
-    SELECT app, platform, message, blocking, ends_at, created_at, created_by FROM alert
-    WHERE (ends_at IS NULL OR ends_at > ?1)
-    """
+private let lastingAlerts: SQL = "FROM alert WHERE (ends_at IS NULL OR ends_at > ?1)"
 
-extension AlertRecord {
+extension AlertRecord: Selection {
     static func first(
         of app: AppKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> AlertRecord? {
         try connection.first(
-            "\(alertSelection) AND app = ? AND platform = ?", now, app.app, app.platform
-        ) { AlertRecord($0) }
+            AlertRecord.self, "\(lastingAlerts) AND app = ? AND platform = ?", now, app.app, app.platform)
     }
 
     fileprivate var values: AuditValues {
@@ -72,10 +68,12 @@ extension AlertRecord {
         ]
     }
 
-    fileprivate init(_ row: some SQLRow) {
-        self.init(
-            app: AppKey(app: row.text(0), platform: row.platform(1)), message: row.text(2),
-            isBlocking: row.integer(3) == 1, endsAt: row.optionalTime(4), createdAt: row.time(5),
-            createdBy: row.text(6))
+    package static let columns: SQL = "app, platform, message, blocking, ends_at, created_at, created_by"
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> AlertRecord {
+        AlertRecord(
+            app: row.app(), message: row.text(), isBlocking: row.bool(), endsAt: row.optionalTime(),
+            createdAt: row.time(),
+            createdBy: row.text())
     }
 }

@@ -8,8 +8,8 @@ extension SQLStore {
         try readOnce("listing who did what") { connection in
             let (condition, values) = AuditTable.condition(filter, before: before)
             return try connection.all(
-                "\(AuditTable.selection) WHERE \(condition) ORDER BY id DESC LIMIT ?",
-                values: values + [max(limit, 0)], row: { AuditEntry($0) })
+                AuditEntry.self, "FROM audit WHERE \(condition) ORDER BY id DESC LIMIT ?",
+                values: values + [max(limit, 0)])
         }
     }
 
@@ -32,10 +32,6 @@ extension SQLStore {
 
 /// The tables `audit` and `audit_horizon`.
 package enum AuditTable {
-    package static let selection: SQL = """
-        SELECT id, at, actor, actor_kind, via, address, action, app, platform, campaign, object, before, after FROM audit
-        """
-
     /// What is not asked for does not stand in it, so that each filter has its index.
     package static func condition(
         _ filter: AuditFilter, before: Int64?
@@ -69,7 +65,7 @@ package enum AuditTable {
         _ entry: AuditEntry, campaignOf requirement: Int64? = nil, _ connection: some SQLConnection
     ) throws {
         let campaign = try requirement.flatMap { id in
-            try connection.first("SELECT public_id FROM campaign WHERE requirement_id = ?", id) { $0.text(0) }
+            try connection.first("SELECT public_id FROM campaign WHERE requirement_id = ?", id) { $0.text() }
         }
         try connection.run(
             """
@@ -95,14 +91,21 @@ package enum AuditTable {
     }
 }
 
-extension AuditEntry {
-    fileprivate init(_ row: some SQLRow) {
-        let actor = Principal(
-            row.text(2), Principal.Kind(rawValue: row.text(3)) ?? .relay, via: row.text(4), from: row.optionalText(5))
-        self.init(at: row.time(1), actor: actor, action: row.text(6))
-        id = row.integer(0)
-        app = row.optionalText(7).map { AppKey(app: $0, platform: row.platform(8)) }
-        (campaign, object) = (row.optionalText(9), row.optionalText(10))
-        (before, after) = (row.optionalText(11), row.optionalText(12))
+extension AuditEntry: Selection {
+    package static let columns: SQL =
+        "at, actor, actor_kind, via, address, action, id, app, platform, campaign, object, before, after"
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> AuditEntry {
+        var entry = AuditEntry(
+            at: row.time(),
+            actor: Principal(
+                row.text(), Principal.Kind(rawValue: row.text()) ?? .relay, via: row.text(), from: row.optionalText()),
+            action: row.text())
+        entry.id = row.integer()
+        let (app, platform) = (row.optionalText(), row.platform())
+        entry.app = app.map { AppKey(app: $0, platform: platform) }
+        (entry.campaign, entry.object) = (row.optionalText(), row.optionalText())
+        (entry.before, entry.after) = (row.optionalText(), row.optionalText())
+        return entry
     }
 }

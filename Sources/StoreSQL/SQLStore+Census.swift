@@ -10,7 +10,7 @@ extension SQLStore {
             // qualified name calls (its manual, "Using Composite Types in Queries").
             for (app, devices) in try connection.all(
                 "SELECT a.name, a.platform, a.devices FROM app AS a",
-                row: { (AppKey(app: $0.text(0), platform: $0.platform(1)), $0.integer(2)) })
+                row: { (AppKey(app: $0.text(), platform: $0.platform()), $0.integer()) })
             {
                 census.devices[app] = devices
             }
@@ -23,8 +23,8 @@ extension SQLStore {
                 """
             ) {
                 (
-                    AppKey(app: $0.text(0), platform: $0.platform(1)), CampaignState(rawValue: $0.text(2)),
-                    $0.integer(3), $0.integer(4)
+                    AppKey(app: $0.text(), platform: $0.platform()), CampaignState(rawValue: $0.text()),
+                    $0.integer(), $0.integer()
                 )
             }
             for case (let app, let state?, let count, let cancelled) in campaigns {
@@ -40,7 +40,7 @@ extension SQLStore {
                 """
             ) {
                 StoreCensus.Receiver(
-                    url: $0.text(0), pending: $0.integer(1), oldest: $0.optionalTime(2), isGone: $0.integer(3) != 0)
+                    url: $0.text(), pending: $0.integer(), oldest: $0.optionalTime(), isGone: $0.bool())
             }
             return census
         }

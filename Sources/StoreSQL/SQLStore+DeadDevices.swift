@@ -13,7 +13,7 @@ extension SQLStore {
 
     package func noteDeadTokens(limit: Int, at now: Timestamp) throws {
         let behind = try readOnce("looking for dead tokens") { connection in
-            try connection.all("SELECT id FROM app WHERE retired_told < retired_last ORDER BY id") { $0.integer(0) }
+            try connection.all("SELECT id FROM app WHERE retired_told < retired_last ORDER BY id") { $0.integer() }
         }
         for app in behind {
             while try noteBatch(of: app, limit: limit, at: now) {}
@@ -26,12 +26,12 @@ extension SQLStore {
             // Who has it retires tokens of the app, or notes them as here: it comes before or after.
             let places = try connection.first(
                 "SELECT retired_told, retired_last FROM app WHERE id = ? \(connection.dialect.forUpdate)", app
-            ) { (told: DeadPlace(order: $0.integer(0)), last: DeadPlace(order: $0.integer(1))) }
+            ) { (told: DeadPlace(order: $0.integer()), last: DeadPlace(order: $0.integer())) }
             guard let (told, last) = places, told < last else { return false }
             var through = last
             if try Self.isHeardOf(.dead, connection) {
                 let found = try connection.all(DeadTable.places, app, told.order, last.order, max(limit, 1)) {
-                    DeadPlace(order: $0.integer(0))
+                    DeadPlace(order: $0.integer())
                 }
                 if found.count >= max(limit, 1), let end = found.last { through = end }
                 if !found.isEmpty {
@@ -49,7 +49,7 @@ extension SQLStore {
 
     /// Whether any receiver wants to hear of such an event.
     static func isHeardOf(_ type: EventType, _ connection: Connection) throws -> Bool {
-        try connection.all("SELECT states FROM receiver WHERE gone_at IS NULL") { names($0.text(0)) }
+        try connection.all("SELECT states FROM receiver WHERE gone_at IS NULL") { names($0.text()) }
             .contains { $0.contains(type.name) }
     }
 }
@@ -62,7 +62,7 @@ package enum DeadTable {
         ORDER BY d.retired_order LIMIT ?4
         """
     package static let page: SQL = """
-        \(DeviceRecord.columns), d.retired_order FROM device AS d CROSS JOIN app AS a WHERE a.id = d.app_id AND \(found)
+        SELECT \(DeviceRecord.columns), d.retired_order FROM device AS d CROSS JOIN app AS a WHERE a.id = d.app_id AND \(found)
         """
     package static let places: SQL = "SELECT d.retired_order FROM device AS d WHERE \(found)"
 
@@ -70,7 +70,7 @@ package enum DeadTable {
         of app: Int64, after place: DeadPlace, through last: DeadPlace?, limit: Int, _ connection: some SQLConnection
     ) throws -> [DeadDevice] {
         try connection.all(page, app, place.order, last?.order ?? .max, limit) { row in
-            DeadDevice(record: DeviceRecord(row), place: DeadPlace(order: row.integer(12)))
+            DeadDevice(record: .read(&row), place: DeadPlace(order: row.integer()))
         }
     }
 
@@ -86,7 +86,7 @@ package enum DeadTable {
                 + CASE WHEN retired_last > CAST(?2 AS bigint) THEN retired_last ELSE CAST(?2 AS bigint) END
             WHERE id = ?1 RETURNING retired_last
             """, app, DeadPlace(before: now).order, count
-        ) { $0.integer(0) }.first
+        ) { $0.integer() }.first
         return DeadPlace(order: (last ?? 0) - Int64(count))
     }
 }

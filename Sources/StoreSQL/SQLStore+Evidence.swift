@@ -5,10 +5,8 @@ package import RelayStore
 extension SQLStore {
     package func evidence() throws -> [SourceEvidence] {
         try readOnce("reading what the app stores said") { connection in
-            try connection.all(
-                "SELECT app, platform, kind, query, asked_at, said FROM source_evidence ORDER BY app, platform, kind",
-                row: { SourceEvidence($0) }
-            ).compactMap(\.self)
+            try connection.all(SourceEvidence.self, "FROM source_evidence ORDER BY app, platform, kind")
+                .compactMap(\.self)
         }
     }
 
@@ -34,12 +32,15 @@ extension SQLStore {
     }
 }
 
-extension SourceEvidence {
+extension SourceEvidence: Selection {
+    package static let columns: SQL = "app, platform, kind, query, asked_at, said"
+
     /// nil where the schema knows a store that this release does not: a later one wrote it.
-    fileprivate init?(_ row: some SQLRow) {
-        guard let kind = StoreKind(rawValue: row.text(2)) else { return nil }
-        self.init(
-            key: Key(app: AppKey(app: row.text(0), platform: row.platform(1)), kind: kind), query: row.text(3),
-            askedAt: row.time(4), said: row.text(5))
+    package static func read(_ row: inout Columns<some SQLRow>) -> SourceEvidence? {
+        let (app, kind) = (row.app(), StoreKind(rawValue: row.text()))
+        let (query, askedAt, said) = (row.text(), row.time(), row.text())
+        return kind.map {
+            SourceEvidence(key: Key(app: app, kind: $0), query: query, askedAt: askedAt, said: said)
+        }
     }
 }

@@ -8,12 +8,12 @@ extension SQLStore {
         // Nothing is written where nothing is new: on a full disk an operator can still reload what makes room.
         let wanted = receivers.map { [$0.url, Self.text($0.events)] }.sorted { $0[0] < $1[0] }
         let known = try readOnce("looking who is notified") { connection in
-            try connection.all("SELECT url, states FROM receiver") { [$0.text(0), $0.text(1)] }
+            try connection.all("SELECT url, states FROM receiver") { [$0.text(), $0.text()] }
         }
         guard wanted != known.sorted(by: { $0[0] < $1[0] }) else { return }
         for receiver in receivers { try StoreText.check(keys: receiver.url) }
         try write("taking over who is notified", lock: .rows) { connection in
-            let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
+            let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(), $0.text()) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
                 try NotificationTable.drop("receiver_id = ?2", [id], at: now, connection)
                 try connection.run("DELETE FROM receiver WHERE id = ?", id)
@@ -43,13 +43,13 @@ extension SQLStore {
                 "SELECT id, url, states, cursor, gone_at FROM receiver ORDER BY id"
             ) {
                 (
-                    id: $0.integer(0), url: $0.text(1), wants: Self.names($0.text(2)), cursor: $0.integer(3),
-                    isGone: !$0.isNull(4)
+                    id: $0.integer(), url: $0.text(), wants: Self.names($0.text()), cursor: $0.integer(),
+                    isGone: !$0.isNull()
                 )
             }
             let events = try connection.all(
                 "SELECT id, state FROM campaign_event WHERE id > ? ORDER BY id", receivers.map(\.cursor).min()
-            ) { (id: $0.integer(0), name: NotificationTable.name($0.text(1))) }
+            ) { (id: $0.integer(), name: NotificationTable.name($0.text())) }
             for event in events {
                 for receiver in receivers
                 where receiver.cursor < event.id && !receiver.isGone && receiver.wants.contains(event.name) {
@@ -80,7 +80,7 @@ extension SQLStore {
                 WHERE r.url = ?1 AND r.gone_at IS NULL AND (r.held_until IS NULL OR r.held_until <= ?2)
                 ORDER BY n.next_attempt_at, n.event_id LIMIT 1
                 """, url, now
-            ) { (row: $0.integer(0), attempts: Int($0.integer(1)), event: $0.integer(2)) }
+            ) { (row: $0.integer(), attempts: Int($0.integer()), event: $0.integer()) }
             guard let due, let event = try NotificationTable.event(due.event, connection) else { return nil }
             return DueNotification(row: due.row, attempts: due.attempts, event: event)
         }
@@ -88,7 +88,7 @@ extension SQLStore {
 
     package func noteLongWaits(since time: Timestamp, at now: Timestamp) throws {
         let late = try readOnce("looking for what waits long") { connection in
-            try connection.all(NotificationTable.waitsLong, time) { CampaignKey(row: $0.integer(0)) }
+            try connection.all(NotificationTable.waitsLong, time) { CampaignKey(row: $0.integer()) }
         }
         for campaign in late {
             try write("noting what waits long", lock: .campaign(campaign)) { connection in
@@ -149,8 +149,8 @@ extension SQLStore {
         try read("listing notifications") { connection in
             let found = try connection.all(
                 """
-                SELECT n.id, e.public_id, e.state, c.public_id, n.url, n.state, n.created_at, n.next_attempt_at, a.name,
-                    a.platform
+                SELECT n.id, e.public_id, e.state, a.name, a.platform, c.public_id, n.url, n.state, n.created_at,
+                    n.next_attempt_at
                 FROM notification AS n JOIN campaign_event AS e ON e.id = n.event_id
                     LEFT JOIN campaign AS c ON c.id = e.campaign_id
                     LEFT JOIN app AS a ON a.id = coalesce(e.app_id, c.app_id)
@@ -158,12 +158,12 @@ extension SQLStore {
                 ORDER BY n.id DESC LIMIT ?4
                 """, before ?? .max, campaign, state?.rawValue, max(limit, 0)
             ) { row in
-                NotificationRecord(
-                    row: row.integer(0), id: row.text(1),
-                    type: NotificationTable.type(row.text(2))?.rawValue ?? row.text(2),
-                    app: AppKey(app: row.text(8), platform: row.platform(9)), campaign: row.optionalText(3),
-                    url: row.text(4), state: NotificationRecord.State(rawValue: row.text(5)) ?? .dropped,
-                    createdAt: row.time(6), nextAttemptAt: row.optionalTime(7), attempts: [])
+                let (id, publicID, state) = (row.integer(), row.text(), row.text())
+                return NotificationRecord(
+                    row: id, id: publicID, type: NotificationTable.type(state)?.rawValue ?? state, app: row.app(),
+                    campaign: row.optionalText(), url: row.text(),
+                    state: NotificationRecord.State(rawValue: row.text()) ?? .dropped, createdAt: row.time(),
+                    nextAttemptAt: row.optionalTime(), attempts: [])
             }
             return try found.map { notification in
                 var notification = notification
@@ -206,7 +206,7 @@ package enum NotificationTable {
         // As the triggers `campaign_began` and `campaign_moved` note its states.
         let reasons = try connection.all(
             "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0", campaign.row
-        ) { JSONValue.array([.string($0.text(0)), .string($0.text(1)), .integer($0.integer(2))]) }
+        ) { JSONValue.array([.string($0.text()), .string($0.text()), .integer($0.integer())]) }
         try connection.run(
             """
             INSERT INTO campaign_event (public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at,
@@ -274,8 +274,8 @@ package enum NotificationTable {
             """, row
         ) { row in
             NotificationRecord.Attempt(
-                number: Int(row.integer(0)), at: row.time(1), milliseconds: row.integer(2),
-                status: row.optionalInteger(3).map { Int($0) }, error: row.optionalText(4))
+                number: Int(row.integer()), at: row.time(), milliseconds: row.integer(),
+                status: row.optionalInteger().map { Int($0) }, error: row.optionalText())
         }
     }
 
@@ -284,22 +284,20 @@ package enum NotificationTable {
         if let event = try eventOfApp(id, connection) { return event }
         let row = try connection.first(
             """
-            SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,
-                accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded, reasons,
-                in_force
+            SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at,
+                \(CampaignCounts.columns), upgraded, reasons, in_force
             FROM campaign_event WHERE id = ?
             """, id
         ) { row in
             (
-                id: row.text(0), campaign: CampaignKey(row: row.integer(1)), at: row.time(2),
-                state: CampaignState(rawValue: String(row.text(3).prefix { $0 != " " })), type: type(row.text(3)),
-                reason: row.optionalText(4), startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6),
-                expiresAt: row.time(7),
-                isPlanned: !row.isNull(8), counts: CampaignCounts(row, from: 9), upgraded: row.integer(17),
-                reasons: row.text(18), inForce: row.version(19)
+                id: row.text(), campaign: CampaignKey(row: row.integer()), at: row.time(), state: row.text(),
+                reason: row.optionalText(), startedAt: row.optionalTime(), finishedAt: row.optionalTime(),
+                expiresAt: row.time(), isPlanned: !row.isNull(), counts: CampaignCounts.read(&row),
+                upgraded: row.integer(), reasons: row.text(), inForce: row.version()
             )
         }
-        guard let row, let state = row.state, let type = row.type,
+        guard let row, let state = CampaignState(rawValue: String(row.state.prefix { $0 != " " })),
+            let type = type(row.state),
             var campaign = try CampaignTable.record(row.campaign, connection)
         else { return nil }
         (campaign.state, campaign.reason, campaign.counts) = (state, row.reason, row.counts)

@@ -10,7 +10,7 @@ extension SQLStore {
             var audience = AudienceCountries()
             var last = ""
             // Each time the next in the index `device_country`.
-            while let next = try connection.first(SeenCountries.next, id, last, row: { $0.optionalText(0) }) ?? nil {
+            while let next = try connection.first(SeenCountries.next, id, last, row: { $0.optionalText() }) ?? nil {
                 if ValueDoubt.country(next.utf8) == nil { audience.known.insert(next) }
                 last = next
             }

@@ -11,7 +11,7 @@ extension SQLStore {
                 SELECT s.version, s.devices FROM version_seen AS s JOIN app AS a ON a.id = s.app_id
                 WHERE a.name = ? AND a.platform = ? ORDER BY s.devices DESC, s.version LIMIT 1000
                 """, app.app, app.platform
-            ) { ($0.version(0), $0.integer(1)) }
+            ) { ($0.version(), $0.integer()) }
             var seen = Self.seen(rows)
             seen.systems = try Self.systems(of: app, connection)
             return seen
@@ -24,7 +24,7 @@ extension SQLStore {
         var systems: [Version] = []
         var last = ""
         while systems.count < 1000,
-            let next = try connection.first(nextSystem, id, last, row: { $0.optionalText(0) }) ?? nil
+            let next = try connection.first(nextSystem, id, last, row: { $0.optionalText() }) ?? nil
         {
             // What no phone runs is no evidence: one typing error would leave the launch document without a force.
             if ValueDoubt.system(next.utf8) == nil, let version = try? Version(next) { systems.append(version) }
@@ -42,7 +42,7 @@ extension SQLStore {
 
     package func seenVersions() throws -> [AppKey: SeenVersions] {
         let apps = try readOnce("listing apps") { connection in
-            try connection.all("SELECT name, platform FROM app") { AppKey(app: $0.text(0), platform: $0.platform(1)) }
+            try connection.all("SELECT name, platform FROM app") { AppKey(app: $0.text(), platform: $0.platform()) }
         }
         var seen: [AppKey: SeenVersions] = [:]
         for app in apps { seen[app] = try seenVersions(of: app) }

@@ -15,11 +15,11 @@ extension SQLStore {
             // The new one stays, whatever the clocks of other relays say.
             let older =
                 if let token = session.token {
-                    try connection.all("\(others) token = ? \(order)", hash, token) { $0.blob(0) }
+                    try connection.all("\(others) token = ? \(order)", hash, token) { $0.blob() }
                 } else {
                     try connection.all(
                         "\(others) token IS NULL AND actor = ? \(order)", hash, session.actor
-                    ) { $0.blob(0) }
+                    ) { $0.blob() }
                 }
             for hash in older.dropFirst(most - 1) { try connection.run("DELETE FROM session WHERE hash = ?", hash) }
         }
@@ -28,14 +28,17 @@ extension SQLStore {
     package func sessions(at now: Timestamp) throws -> [ListedSession] {
         try readOnce("listing sessions") { connection in
             try connection.all(
-                "\(LiveSession.good) AND s.expires_at > ? ORDER BY s.created_at DESC, s.hash", now
-            ) { row in ListedSession(hash: row.blob(11), live: LiveSession(row)) }
+                """
+                SELECT s.hash, \(LiveSession.columns) \(LiveSession.good) AND s.expires_at > ?
+                ORDER BY s.created_at DESC, s.hash
+                """, now
+            ) { ListedSession(hash: $0.blob(), live: .read(&$0)) }
         }
     }
 
     package func session(hash: [UInt8]) throws -> LiveSession? {
         try readOnce("looking for a session") { connection in
-            try connection.first("\(LiveSession.good) AND s.hash = ?", hash) { LiveSession($0) }
+            try connection.first(LiveSession.self, "\(LiveSession.good) AND s.hash = ?", hash)
         }
     }
 
@@ -54,7 +57,7 @@ extension SQLStore {
 
     package func endSession(hash: [UInt8], by actor: Signature) throws -> Bool {
         try write("ending a session", lock: .rows) { connection in
-            let known = try connection.first("SELECT actor FROM session WHERE hash = ?", hash) { $0.text(0) }
+            let known = try connection.first("SELECT actor FROM session WHERE hash = ?", hash) { $0.text() }
             guard let known, try connection.run("DELETE FROM session WHERE hash = ?", hash) > 0 else { return false }
             try AuditTable.insert(AuditEntry(.sessionEnd, by: actor, object: known), connection)
             return true
@@ -62,20 +65,20 @@ extension SQLStore {
     }
 }
 
-extension LiveSession {
+extension LiveSession: Selection {
     fileprivate static let good: SQL = """
-        SELECT s.actor, s.token, s.created_at, s.used_at, s.expires_at,
-            t.name, t.scopes, t.apps, t.created_at, t.revoked_at, t.used_at, s.hash
         FROM session AS s LEFT JOIN access_token AS t ON t.hash = s.token
         WHERE (s.token IS NULL OR t.hash IS NOT NULL AND t.revoked_at IS NULL)
         """
 
-    fileprivate init(_ row: some SQLRow) {
-        self.init(
+    package static let columns: SQL =
+        "s.actor, s.token, s.created_at, s.used_at, s.expires_at, \(AccessToken.columns(of: "t"))"
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> LiveSession {
+        LiveSession(
             session: BrowserSession(
-                actor: row.text(0), token: row.isNull(1) ? nil : row.blob(1), createdAt: row.time(2),
-                usedAt: row.time(3),
-                expiresAt: row.time(4)),
-            token: row.optionalText(5).map { _ in AccessToken(row, from: 5) })
+                actor: row.text(), token: row.optionalBlob(), createdAt: row.time(), usedAt: row.time(),
+                expiresAt: row.time()),
+            token: row.optional(AccessToken.self))
     }
 }

@@ -27,18 +27,13 @@ extension SQLStore {
     package func token(hash: [UInt8]) throws -> AccessToken? {
         try readOnce("looking for an API token") { connection in
             try connection.first(
-                """
-                SELECT \(AccessToken.columns) FROM access_token
-                WHERE hash = ? AND revoked_at IS NULL
-                """, hash
-            ) { AccessToken($0) }
+                AccessToken.self, "FROM access_token WHERE hash = ? AND revoked_at IS NULL", hash)
         }
     }
 
     package func tokens() throws -> [AccessToken] {
         try readOnce("listing API tokens") { connection in
-            try connection.all(
-                "SELECT \(AccessToken.columns) FROM access_token ORDER BY name", row: { AccessToken($0) })
+            try connection.all(AccessToken.self, "FROM access_token ORDER BY name")
         }
     }
 
@@ -50,7 +45,7 @@ extension SQLStore {
                 UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL
                 RETURNING \(AccessToken.columns)
                 """, actor.at, name
-            ) { AccessToken($0) }
+            ) { AccessToken.read(&$0) }
             guard let token = revoked.first else { return false }
             try AuditTable.insert(
                 AuditEntry(.tokenRevoke, by: actor, object: name, from: token.values), connection)
@@ -66,7 +61,7 @@ extension SQLStore {
 
     package func providerToken(key: String) throws -> ProviderToken? {
         try readOnce("reading a provider token") { connection in
-            try connection.first(ProviderToken.ofKey, key) { ProviderToken($0) }
+            try connection.first(ProviderToken.self, ProviderToken.ofKey, key)
         }
     }
 
@@ -105,22 +100,22 @@ extension SQLStore {
     }
 }
 
-extension ProviderToken {
-    fileprivate static let ofKey: SQL =
-        "SELECT token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?"
+extension ProviderToken: Selection {
+    package static let columns: SQL = "token, issued_at, paused_until, paused_by"
+    fileprivate static let ofKey: SQL = "FROM provider_token WHERE key = ?"
 
-    fileprivate init(_ row: some SQLRow) {
-        self.init(
-            text: row.text(0), issuedAt: row.time(1), pausedUntil: row.optionalTime(2), pausedBy: row.optionalText(3))
+    package static func read(_ row: inout Columns<some SQLRow>) -> ProviderToken {
+        ProviderToken(
+            text: row.text(), issuedAt: row.time(), pausedUntil: row.optionalTime(), pausedBy: row.optionalText())
     }
 
     /// What is kept of a key, which nobody else changes before the transaction ends: what is written depends on it.
     fileprivate static func locked(_ key: String, _ connection: some SQLConnection) throws -> ProviderToken? {
-        try connection.first("\(ofKey) \(connection.dialect.forUpdate)", key) { ProviderToken($0) }
+        try connection.first(ProviderToken.self, "\(ofKey) \(connection.dialect.forUpdate)", key)
     }
 }
 
-extension AccessToken {
+extension AccessToken: Selection {
     fileprivate var values: AuditValues {
         [
             .scopes: .array(scopes.map(\.rawValue).sorted().map { .string($0) }),
@@ -128,15 +123,21 @@ extension AccessToken {
         ]
     }
 
-    static let columns: SQL = "name, scopes, apps, created_at, revoked_at, used_at"
+    package static let columns: SQL = Self.columns(of: "access_token")
 
-    /// - Parameter column: the first of `columns`.
-    init(_ row: some SQLRow, from column: Int32 = 0) {
-        self.init(
-            name: row.text(column),
-            scopes: Set(row.text(column + 1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
-            apps: row.optionalText(column + 2).map { Set($0.split(separator: "\n").map(String.init)) },
-            createdAt: row.time(column + 3), revokedAt: row.optionalTime(column + 4))
-        usedAt = row.optionalTime(column + 5)
+    static func columns(of table: SQL) -> SQL {
+        """
+        \(table).name, \(table).scopes, \(table).apps, \(table).created_at, \(table).revoked_at, \(table).used_at
+        """
+    }
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> AccessToken {
+        var token = AccessToken(
+            name: row.text(),
+            scopes: Set(row.text().split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
+            apps: row.optionalText().map { Set($0.split(separator: "\n").map(String.init)) },
+            createdAt: row.time(), revokedAt: row.optionalTime())
+        token.usedAt = row.optionalTime()
+        return token
     }
 }

@@ -41,7 +41,7 @@ extension SQLStore {
                 try connection.all(
                     VersionShareTable.part(connection.dialect), app, last, seenSince, VersionShareTable.size
                 ) {
-                    (version: $0.optionalText(0), seen: $0.integer(1), all: $0.integer(2), last: $0.integer(3))
+                    (version: $0.optionalText(), seen: $0.integer(), all: $0.integer(), last: $0.integer())
                 }
             }
             for part in found {
@@ -105,13 +105,13 @@ package enum VersionShareTable {
 
     /// Also where the clock was set back since.
     static func isDue(_ app: Int64, at now: Timestamp, _ connection: some SQLConnection) throws -> Bool {
-        let last = try connection.first("SELECT counted_at FROM version_census WHERE app_id = ?", app) { $0.time(0) }
+        let last = try connection.first("SELECT counted_at FROM version_census WHERE app_id = ?", app) { $0.time() }
         return last.map { now - $0 >= VersionShares.interval || now < $0 } ?? true
     }
 
     static func shares(of app: Int64, _ connection: some SQLConnection) throws -> VersionShares? {
-        var shares = try connection.first("\(census) WHERE app_id = ?", app) { VersionShares($0) }
-        shares?.rows = try connection.all("\(rows) WHERE app_id = ?", app) { VersionShares.Row($0) }
+        var shares = try connection.first(VersionShares.self, "\(census) WHERE app_id = ?", app)
+        shares?.rows = try connection.all(VersionShares.Row.self, "\(rows) WHERE app_id = ?", app)
             .compactMap(\.self).sorted { $0.version < $1.version }
         return shares
     }
@@ -119,8 +119,12 @@ package enum VersionShareTable {
     /// By app.
     static func all(_ connection: some SQLConnection) throws -> [Int64: VersionShares] {
         var all = Dictionary(
-            uniqueKeysWithValues: try connection.all(census) { ($0.integer(0), VersionShares($0)) })
-        let rows = try connection.all(rows) { (app: $0.integer(0), row: VersionShares.Row($0)) }
+            uniqueKeysWithValues: try connection.all("SELECT app_id, \(VersionShares.columns) \(census)") {
+                ($0.integer(), VersionShares.read(&$0))
+            })
+        let rows = try connection.all("SELECT app_id, \(VersionShares.Row.columns) \(rows)") {
+            (app: $0.integer(), row: VersionShares.Row.read(&$0))
+        }
         for (app, row) in rows { if let row { all[app]?.rows.append(row) } }
         return all.mapValues { shares in
             var shares = shares
@@ -129,9 +133,8 @@ package enum VersionShareTable {
         }
     }
 
-    private static let census: SQL =
-        "SELECT app_id, counted_at, seen_since, retire_below, devices, unknown FROM version_census"
-    private static let rows: SQL = "SELECT app_id, version, devices, or_older, below_since, is_told FROM version_share"
+    private static let census: SQL = "FROM version_census"
+    private static let rows: SQL = "FROM version_share"
 
     /// Writes what has changed.
     static func put(
@@ -189,22 +192,27 @@ package enum VersionShareTable {
     }
 }
 
-extension VersionShares {
+extension VersionShares: Selection {
+    package static let columns: SQL = "counted_at, seen_since, retire_below, devices, unknown"
+
     /// Without its versions.
-    fileprivate init(_ row: some SQLRow) {
-        self.init(
-            countedAt: row.time(1), seenSince: row.time(2),
-            retireBelow: Double(row.integer(3)) / VersionShareTable.whole,
-            devices: row.integer(4), unknown: row.integer(5), rows: [])
+    package static func read(_ row: inout Columns<some SQLRow>) -> VersionShares {
+        VersionShares(
+            countedAt: row.time(), seenSince: row.time(),
+            retireBelow: Double(row.integer()) / VersionShareTable.whole,
+            devices: row.integer(), unknown: row.integer(), rows: [])
     }
 }
 
-extension VersionShares.Row {
+extension VersionShares.Row: Selection {
+    package static let columns: SQL = "version, devices, or_older, below_since, is_told"
+
     /// nil where the version is none.
-    fileprivate init?(_ row: some SQLRow) {
-        guard let version = row.version(1) else { return nil }
-        self.init(
-            version: version, devices: row.integer(2), orOlder: row.integer(3), belowSince: row.optionalTime(4),
-            isTold: row.integer(5) != 0)
+    package static func read(_ row: inout Columns<some SQLRow>) -> VersionShares.Row? {
+        let (version, devices, orOlder) = (row.version(), row.integer(), row.integer())
+        let (belowSince, isTold) = (row.optionalTime(), row.bool())
+        return version.map {
+            VersionShares.Row(version: $0, devices: devices, orOlder: orOlder, belowSince: belowSince, isTold: isTold)
+        }
     }
 }

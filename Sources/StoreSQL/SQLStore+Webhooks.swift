@@ -34,7 +34,7 @@ package enum WebhookTable {
     package static func answer(to receipt: WebhookReceipt, _ connection: some SQLConnection) throws -> StoredAnswer? {
         let known = try connection.first(
             "SELECT status, body, digest FROM webhook WHERE hook = ? AND id = ?", receipt.hook, receipt.id
-        ) { (StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)), $0.optionalInteger(2)) }
+        ) { (StoredAnswer(status: Int($0.integer()), body: $0.blob()), $0.optionalInteger()) }
         guard let (answer, digest) = known else { return nil }
         guard digest.map({ $0 == Self.digest(of: receipt) }) ?? true else {
             throw StoreError(.webhookDiffers, context: "a webhook came with the id of an older one and another body")

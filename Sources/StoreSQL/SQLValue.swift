@@ -67,6 +67,7 @@ extension StoreKind: SQLValue {}
 
 /// The row that a statement stands on. Columns count from 0; a truth value is 0 or 1.
 package protocol SQLRow {
+    var columnCount: Int32 { get }
     func isNull(_ column: Int32) -> Bool
     func integer(_ column: Int32) -> Int64
     /// nil for NULL.
@@ -76,38 +77,19 @@ package protocol SQLRow {
     func append(_ column: Int32, to bytes: inout [UInt8])
 }
 
+/// For code on a hot path, which names its columns.
 extension SQLRow {
-    package func optionalInteger(_ column: Int32) -> Int64? {
-        isNull(column) ? nil : integer(column)
-    }
+    package func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
 
-    package func text(_ column: Int32) -> String {
-        optionalText(column) ?? ""
-    }
-
-    package func time(_ column: Int32) -> Timestamp {
-        Timestamp(milliseconds: integer(column))
-    }
-
-    package func optionalTime(_ column: Int32) -> Timestamp? {
-        optionalInteger(column).map { Timestamp(milliseconds: $0) }
-    }
+    package func optionalTime(_ column: Int32) -> Timestamp? { isNull(column) ? nil : time(column) }
 
     /// A stored version. The schema refuses text that is none, so that a text that fails here was never written by it.
-    package func version(_ column: Int32) -> Version? {
-        optionalText(column).flatMap { try? Version($0) }
-    }
+    package func version(_ column: Int32) -> Version? { optionalText(column).flatMap { try? Version($0) } }
 
-    /// nil for NULL.
-    package func state(_ column: Int32) -> DeliveryState? {
-        optionalInteger(column).flatMap { DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0)) }
-    }
+    package func environment(_ column: Int32) -> PushEnvironment { integer(column) == 0 ? .production : .sandbox }
+}
 
-    package func environment(_ column: Int32) -> PushEnvironment {
-        integer(column) == 0 ? .production : .sandbox
-    }
-
-    package func platform(_ column: Int32) -> Platform {
-        Platform(rawValue: text(column)) ?? .ios
-    }
+extension Columns {
+    @inlinable
+    package mutating func environment() -> PushEnvironment { integer() == 0 ? .production : .sandbox }
 }

@@ -49,7 +49,7 @@ package struct StoreExamination<Connection: SQLConnection> {
 
     /// Notes each row that `query` gives.
     package mutating func note(
-        each query: SQL, _ values: (any SQLValue)?..., detail: (Connection.Row) -> String
+        each query: SQL, _ values: (any SQLValue)?..., detail: (inout Columns<Connection.Row>) -> String
     ) throws {
         for detail in try connection.all(query, values: values, row: detail) { note(detail) }
     }
@@ -58,7 +58,7 @@ package struct StoreExamination<Connection: SQLConnection> {
     private mutating func batches() throws {
         let campaigns = try connection.all(
             "SELECT id, public_id, app_id FROM campaign WHERE pruned_at IS NULL ORDER BY id"
-        ) { (row: $0.integer(0), id: $0.text(1), app: $0.integer(2)) }
+        ) { (row: $0.integer(), id: $0.text(), app: $0.integer()) }
         for campaign in campaigns {
             var upgraded: Int64 = 0
             var before: Int64 = 0
@@ -66,7 +66,7 @@ package struct StoreExamination<Connection: SQLConnection> {
                 """
                 SELECT \(DeliveryBatch.columns), accepted, filtered FROM delivery_batch
                 WHERE campaign_id = ? AND last > ? ORDER BY last LIMIT 1
-                """, campaign.row, before, row: { (DeliveryBatch($0), $0.integer(5), $0.integer(6)) })
+                """, campaign.row, before, row: { (DeliveryBatch.read(&$0), $0.integer(), $0.integer()) })
             {
                 let name = "campaign \(campaign.id): the batch of devices \(batch.first) to \(batch.last)"
                 if batch.first <= before { note("\(name) overlaps the one before") }
@@ -99,8 +99,8 @@ package struct StoreExamination<Connection: SQLConnection> {
     ) throws -> Int64 {
         func ids(_ query: SQL, _ key: Int64) throws -> Int64 {
             var count: Int64 = 0
-            try connection.rows(query, values: [key, batch.first, batch.last], atMost: .max) { row in
-                count += devices.contains(row.integer(0)) ? 1 : 0
+            try connection.each(query, key, batch.first, batch.last) { row in
+                count += devices.contains(row.integer()) ? 1 : 0
             }
             return count
         }
@@ -118,20 +118,20 @@ package struct StoreExamination<Connection: SQLConnection> {
     private mutating func shards() throws {
         try note(
             each: """
-                SELECT c.public_id, s.number, s.before FROM campaign AS c JOIN
+                SELECT c.public_id, s.before, s.number FROM campaign AS c JOIN
                     (SELECT campaign_id, number, cursor, last, lag(number) OVER shards AS before,
                         lag(last) OVER shards AS end_before
                      FROM shard WINDOW shards AS (PARTITION BY campaign_id, wave, environment ORDER BY last)) AS s
                     ON s.campaign_id = c.id
                 WHERE s.cursor < s.end_before
                 """
-        ) { "campaign \($0.text(0)): shards \($0.integer(2)) and \($0.integer(1)) overlap" }
+        ) { "campaign \($0.text()): shards \($0.integer()) and \($0.integer()) overlap" }
         try note(
             each: """
                 SELECT c.public_id FROM campaign AS c JOIN shard AS s ON s.campaign_id = c.id
                 WHERE s.packs = 1 AND s.cursor < s.last GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
                 """
-        ) { "campaign \($0.text(0)): shards of both environments pack their outcomes" }
+        ) { "campaign \($0.text()): shards of both environments pack their outcomes" }
     }
 
     /// Each count is the number of the ledger's rows and batched devices in that state; of a campaign that is over, also those whom its end left
@@ -139,17 +139,15 @@ package struct StoreExamination<Connection: SQLConnection> {
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
-            SELECT c.id, c.public_id, n.pending, n.accepted, n.retrying, n.rejected, n.unregistered, n.expired, n.filtered, n.cancelled,
-                c.upgraded - c.upgraded_early, n.rest,
+            SELECT c.id, c.public_id, \(CampaignCounts.columns), c.upgraded - c.upgraded_early, n.rest,
                 (SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT) FROM shard WHERE campaign_id = c.id AND cursor < last),
                 (SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT) FROM shard WHERE campaign_id = c.id AND cursor = last)
             FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id WHERE c.pruned_at IS NULL ORDER BY c.id
             """
         ) { row in
             (
-                row: row.integer(0), id: row.text(1), counts: (2...9).map { row.integer($0) },
-                upgraded: row.integer(10), rest: row.state(11) ?? .pending, unreached: row.integer(12),
-                left: row.integer(13)
+                row: row.integer(), id: row.text(), counts: CampaignCounts.read(&row), upgraded: row.integer(),
+                rest: row.state() ?? .pending, unreached: row.integer(), left: row.integer()
             )
         }
         let states: [DeliveryState] = [
@@ -160,7 +158,7 @@ package struct StoreExamination<Connection: SQLConnection> {
             var upgraded: Int64 = 0
             let found = try connection.all(
                 "SELECT state, count(*), sum(upgraded) FROM delivery WHERE campaign_id = ? GROUP BY state", campaign.row
-            ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+            ) { ($0.integer(), $0.integer(), $0.integer()) }
             for (state, count, seen) in found {
                 upgraded += seen
                 if let state = DeliveryState(rawValue: UInt8(truncatingIfNeeded: state)) { rows[state] = count }
@@ -171,7 +169,7 @@ package struct StoreExamination<Connection: SQLConnection> {
                     (SELECT count(*) FROM delivery_upgrade WHERE campaign_id = ?1)
                 FROM delivery_batch WHERE campaign_id = ?1
                 """, campaign.row
-            ) { (accepted: $0.integer(0), filtered: $0.integer(1), upgraded: $0.integer(2)) }
+            ) { (accepted: $0.integer(), filtered: $0.integer(), upgraded: $0.integer()) }
             rows[.accepted, default: 0] += packed?.accepted ?? 0
             rows[.filtered, default: 0] += packed?.filtered ?? 0
             upgraded += packed?.upgraded ?? 0
@@ -179,9 +177,9 @@ package struct StoreExamination<Connection: SQLConnection> {
             if campaign.left != 0 {
                 note("campaign \(campaign.id): \(campaign.left) devices remain in shards that are done")
             }
-            for (state, count) in zip(states, campaign.counts) where count != rows[state, default: 0] {
+            for state in states where campaign.counts[state] != rows[state, default: 0] {
                 note(
-                    "campaign \(campaign.id): \(state.name) is \(count), its rows and shards say \(rows[state, default: 0])"
+                    "campaign \(campaign.id): \(state.name) is \(campaign.counts[state]), its rows and shards say \(rows[state, default: 0])"
                 )
             }
             if upgraded != campaign.upgraded {
@@ -203,13 +201,9 @@ package struct StoreExamination<Connection: SQLConnection> {
                      WHERE campaign_id = c.id) AS steps WHERE rise <= 0)
             FROM campaign AS c ORDER BY c.id
             """
-        ) { row in (id: row.text(0), numbers: (1...6).map { row.integer($0) }) }
-        for campaign in campaigns {
-            let (upgraded, reached, told, rows, top, falls) = (
-                campaign.numbers[0], campaign.numbers[1], campaign.numbers[2], campaign.numbers[3],
-                campaign.numbers[4], campaign.numbers[5]
-            )
-            let name = "campaign \(campaign.id)"
+        ) { ($0.text(), $0.integer(), $0.integer(), $0.integer(), $0.integer(), $0.integer(), $0.integer()) }
+        for (id, upgraded, reached, told, rows, top, falls) in campaigns {
+            let name = "campaign \(id)"
             if reached > upgraded { note("\(name): upgraded is \(upgraded), of whom \(reached) were reached") }
             if rows > told { note("\(name): told is \(told), its rows say \(rows)") }
             if top > upgraded { note("\(name): upgraded is \(upgraded), its curve says \(top)") }
@@ -227,7 +221,7 @@ package struct StoreExamination<Connection: SQLConnection> {
                         LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
                     GROUP BY c.public_id, n.\(column) HAVING n.\(column) <> coalesce(sum(r.devices), 0)
                     """, kind
-            ) { "campaign \($0.text(0)): \(kind) is \($0.integer(1)), its reasons add up to \($0.integer(2))" }
+            ) { "campaign \($0.text()): \(kind) is \($0.integer()), its reasons add up to \($0.integer())" }
         }
     }
 
@@ -240,7 +234,7 @@ package struct StoreExamination<Connection: SQLConnection> {
                 (SELECT CAST(coalesce(sum(s.devices), 0) AS BIGINT) FROM version_seen AS s WHERE s.app_id = a.id) AS seen
             FROM app AS a
             """
-        ) { ($0.text(0), $0.text(1), $0.integer(2), $0.integer(3), $0.integer(4)) }
+        ) { ($0.text(), $0.text(), $0.integer(), $0.integer(), $0.integer()) }
         for (app, platform, count, rows, seen) in found {
             if count != rows { note("\(app) (\(platform)): devices is \(count), there are \(rows)") }
             if seen != rows { note("\(app) (\(platform)): versions were seen of \(seen) devices, there are \(rows)") }
@@ -255,14 +249,14 @@ package struct StoreExamination<Connection: SQLConnection> {
                 SELECT v.app, v.platform FROM version AS v LEFT JOIN version_now AS n ON n.app = v.app AND n.platform = v.platform
                 WHERE v.required IS DISTINCT FROM n.required OR v.latest IS DISTINCT FROM n.latest
                 """
-        ) { "\($0.text(0)) (\($0.text(1))): version does not say what is required" }
+        ) { "\($0.text()) (\($0.text())): version does not say what is required" }
         try note(
             each: """
                 SELECT r.app, r.platform, r.version FROM requirement AS r LEFT JOIN requirement_event AS e
                     ON e.id = (SELECT max(id) FROM requirement_event WHERE requirement_id = r.id)
                 WHERE e.state IS DISTINCT FROM r.state OR e.reach IS DISTINCT FROM r.reach
                 """
-        ) { "\($0.text(0)) (\($0.text(1))): \($0.text(2)) is not as its history says" }
+        ) { "\($0.text()) (\($0.text())): \($0.text()) is not as its history says" }
         for (app, requirements) in try RequirementTable.all(connection) {
             for campaign in try CampaignTable.facts(of: app, connection) where !campaign.isPruned {
                 guard let row = requirements.rows.first(where: { $0.id == campaign.requirement }) else { continue }

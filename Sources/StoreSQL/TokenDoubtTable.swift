@@ -34,9 +34,9 @@ extension SQLStore {
                 """, app.app, app.platform, environment
             ) { row in
                 TokenDoubt(
-                    environment, row.integer(0) == 0 ? .dead : .moved,
+                    environment, row.integer() == 0 ? .dead : .moved,
                     JudgedAnswers(
-                        answers: Int(row.integer(1)), against: Int(row.integer(2)), isSuspect: row.integer(3) == 1))
+                        answers: Int(row.integer()), against: Int(row.integer()), isSuspect: row.bool()))
             }
         }
     }

@@ -47,14 +47,14 @@ import Testing
             "reads and writes of the store in the Dispatcher", 52,
             .places(#"\bstore\.[a-zA-Z]+\("#, in: "FanOut/Dispatcher")),
         Ratchet(
-            "columns that are read by their number", 519,
-            .places(#"\.(?:integer|text|bytes|blob|optional\w*|timestamp|bool|real|isNull)\(\d+"#, in: "")),
+            "columns that are read by their number", 0,
+            .places(#"\.(?:integer|text|bytes|blob|optional\w*|timestamp|bool|real|isNull)\(\d{1,2}[,)]"#, in: "")),
     ]
 
     // MARK: English: comments that must be read twice
 
     private static let english = [
-        Ratchet("comments that begin with What", 967, .comments("^What")),
+        Ratchet("comments that begin with What", 966, .comments("^What")),
         Ratchet("comments that begin with Who, Whose or Whoever", 146, .comments("^Who")),
         Ratchet("comments that begin with Of", 166, .comments(#"^Of\b"#)),
         Ratchet("comments in which somebody is told, or tells", 212, .comments(#"\b(?:told|tells)\b"#)),
@@ -69,7 +69,7 @@ import Testing
     func holds(_ ratchet: Ratchet) throws {
         let count = try Self.sources.get().count(ratchet.measure)
         #expect(
-            count > 0,
+            count > 0 || ratchet.most == 0,
             "\(ratchet.name): nothing is found any more: the count is wrong, or the ratchet has done its work")
         #expect(
             count <= ratchet.most,

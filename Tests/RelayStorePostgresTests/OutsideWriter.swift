@@ -77,7 +77,7 @@ struct SQLiteOutsideWriter: OutsideWriter {
 
     func rows(_ sql: String, columns: Int) throws -> [[String]] {
         try connection.all(SQL(typed: sql), values: []) { row in
-            (0..<Int32(columns)).map { row.optionalText($0) ?? "-" }
+            (0..<columns).map { _ in row.optionalText() ?? "-" }
         }
     }
 
@@ -89,6 +89,6 @@ struct SQLiteOutsideWriter: OutsideWriter {
                 SELECT m.name || '.' || c.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
                 WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite%'
                 """
-            ) { $0.text(0) })
+            ) { $0.text() })
     }
 }

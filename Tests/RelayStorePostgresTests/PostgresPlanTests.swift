@@ -138,7 +138,7 @@ struct PostgresPlanTests {
             (AuditFilter(), "audit_pkey"), (ofCampaign, "audit_campaign"), (ofApp, "audit_app"),
         ] {
             let (condition, values) = AuditTable.condition(filter, before: nil)
-            let sql: SQL = "\(AuditTable.selection) WHERE \(condition) ORDER BY id DESC LIMIT ?"
+            let sql: SQL = "SELECT \(AuditEntry.columns) FROM audit WHERE \(condition) ORDER BY id DESC LIMIT ?"
             let plan = try PlanDatabase.with(statistics).plan(
                 of: NumberedParameters.numbered(sql.text), parameters: values.count + 1)
             #expect(plan.contains(index) && !plan.contains("Sort"), "\(plan)")

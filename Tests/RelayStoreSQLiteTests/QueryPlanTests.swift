@@ -127,7 +127,7 @@ struct QueryPlanTests {
         ] {
             let condition = AuditTable.condition(filter, before: nil).condition
             #expect(
-                try plan("\(AuditTable.selection) WHERE \(condition) ORDER BY id DESC LIMIT 50")
+                try plan("SELECT \(AuditEntry.columns) FROM audit WHERE \(condition) ORDER BY id DESC LIMIT 50")
                     == ["SEARCH audit USING \(search)"])
         }
     }

@@ -35,7 +35,11 @@ struct StoreChainTests {
     }
 
     private func answers(_ query: String) throws -> [[String]] {
-        try SQLiteConnection(path: path).all(SQL(typed: query)) { row in (0..<row.columnCount).map { row.text($0) } }
+        var found: [[String]] = []
+        try SQLiteConnection(path: path).rows(SQL(typed: query), values: [], atMost: .max) { row in
+            found.append((0..<row.columnCount).map { row.optionalText($0) ?? "" })
+        }
+        return found
     }
 
     private static let steps = "SELECT version, name, applied_at / 1000 FROM migration ORDER BY version"

@@ -16,8 +16,8 @@ struct StoreFileTests {
         let fixture = try StoreFixture()
         let (durable, vacuum) = try fixture.store.locked("asking") { connection in
             (
-                try connection.first("PRAGMA synchronous") { $0.integer(0) },
-                try connection.first("PRAGMA auto_vacuum") { $0.integer(0) }
+                try connection.first("PRAGMA synchronous") { $0.integer() },
+                try connection.first("PRAGMA auto_vacuum") { $0.integer() }
             )
         }
         // FULL and INCREMENTAL (sqlite.org/pragma.html).

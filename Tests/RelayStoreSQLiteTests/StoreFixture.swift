@@ -66,12 +66,12 @@ final class StoreFixture: Sendable {
             on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 20 })
         try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
         let triggers = try old.all("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'") {
-            (name: $0.text(0), sql: $0.text(1))
+            (name: $0.text(), sql: $0.text())
         }
         for trigger in triggers { try old.execute(SQL(typed: "DROP TRIGGER main.\(trigger.name)")) }
         let tables = try old.all(
             "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT IN ('shard', 'release', 'migration')"
-        ) { $0.text(0) }
+        ) { $0.text() }
         for table in tables where !table.hasPrefix("sqlite_") { try Self.copy(table, old) }
         try old.execute(
             """
@@ -95,7 +95,7 @@ final class StoreFixture: Sendable {
             """
             SELECT name FROM pragma_table_info(?1, 'main') INTERSECT SELECT name FROM pragma_table_info(?1, 'new')
             """, table
-        ) { $0.text(0) }.joined(separator: ", ")
+        ) { $0.text() }.joined(separator: ", ")
         guard !columns.isEmpty else { return }
         try old.execute(
             SQL(

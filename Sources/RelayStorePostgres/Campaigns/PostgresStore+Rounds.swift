@@ -6,7 +6,7 @@ package import StoreSQL
 extension PostgresStore {
     package func recorded(
         as state: DeliveryState, in campaign: CampaignKey, after device: Int64, limit: Int, _ session: PostgresSession
-    ) throws -> [(device: Int64, environment: PushEnvironment)] {
+    ) throws -> [RoundTable.Device] {
         let rows = try session.run(RoundStatements.rows) { values in
             values.add(campaign.row)
             values.add(Int64(state.rawValue))
@@ -36,7 +36,7 @@ extension PostgresStore {
     }
 
     package func putInLine(
-        _ devices: [(device: Int64, environment: PushEnvironment)], _ again: SentAgain, in round: RoundTable.Open,
+        _ devices: [RoundTable.Device], _ again: SentAgain, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ session: PostgresSession
     ) throws -> [(state: DeliveryState, reason: String?)] {
         let locked = try session.run(RoundStatements.lock) { values in

@@ -8,12 +8,12 @@ extension PostgresStore {
     package func plan(
         _ app: Int64, shardSize: Int, in waves: WavePlan, draw: WaveDraw, _ session: PostgresSession
     ) throws -> AudiencePlan {
-        var page: [(device: Int64, wave: Int, environment: PushEnvironment)] = []
+        var page: [AudiencePlan.Member] = []
         var (place, after) = (0, Int64(0))
         return try AudiencePlan(size: shardSize, in: waves) {
             if place == page.count {
                 page = try session.all(Self.audience, app, after, 20_000) { row in
-                    (row.integer(0), draw.wave(of: row.optionalText(1)?.utf8), row.environment(2))
+                    (row.integer(), draw.wave(of: row.optionalText()?.utf8), row.environment())
                 }
                 place = 0
                 guard let last = page.last else { return nil }
@@ -29,10 +29,8 @@ extension PostgresStore {
         ORDER BY d.app_id, d.id LIMIT ?3
         """
 
-    package func insert(
-        _ shards: [AudiencePlan.PlannedShard], of campaign: CampaignKey, packed: PushEnvironment?,
-        _ session: PostgresSession
-    ) throws {
+    package func insert(_ plan: AudiencePlan, of campaign: CampaignKey, _ session: PostgresSession) throws {
+        let shards = plan.shards
         try session.run(Self.insertShards) { values in
             values.add(campaign.row)
             values.add(shards.indices.map(Int64.init))
@@ -41,7 +39,7 @@ extension PostgresStore {
             values.add(shards.map(\.devices))
             values.add(shards.map { Int64($0.wave) })
             values.add(shards.map { Int64($0.environment.rawValue) })
-            values.add(shards.map { $0.environment == packed ? Int64(1) : 0 })
+            values.add(shards.map { $0.environment == plan.packed ? Int64(1) : 0 })
         }
     }
 

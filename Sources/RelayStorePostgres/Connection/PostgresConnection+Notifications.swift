@@ -31,7 +31,7 @@ extension PostgresConnection {
             SELECT pid FROM pg_stat_activity
             WHERE usename = session_user AND pid IN (\(wishes.map(String.init).joined(separator: ", ")))
             """, until: MonotonicClock.now() + Self.grace)
-        let own = Set((0..<rows.count).compactMap { Int32(rows.text($0, 0)) })
+        let own = Set(rows.all { Int32($0.written()) }.compactMap(\.self))
         return told.filter { !$0.payload.contains(" !") || own.contains($0.processID) }.map(\.payload)
     }
 

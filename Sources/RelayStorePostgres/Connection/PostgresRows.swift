@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPostgres
 import RelayEngine
+import StoreSQL
 
 /// What a statement gave: rows in binary, in libpq's memory, which is freed with this. Rows and columns count from 0.
 ///
@@ -32,6 +33,27 @@ import RelayEngine
     /// Lends a row until `body` returns.
     func withRow<R>(_ row: Int, _ body: (PostgresRow) throws -> R) rethrows -> R {
         unsafe try body(PostgresRow(result, row))
+    }
+
+    /// Reads each row, all of its columns: a debug build ends the program that leaves some.
+    func each(_ body: (inout Columns<PostgresRow>) throws -> Void) rethrows {
+        for row in 0..<count { try read(row, body) }
+    }
+
+    func all<R>(_ body: (inout Columns<PostgresRow>) throws -> R) rethrows -> [R] {
+        try (0..<count).map { try read($0, body) }
+    }
+
+    /// Reads the first row; nil where there is none.
+    func first<R>(_ body: (inout Columns<PostgresRow>) throws -> R) rethrows -> R? {
+        isEmpty ? nil : try read(0, body)
+    }
+
+    private func read<R>(_ row: Int, _ body: (inout Columns<PostgresRow>) throws -> R) rethrows -> R {
+        var columns = unsafe PostgresRow(result, row).columns
+        let value = try body(&columns)
+        assert(columns.areRead, "not all columns of a row were read")
+        return value
     }
 
     func isNull(_ row: Int, _ column: Int) -> Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 import Threading
 
 /// What a server says of itself and of the relay's role when the relay starts.
@@ -152,13 +153,15 @@ extension SessionFacts {
         _ speaker: PostgresConnection, listener: PostgresConnection, schema: String, until deadline: MonotonicTime
     ) throws(PostgresFailure) -> SessionFacts {
         let rows = try speaker.runOnce(question, until: deadline) { $0.add(schema) }
-        guard !rows.isEmpty else { throw PostgresFailure(.lost, "the server does not know its own database") }
-        var facts = SessionFacts(
-            version: speaker.serverVersion, isStandby: rows.bool(0, 0), fsync: rows.bool(0, 1),
-            fullPageWrites: rows.bool(0, 2), encoding: rows.text(0, 3), role: rows.text(0, 4),
-            database: rows.text(0, 5),
-            freeConnections: Int(rows.integer(0, 6)), hasSchema: rows.bool(0, 7), mayUseSchema: rows.bool(0, 8))
-        facts.isBehindPooler = rows.integer(0, 9) != Int64(speaker.processID)
+        let found = rows.first { row in
+            var facts = SessionFacts(
+                version: speaker.serverVersion, isStandby: row.bool(), fsync: row.bool(), fullPageWrites: row.bool(),
+                encoding: row.text(), role: row.text(), database: row.text(), freeConnections: Int(row.integer()),
+                hasSchema: row.bool(), mayUseSchema: row.bool())
+            facts.isBehindPooler = row.integer() != Int64(speaker.processID)
+            return facts
+        }
+        guard var facts = found else { throw PostgresFailure(.lost, "the server does not know its own database") }
         // NOTIFY is refused "during recovery".
         guard !facts.isStandby else { return facts }
         try listener.execute("LISTEN upgrade_relay_check", until: deadline)

@@ -5,6 +5,20 @@ import UpgradeRules
 
 /// The fan-out's batches: devices of a shard, and due retries.
 enum BatchReader {
+    /// The columns of its statements by their places, in their order: they are not read in it.
+    private enum Column {
+        static let id = 0
+        static let token = 1
+        static let telephone = 2
+        static let version = 3
+        static let environment = 4
+        static let isDead = 5
+        static let registeredAt = 6
+        static let system = 7
+        static let attempts = 8
+        static let again = 9
+    }
+
     /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes: as rows are
     /// compared here, no other index can be taken.
     static let production = devices("= 0")
@@ -84,15 +98,15 @@ enum BatchReader {
             }
             for row in 0..<found.count where rows.count < limit {
                 if let draw, let slice {
-                    let wave = unsafe found.withBytes(row, 2) { telephone in
-                        unsafe draw.wave(of: found.isNull(row, 2) ? nil : telephone)
+                    let wave = unsafe found.withBytes(row, Column.telephone) { telephone in
+                        unsafe draw.wave(of: found.isNull(row, Column.telephone) ? nil : telephone)
                     }
                     guard wave == slice.number else { continue }
                 }
                 append(row, of: found, wave: slice?.number ?? 0, to: &rows)
             }
             guard draw != nil, rows.count < limit, found.count == most else { return }
-            after = found.integer(found.count - 1, 0)
+            after = found.integer(found.count - 1, Column.id)
         }
     }
 
@@ -109,14 +123,14 @@ enum BatchReader {
             values.add(Int64(max(limit, 0)))
         }
         for row in 0..<found.count {
-            let isGone = found.isNull(row, 1)
-            let wave = unsafe found.withBytes(row, 2) { telephone in
-                unsafe waves?.wave(of: found.isNull(row, 2) ? nil : telephone) ?? 0
+            let isGone = found.isNull(row, Column.token)
+            let wave = unsafe found.withBytes(row, Column.telephone) { telephone in
+                unsafe waves?.wave(of: found.isNull(row, Column.telephone) ? nil : telephone) ?? 0
             }
             append(
                 row, of: found, wave: isGone ? Int(UInt8.max) : wave,
-                attempts: UInt16(clamping: found.integer(row, 8)),
-                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 9))), to: &rows)
+                attempts: UInt16(clamping: found.integer(row, Column.attempts)),
+                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, Column.again))), to: &rows)
         }
     }
 
@@ -127,20 +141,21 @@ enum BatchReader {
         return rows
     }
 
-    /// Columns: id, token, telephone, version, environment, dead, registered, system.
     @inline(__always)
     private static func append(
         _ row: Int, of found: borrowing PostgresRows, wave: Int, attempts: UInt16 = 0, again: SentAgain = [],
         to rows: inout DeviceRows
     ) {
-        let token = unsafe found.withBytes(row, 1) { unsafe PackedToken.unpack($0, into: &rows) }
-        let telephone = text(row, 2, of: found, into: &rows)
-        let version = text(row, 3, of: found, into: &rows)
-        let system = text(row, 7, of: found, into: &rows)
+        let token = unsafe found.withBytes(row, Column.token) { unsafe PackedToken.unpack($0, into: &rows) }
+        let telephone = text(row, Column.telephone, of: found, into: &rows)
+        let version = text(row, Column.version, of: found, into: &rows)
+        let system = text(row, Column.system, of: found, into: &rows)
         var device = DeviceRow(
-            id: found.integer(row, 0), token: token, telephone: telephone, version: version, system: system,
-            environment: found.integer(row, 4) == 0 ? .production : .sandbox, isDead: found.bool(row, 5),
-            registeredAt: found.integer(row, 6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
+            id: found.integer(row, Column.id), token: token, telephone: telephone, version: version, system: system,
+            environment: found.integer(row, Column.environment) == 0 ? .production : .sandbox,
+            isDead: found.bool(row, Column.isDead),
+            registeredAt: found.integer(row, Column.registeredAt), attempts: attempts,
+            wave: UInt8(truncatingIfNeeded: wave))
         device.again = again
         rows.append(device)
     }

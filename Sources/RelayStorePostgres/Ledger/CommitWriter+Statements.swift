@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
+import StoreSQL
 
 /// Values are arrays, one element for each row that is written.
 extension CommitWriter {
@@ -33,15 +35,15 @@ extension CommitWriter {
         """)
     /// OFFSET: each range for itself, not all rows of the campaign beside all ranges.
     static let rowsBetween = PostgresStatement(
-        """
-        SELECT d.* FROM unnest($2, $3) AS n (first, last) CROSS JOIN LATERAL (
-            SELECT device_id, state, reason, attempts, again FROM delivery
-            WHERE campaign_id = $1 AND device_id BETWEEN n.first AND n.last OFFSET 0) AS d
-        """)
+        composed: """
+            SELECT d.* FROM unnest($2, $3) AS n (first, last) CROSS JOIN LATERAL (
+                SELECT device_id, \(RecordedOutcome.columns) FROM delivery
+                WHERE campaign_id = $1 AND device_id BETWEEN n.first AND n.last OFFSET 0) AS d
+            """)
     static let rowsOf = PostgresStatement(
-        """
-        SELECT device_id, state, reason, attempts, again FROM delivery WHERE campaign_id = $1 AND device_id = ANY ($2)
-        """)
+        composed: """
+            SELECT device_id, \(RecordedOutcome.columns) FROM delivery WHERE campaign_id = $1 AND device_id = ANY ($2)
+            """)
     static let insertPacked = PostgresStatement(
         """
         INSERT INTO delivery_batch (campaign_id, updated_at, last, first, accepted, filtered, outcomes, telephones)

@@ -59,7 +59,7 @@ struct CommitWriter {
                 values.add(retirements.map(\.deadSince.milliseconds))
                 values.add(retirements.map(\.registeredAt.milliseconds))
             }
-            for row in 0..<found.count { retired[found.integer(row, 0), default: []].append(found.integer(row, 1)) }
+            found.each { retired[$0.integer(), default: []].append($0.integer()) }
         }
         let corrections = batches.flatMap(\.corrections)
         if !corrections.isEmpty {
@@ -85,7 +85,7 @@ struct CommitWriter {
             values.add(pushed.map(\.0))
             values.add(pushed.map { Optional($0.1) })
         }
-        return Set((0..<found.count).map { found.integer($0, 0) })
+        return Set(found.all { $0.integer() })
     }
 
     // MARK: Batches
@@ -216,11 +216,7 @@ struct CommitWriter {
             values.add(run.campaign.row)
             fill(&values)
         }
-        for row in 0..<found.count {
-            older[found.integer(row, 0)] = RecordedOutcome(
-                state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: found.integer(row, 1))),
-                reason: found.optionalText(row, 2), attempts: found.integer(row, 3), again: found.integer(row, 4))
-        }
+        found.each { older[$0.integer()] = RecordedOutcome.read(&$0) }
     }
 
     private func unpack(_ ranges: [(first: Int64, last: Int64)]) throws {
@@ -229,9 +225,8 @@ struct CommitWriter {
             values.add(ranges.map(\.first))
             values.add(ranges.map(\.last))
         }
-        for row in 0..<found.count {
-            try DeliveryBatchTable.unpack(
-                from: found.integer(row, 0), through: found.integer(row, 1), of: run.campaign, session)
+        try found.each {
+            try DeliveryBatchTable.unpack(from: $0.integer(), through: $0.integer(), of: run.campaign, session)
         }
     }
 
@@ -241,8 +236,12 @@ struct CommitWriter {
             values.add(devices)
             values.add(devices)
         }
-        for row in 0..<found.count {
-            let device = found.integer(row, 0)
+        let packed = found.all { row in
+            // Each range is one device.
+            row.skip()
+            return row.integer()
+        }
+        for device in packed {
             guard try DeliveryBatchTable.outcome(of: device, in: run.campaign.row, session) != nil else { continue }
             try DeliveryBatchTable.unpack(from: device, through: device, of: run.campaign, session)
         }

@@ -32,7 +32,7 @@ extension PostgresStore {
                 values.add(campaign.row)
                 values.add(Int64(environment.rawValue))
             }
-            return found.optionalInteger(0, 0).map { Timestamp(milliseconds: $0) }
+            return found.first { $0.optionalTime() } ?? nil
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+import StoreSQL
 import Telemetry
 import Threading
 
@@ -38,12 +39,14 @@ package struct PostgresInquiry {
                     to_regnamespace($1) IS NOT NULL
                 """, until: deadline
             ) { $0.add(settings.schema) }
+            let found = rows.first { ($0.text(), $0.text(), $0.bool()) }
+            let (role, encryption, isThere) = found ?? ("", "", false)
             let version = connection.serverVersion
-            let way = rows.text(0, 1).isEmpty ? "without TLS" : "by \(ServerText.line(rows.text(0, 1)))"
+            let way = encryption.isEmpty ? "without TLS" : "by \(ServerText.line(encryption))"
             return StoreAnswer(
                 .good,
-                "\(pool.place) is PostgreSQL \(version / 10_000).\(version % 10_000), role \(ServerText.line(rows.text(0, 0))), \(way); "
-                    + (rows.bool(0, 2)
+                "\(pool.place) is PostgreSQL \(version / 10_000).\(version % 10_000), role \(ServerText.line(role)), \(way); "
+                    + (isThere
                         ? "schema \(settings.schema) is there" : "schema \(settings.schema) is made at the first start")
             )
         }

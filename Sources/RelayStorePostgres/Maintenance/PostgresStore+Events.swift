@@ -19,7 +19,7 @@ extension PostgresStore {
                 """, now)
             try session.run(
                 "UPDATE receiver SET cursor = coalesce((SELECT max(id) FROM campaign_event), 0)")
-            for receiver in try session.all("SELECT id FROM receiver ORDER BY id", row: { $0.integer(0) }) {
+            for receiver in try session.all("SELECT id FROM receiver ORDER BY id", row: { $0.integer() }) {
                 try NotificationTable.drop(beyond: limit, of: receiver, at: now, session)
             }
         }

@@ -13,7 +13,7 @@ extension PostgresStore {
         if let unready { throw unready.storeError }
         for look in 1...Self.looks.count {
             do {
-                let locks = try readOnce(Self.doing) { session in try session.all(Self.locks, row: Self.lock) }
+                let locks = try readOnce(Self.doing) { session in try session.all(Self.locks) { Self.lock(&$0) } }
                 guard locks.isEmpty else {
                     throw StoreError(
                         .busy, context: "\(Self.doing) failed: \(locks.joined(separator: "; "))",
@@ -31,7 +31,7 @@ extension PostgresStore {
 
     /// - Throws: with the name of what is missing.
     private func prove(_ session: PostgresSession) throws {
-        let lacking = try session.all(Self.lacking) { "\($0.text(0)) (\($0.text(1)))" }
+        let lacking = try session.all(Self.lacking) { "\($0.text()) (\($0.text()))" }
         guard lacking.isEmpty else {
             let more = lacking.count > 5 ? ", and of \(lacking.count - 5) more" : ""
             throw StoreError(
@@ -57,7 +57,7 @@ extension PostgresStore {
             WHERE c.relnamespace = to_regnamespace(current_schema()) AND c.relkind = 'r' AND c.relname NOT LIKE 'node\\_gate\\_%'
             ORDER BY c.relname
             """, until: deadline)
-        return (0..<rows.count).map { rows.text($0, 0) }
+        return rows.all { $0.text() }
     }
 
     /// Who owns a table has all of these, unless they were taken away.
@@ -82,9 +82,9 @@ extension PostgresStore {
         ORDER BY c.relname, l.pid LIMIT 5
         """
 
-    private static func lock(_ row: PostgresRow) -> String {
-        let program = row.text(4).isEmpty ? "" : ", \(ServerText.line(row.text(4)))"
-        return
-            "table \(row.text(0)) is locked (\(row.text(1))) by process \(row.integer(2)) of role \(ServerText.line(row.text(3)))\(program)"
+    private static func lock(_ row: inout Columns<PostgresRow>) -> String {
+        let lock = "table \(row.text()) is locked (\(row.text())) by process \(row.integer()) of role"
+        let (role, program) = (ServerText.line(row.text()), row.text())
+        return "\(lock) \(role)\(program.isEmpty ? "" : ", \(ServerText.line(program))")"
     }
 }

@@ -9,11 +9,9 @@ extension PostgresStore {
     package func status() throws -> StoreStatus {
         try read("reading the store's status") { session in
             let applied = try session.all("SELECT version, applied_at FROM migration ORDER BY version") {
-                (version: Int($0.integer(0)), at: $0.time(1))
+                (version: Int($0.integer()), at: $0.time())
             }
-            let releases = try session.all("SELECT name, schema_version, opened_at FROM release ORDER BY id") {
-                StoreRelease(release: $0.text(0), schemaVersion: Int($0.integer(1)), openedAt: $0.time(2))
-            }
+            let releases = try session.all(StoreRelease.self, "FROM release ORDER BY id")
             // With indexes and what lies beside the rows.
             let size = try session.integer(
                 """

@@ -53,15 +53,15 @@ extension PostgresStore {
 
     package func device(_ app: AppKey, token: String, _ session: PostgresSession) throws -> DeviceRecord? {
         try session.first(
-            RegistryTable.ofToken, app.app, app.platform, PackedToken.packed(app.platform.stored(token).utf8),
-            row: DeviceRecord.init)
+            RegistryTable.ofToken, app.app, app.platform, PackedToken.packed(app.platform.stored(token).utf8)
+        ) { DeviceRecord.read(&$0) }
     }
 
     package func listed(token: String, of app: Int64, _ session: PostgresSession) throws -> ListedDevice? {
         try session.first(
-            "SELECT \(ListedDevice.columns) FROM device WHERE digest = token_digest(?, ?)", app,
+            ListedDevice.self, "FROM device WHERE digest = token_digest(?, ?)", app,
             PackedToken.packed(token.utf8)
-        ) { ListedDevice($0) }
+        )
     }
 
     /// In the order of their digests, in which imports lock them too.
@@ -89,7 +89,7 @@ extension PostgresStore {
     package func lock(devicesOf telephone: String, _ session: PostgresSession) throws {
         _ = try session.all(
             "SELECT id FROM device WHERE telephone = ? ORDER BY digest FOR UPDATE", telephone
-        ) { $0.integer(0) }
+        ) { $0.integer() }
     }
 
     package func move(_ device: Int64, of app: Int64, to token: String, _ session: PostgresSession) throws -> Bool {
@@ -132,13 +132,12 @@ extension PostgresStore {
 enum RegistryTable {
     /// One device by app (?1), platform (?2) and token (?3).
     static let ofToken: SQL = """
-        \(DeviceRecord.columns) FROM device AS d JOIN app AS a ON a.id = d.app_id
+        SELECT \(DeviceRecord.columns) FROM device AS d JOIN app AS a ON a.id = d.app_id
         WHERE d.digest = token_digest((SELECT id FROM app WHERE name = ?1 AND platform = ?2), ?3) AND d.removed_at IS NULL
         """
 
     /// What a login is compared with, of a device by app (?1) and token (?2).
     static let seen: SQL = """
-        SELECT d.id, d.version, d.os_version, greatest(d.registered_at, coalesce(d.seen_at, d.registered_at))
-        FROM device AS d WHERE d.digest = token_digest(?1, ?2) AND d.app_id = ?1
+        SELECT \(SeenDevice.columns) FROM device WHERE digest = token_digest(?1, ?2) AND app_id = ?1
         """
 }

@@ -65,7 +65,7 @@ extension PostgresStore {
                 }
                 // One after the other, in the order in which they came: a device may be among them twice.
                 for place in (0..<locked.count).map({ Int(locked.integer($0, 0)) - 1 }).sorted() {
-                    let device = try session.first(RegistryTable.seen, id, tokens[place]) { SeenDevice($0) }
+                    let device = try session.first(RegistryTable.seen, id, tokens[place]) { SeenDevice.read(&$0) }
                     try writer.store(sightings[place], of: device, app: id)
                 }
             }

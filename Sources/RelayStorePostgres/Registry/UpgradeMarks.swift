@@ -34,7 +34,8 @@ struct UpgradeMarks: UpgradeTallying {
                 WHERE c.app_id = ? AND c.pruned_at IS NULL ORDER BY c.id
                 """, app
             ) { row in
-                (id: row.integer(0), target: row.version(1).map { UpgradeTarget($0, isBlock: row.integer(2) == 1) })
+                let (id, required, isBlock) = (row.integer(), row.version(), row.bool())
+                return (id: id, target: required.map { UpgradeTarget($0, isBlock: isBlock) })
             }
             for case let (campaign, target?) in campaigns {
                 let devices = Set(rises.lazy.filter { target.isReached(by: $0.new, from: $0.old) }.map(\.device))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import StoreSQL
 
 /// The schema that the store's tables are in, and how it grows.
 struct PostgresSchema: Sendable {
@@ -80,7 +81,7 @@ struct PostgresSchema: Sendable {
             FROM (SELECT) AS one LEFT JOIN pg_namespace AS n ON n.nspname = $1
             """, until: deadline
         ) { $0.add(name) }
-        let (isThere, isOurs, relations) = (known.bool(0, 0), known.bool(0, 1), known.integer(0, 2))
+        let (isThere, isOurs, relations) = known.first { ($0.bool(), $0.bool(), $0.integer()) } ?? (false, false, 0)
         guard isOurs || relations == 0 else {
             throw StoreError(
                 .failed, context: "the schema \(name) holds tables of another program",
@@ -101,7 +102,7 @@ struct PostgresSchema: Sendable {
         try connection.execute("SELECT FROM store_schema FOR UPDATE", until: deadline)
         let rows = try connection.runOnce(
             "SELECT (SELECT max(version) FROM migration), oldest FROM store_schema", until: deadline)
-        let (version, oldest) = (rows.integer(0, 0), rows.integer(0, 1))
+        let (version, oldest) = rows.first { ($0.integer(), $0.integer()) } ?? (0, 0)
         guard oldest <= newest else {
             throw StoreError(
                 .tooNew,

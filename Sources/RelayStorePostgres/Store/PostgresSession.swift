@@ -43,6 +43,11 @@ extension SQL {
     }
 }
 
+extension Columns<PostgresRow> {
+    /// The next column as the server wrote it, a text: so is each of a statement that was sent as a script.
+    mutating func written() -> String { String(decoding: blob(), as: UTF8.self) }
+}
+
 /// A row of a result, which outlives it: whoever is lent one does not keep it.
 @safe package struct PostgresRow: SQLRow {
     private let result: OpaquePointer
@@ -52,6 +57,8 @@ extension SQL {
         unsafe self.result = result
         self.row = Int32(row)
     }
+
+    package var columnCount: Int32 { unsafe relay_PQnfields(result) }
 
     package func isNull(_ column: Int32) -> Bool { unsafe relay_PQgetisnull(result, row, column) == 1 }
 

@@ -46,7 +46,7 @@ extension PostgresStore {
                 guard try !session.exists("SELECT 1 FROM \(table.name)") else { throw try occupied(session) }
             }
             // Made once, of all rows, in a fraction of the time.
-            let indexes = try session.all(Self.indexes) { (drop: $0.text(0), make: $0.text(1)) }
+            let indexes = try session.all(Self.indexes) { (drop: $0.text(), make: $0.text()) }
             for index in indexes { try connection.execute(index.drop, until: deadline) }
             // Rows of a table that this transaction has emptied are written as ones that all see: nobody has to write them again
             // (postgresql.org/docs, "COPY", FREEZE).
@@ -123,7 +123,7 @@ extension PostgresStore {
             SELECT c.relname, a.attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
             WHERE c.relnamespace = current_schema()::regnamespace AND a.attidentity <> '' AND c.relname <> 'release'
             """
-        ) { (table: $0.text(0), column: $0.text(1)) }
+        ) { (table: $0.text(), column: $0.text()) }
         for sequence in sequences {
             try session.connection.execute(
                 """

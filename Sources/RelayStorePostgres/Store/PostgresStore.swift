@@ -143,8 +143,11 @@ package final class PostgresStore: PrunableSQL {
                 ].compactMap(\.self).joined(separator: "; ")
                 // A batch of outcomes decides nothing; its lease has a number.
                 let question = PostgresConnection.AfterCommit(text: DecisionTable.newest.text) { rows in
-                    guard !rows.isEmpty, let number = Int64(rows.text(0, 1)) else { return }
-                    memory.note(StoreMark(identity: rows.text(0, 0), decision: number, sign: rows.text(0, 2)))
+                    let found = rows.first {
+                        (identity: $0.written(), decision: Int64($0.written()), sign: $0.written())
+                    }
+                    guard let found, let number = found.decision else { return }
+                    memory.note(StoreMark(identity: found.identity, decision: number, sign: found.sign))
                 }
                 return try connection.transaction(
                     begin, until: deadline, then: role == .commits ? nil : question

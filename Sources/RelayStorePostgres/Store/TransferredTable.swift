@@ -67,7 +67,7 @@ struct TransferredTable: Sendable {
             ORDER BY a.attnum
             """, name.text
         ) { row in
-            let (column, type) = (row.text(0), PostgresType(rawValue: UInt32(row.integer(1))))
+            let (column, type) = (row.text(), PostgresType(rawValue: UInt32(row.integer())))
             let form: Column.Form =
                 switch (name.text, column, type) {
                 case ("device", "token", _): .token

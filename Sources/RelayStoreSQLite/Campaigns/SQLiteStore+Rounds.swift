@@ -8,7 +8,7 @@ extension SQLiteStore {
     package func recorded(
         as state: DeliveryState, in campaign: CampaignKey, after device: Int64, limit: Int,
         _ connection: SQLiteConnection
-    ) throws -> [(device: Int64, environment: PushEnvironment)] {
+    ) throws -> [RoundTable.Device] {
         try connection.all(
             """
             SELECT d.device_id, v.environment FROM delivery AS d INDEXED BY delivery_rare
@@ -16,7 +16,7 @@ extension SQLiteStore {
             WHERE d.campaign_id = ?1 AND d.state = ?2 AND d.state > 2 AND d.state <> 7 AND d.device_id > ?3
             ORDER BY d.device_id LIMIT ?4
             """, campaign.row, state, device, limit
-        ) { (device: $0.integer(0), environment: $0.environment(1)) }
+        ) { (device: $0.integer(), environment: $0.environment()) }
     }
 
     package func accepted(
@@ -58,13 +58,13 @@ extension SQLiteStore {
     }
 
     package func putInLine(
-        _ devices: [(device: Int64, environment: PushEnvironment)], _ again: SentAgain, in round: RoundTable.Open,
+        _ devices: [RoundTable.Device], _ again: SentAgain, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> [(state: DeliveryState, reason: String?)] {
         try devices.compactMap { device, environment in
             let old = try connection.first(
                 "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", campaign.row, device
-            ) { (state: $0.state(0), reason: $0.optionalText(1)) }
+            ) { (state: $0.state(), reason: $0.optionalText()) }
             guard let old, let state = old.state, round.states.contains(state) else { return nil }
             try connection.run(
                 """

@@ -17,21 +17,21 @@ extension SQLiteStore {
         statement.bind(1, app)
         return try AudiencePlan(size: shardSize, in: waves) {
             guard try statement.step() else { return nil }
-            return (statement.integer(0), statement.wave(of: 1, by: draw), statement.environment(2))
+            let (id, telephone, environment): (Int32, Int32, Int32) = (0, 1, 2)
+            return (
+                statement.integer(id), statement.wave(of: telephone, by: draw), statement.environment(environment)
+            )
         }
     }
 
-    package func insert(
-        _ shards: [AudiencePlan.PlannedShard], of campaign: CampaignKey, packed: PushEnvironment?,
-        _ connection: SQLiteConnection
-    ) throws {
-        for (number, shard) in shards.enumerated() {
+    package func insert(_ plan: AudiencePlan, of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
+        for (number, shard) in plan.shards.enumerated() {
             try connection.run(
                 """
                 INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave, environment, packs)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """, campaign.row, number, shard.after, shard.last, shard.devices, shard.wave, shard.environment,
-                shard.environment == packed)
+                shard.environment == plan.packed)
         }
     }
 

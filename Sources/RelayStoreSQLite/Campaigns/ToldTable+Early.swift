@@ -6,7 +6,7 @@ extension ToldTable {
     static func told(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool? {
         try connection.first(
             "SELECT upgraded FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device
-        ) { $0.integer(0) != 0 }
+        ) { $0.bool() }
     }
 
     /// Notes that a device that was told has come up to the requirement before its campaign came to it.

@@ -110,7 +110,7 @@ import StoreSQL
 
     // MARK: Columns. They count from 0.
 
-    var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
+    package var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 
     package func integer(_ column: Int32) -> Int64 {
         unsafe sqlite3_column_int64(handle, column)

@@ -232,10 +232,10 @@ struct OutcomeRecorder {
         }
         let rows = try connection.all(
             """
-            SELECT device_id, state, reason, attempts, again FROM delivery
+            SELECT device_id, \(RecordedOutcome.columns) FROM delivery
             WHERE campaign_id = ? AND device_id BETWEEN ? AND ?
             """, batch.campaign.row, first, last
-        ) { ($0.integer(0), Self.oldRow($0, from: 1)) }
+        ) { ($0.integer(), RecordedOutcome.read(&$0)) }
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
 
@@ -244,22 +244,13 @@ struct OutcomeRecorder {
 
     private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> RecordedOutcome? {
         let old = try connection.first(
-            "SELECT state, reason, attempts, again FROM delivery WHERE campaign_id = ? AND device_id = ?",
-            campaign.row, device
-        ) { Self.oldRow($0, from: 0) }
+            RecordedOutcome.self, "FROM delivery WHERE campaign_id = ? AND device_id = ?", campaign.row, device)
         // Another owner may have recorded it since the retry was read. A batch around it need not have it.
         guard old == nil, mayBePacked,
             try DeliveryBatchTable.outcome(of: device, in: campaign.row, connection) != nil
         else { return old }
         try DeliveryBatchTable.unpack(from: device, through: device, of: campaign, connection)
         return try oldRow(device, campaign, mayBePacked: false)
-    }
-
-    /// Reads four columns: state, reason, attempts, again.
-    private static func oldRow(_ row: Statement, from column: Int32) -> RecordedOutcome {
-        RecordedOutcome(
-            state: row.state(column), reason: row.optionalText(column + 1), attempts: row.integer(column + 2),
-            again: row.integer(column + 3))
     }
 
     /// Moves a shard's cursor, and what that takes of it out of the count of those whom the campaign has not come to.

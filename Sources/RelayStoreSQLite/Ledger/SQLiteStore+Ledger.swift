@@ -27,7 +27,9 @@ extension SQLiteStore {
                 return
             }
             while try rows.count < limit && statement.step() {
-                guard slice.isLast || statement.wave(of: 2, by: slice.draw) == slice.number else { continue }
+                guard slice.isLast || statement.wave(of: BatchColumn.telephone, by: slice.draw) == slice.number else {
+                    continue
+                }
                 statement.readDevice(into: &rows, attempts: 0, wave: slice.number)
             }
         }
@@ -47,10 +49,12 @@ extension SQLiteStore {
             statement.bind(3, now.milliseconds)
             statement.bind(4, Int64(max(limit, 0)))
             while try statement.step() {
-                let wave = statement.isNull(1) ? Int(UInt8.max) : waves.map { statement.wave(of: 2, by: $0) } ?? 0
+                let wave =
+                    statement.isNull(BatchColumn.token)
+                    ? Int(UInt8.max) : waves.map { statement.wave(of: BatchColumn.telephone, by: $0) } ?? 0
                 statement.readDevice(
-                    into: &rows, attempts: UInt16(clamping: statement.integer(8)), wave: wave,
-                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(9))))
+                    into: &rows, attempts: UInt16(clamping: statement.integer(BatchColumn.attempts)), wave: wave,
+                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(BatchColumn.again))))
             }
         }
     }
@@ -58,7 +62,7 @@ extension SQLiteStore {
     package func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp? {
         try readOnce("looking for the next retry") { connection in
             try connection.first(LedgerSQL.nextRetry, campaign.row, environment) {
-                $0.optionalTime(0)
+                $0.optionalTime()
             } ?? nil
         }
     }
@@ -148,6 +152,20 @@ package enum LedgerSQL {
         """
 }
 
+/// The columns of the ledger's statements that read batches by their places, in their order: they are not read in it.
+private enum BatchColumn {
+    static let id: Int32 = 0
+    static let token: Int32 = 1
+    static let telephone: Int32 = 2
+    static let version: Int32 = 3
+    static let environment: Int32 = 4
+    static let isDead: Int32 = 5
+    static let registeredAt: Int32 = 6
+    static let system: Int32 = 7
+    static let attempts: Int32 = 8
+    static let again: Int32 = 9
+}
+
 extension Statement {
     /// The wave of the user in a column.
     @inline(__always)
@@ -155,17 +173,17 @@ extension Statement {
         unsafe withText(column) { telephone in unsafe draw.wave(of: telephone) }
     }
 
-    /// Appends the device that the statement stands on: id, token, telephone, version, environment, dead, registered, system.
+    /// Appends the device that the statement stands on.
     @inline(__always)
     func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: SentAgain = []) {
-        let token = slice(1, into: &rows)
-        let telephone = slice(2, into: &rows)
-        let version = slice(3, into: &rows)
-        let system = slice(7, into: &rows)
+        let token = slice(BatchColumn.token, into: &rows)
+        let telephone = slice(BatchColumn.telephone, into: &rows)
+        let version = slice(BatchColumn.version, into: &rows)
+        let system = slice(BatchColumn.system, into: &rows)
         var row = DeviceRow(
-            id: integer(0), token: token, telephone: telephone, version: version, system: system,
-            environment: environment(4), isDead: integer(5) != 0,
-            registeredAt: integer(6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
+            id: integer(BatchColumn.id), token: token, telephone: telephone, version: version, system: system,
+            environment: environment(BatchColumn.environment), isDead: integer(BatchColumn.isDead) != 0,
+            registeredAt: integer(BatchColumn.registeredAt), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
         row.again = again
         rows.append(row)
     }

@@ -83,7 +83,11 @@ final class Checkpoints: Sendable {
         connection.withLock { connection in
             // What fails here, a full disk say, costs nothing that was committed, and fails whoever writes next as well, who can
             // report it.
-            let done = try? connection?.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(2) }
+            let done = try? connection?.first("PRAGMA wal_checkpoint(PASSIVE)") { row in
+                // Whether it was kept from it, and how long the log is.
+                row.skip(2)
+                return row.integer()
+            }
             if let done { copied.store(Int(done), ordering: .relaxed) }
         }
     }

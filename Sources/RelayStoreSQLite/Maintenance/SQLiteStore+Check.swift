@@ -64,21 +64,18 @@ extension StoreExamination where Connection == SQLiteConnection {
 
     private mutating func pages() throws {
         // Line by line: on some damage SQLite gives up after reporting it.
-        let statement = try connection.prepared("PRAGMA integrity_check(\(Self.most))")
-        defer { statement.clear() }
-        while try statement.step() {
-            let line = statement.text(0)
-            guard line != "ok" else { continue }
-            note(line)
+        try connection.each("PRAGMA integrity_check(\(Self.most))") { row in
+            let line = row.text()
+            if line != "ok" { note(line) }
         }
     }
 
-    /// sqlite.org/pragma.html#pragma_foreign_key_check: the table, its rowid, the table that it refers to.
+    /// sqlite.org/pragma.html#pragma_foreign_key_check: the table, its rowid, the table that it refers to, and by which of its keys.
     private mutating func references() throws {
         try note(each: "PRAGMA foreign_key_check") { row in
-            let number = row.text(1)
-            return
-                "\(row.text(0))\(number.isEmpty ? "" : " row \(number)") refers to a row of \(row.text(2)) that is not there"
+            let (table, number, other) = (row.text(), row.text(), row.text())
+            row.skip()
+            return "\(table)\(number.isEmpty ? "" : " row \(number)") refers to a row of \(other) that is not there"
         }
     }
 }
@@ -99,11 +96,11 @@ extension SQLiteStore {
                 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
                 ORDER BY name IN ('device', 'delivery', 'delivery_batch', 'delivery_upgrade', 'campaign_told'), name
                 """
-            ) { $0.text(0) }
+            ) { $0.text() }
             connection.interrupt(after: .now + limit)
             do {
                 for table in tables {
-                    let found = try connection.all("SELECT * FROM pragma_quick_check(?)", table) { $0.text(0) }
+                    let found = try connection.all("SELECT * FROM pragma_quick_check(?)", table) { $0.text() }
                     guard let first = found.first(where: { $0 != "ok" }) else { continue }
                     throw SQLiteFailure(code: SQLITE_CORRUPT, message: "table \(table): \(first)")
                 }

@@ -43,7 +43,7 @@ extension SQLiteStore {
         var applied: [Int: Timestamp] = [:]
         if version > 0 {
             for (version, time) in try connection.all(
-                "SELECT version, applied_at FROM migration", row: { (Int($0.integer(0)), $0.time(1)) })
+                "SELECT version, applied_at FROM migration", row: { (Int($0.integer()), $0.time()) })
             {
                 applied[version] = time
             }

@@ -322,10 +322,10 @@ struct UpgradeTally: UpgradeTallying {
                 WHERE c.app_id = ? AND c.pruned_at IS NULL
                 """, app
             ) { row in
-                row.version(1).map {
+                let (campaign, required, hasTold, isBlock) = (row.integer(), row.version(), row.bool(), row.bool())
+                return required.map {
                     Requirement(
-                        campaign: row.integer(0), target: UpgradeTarget($0, isBlock: row.integer(3) == 1),
-                        hasTold: tells || row.integer(2) != 0)
+                        campaign: campaign, target: UpgradeTarget($0, isBlock: isBlock), hasTold: tells || hasTold)
                 }
             }.compactMap { $0 }
         }
@@ -370,7 +370,7 @@ struct UpgradeTally: UpgradeTallying {
                 SELECT state, upgraded = 0 AND NOT (state = 7 AND reason IS 'alreadyCurrent') FROM delivery
                 WHERE campaign_id = ? AND device_id = ?
                 """, campaign, device
-            ) { (state: $0.integer(0), counts: $0.integer(1) != 0) }
+            ) { (state: $0.integer(), counts: $0.integer() != 0) }
             guard let row else { return .none }
             guard row.counts else { return .settled }
             try connection.run(

@@ -67,13 +67,14 @@ extension SQLiteStore {
     package func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
         let token = app.platform.stored(token)
         return try connection.first(
-            DeviceTable.find, app.app, app.platform, token, DeviceTable.hash(token), row: DeviceRecord.init)
+            DeviceTable.find, app.app, app.platform, token, DeviceTable.hash(token)
+        ) { DeviceRecord.read(&$0) }
     }
 
     package func listed(token: String, of app: Int64, _ connection: SQLiteConnection) throws -> ListedDevice? {
         try connection.first(
-            "SELECT \(ListedDevice.columns) FROM device \(DeviceTable.isToken)", app, token, DeviceTable.hash(token)
-        ) { ListedDevice($0) }
+            ListedDevice.self, "FROM device \(DeviceTable.isToken)", app, token, DeviceTable.hash(token)
+        )
     }
 
     /// One writer has all of them.
@@ -83,9 +84,9 @@ extension SQLiteStore {
         var devices: [String: LockedDevice] = [:]
         for token in tokens {
             devices[token] = try connection.first(
-                "SELECT \(LockedDevice.columns) FROM device \(DeviceTable.isToken)", app, token,
+                LockedDevice.self, "FROM device \(DeviceTable.isToken)", app, token,
                 DeviceTable.hash(token)
-            ) { LockedDevice($0) }
+            )
         }
         return devices
     }
@@ -120,7 +121,7 @@ extension SQLiteStore {
 package enum DeviceTable {
     /// One device by app (?1), platform (?2), token (?3) and the token's hash (?4).
     package static let find: SQL = """
-        \(DeviceRecord.columns) FROM device AS d CROSS JOIN app AS a
+        SELECT \(DeviceRecord.columns) FROM device AS d CROSS JOIN app AS a
         WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
             AND a.platform = ?2
         """
@@ -137,10 +138,7 @@ package enum DeviceTable {
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
     /// What a login is compared with, of a device that is there, by the same.
-    static let seen: SQL = """
-        SELECT id, version, os_version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
-        \(isToken) AND removed_at IS NULL
-        """
+    static let seen: SQL = "SELECT \(SeenDevice.columns) FROM device \(isToken) AND removed_at IS NULL"
 
     /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
     /// comparison, no more; who could make them on purpose has the right to register devices.

@@ -23,7 +23,8 @@ extension SQLiteStore {
                 find.bind(3, DeviceTable.hash(sighting.token))
                 defer { find.reset() }
                 guard try find.step() else { continue }
-                try look.take(sighting, of: SeenDevice(find), app: app, connection)
+                var columns = find.columns
+                try look.take(sighting, of: SeenDevice.read(&columns), app: app, connection)
             }
             return look
         }
@@ -41,7 +42,7 @@ extension SQLiteStore {
                 guard let app = try AppTable.id(of: sighting.app, connection) else { continue }
                 let device = try connection.first(
                     DeviceTable.seen, app, sighting.token, DeviceTable.hash(sighting.token)
-                ) { SeenDevice($0) }
+                ) { SeenDevice.read(&$0) }
                 try writer.store(sighting, of: device, app: app)
             }
             try writer.finish()

@@ -28,7 +28,7 @@ struct ReleaseTable {
         guard try isMissing() else { return }
         try connection.transaction("BEGIN IMMEDIATE") { connection in
             guard try isMissing() else { return }
-            let firstStep = try connection.first("SELECT min(applied_at) FROM migration") { $0.optionalTime(0) } ?? nil
+            let firstStep = try connection.first("SELECT min(applied_at) FROM migration") { $0.optionalTime() } ?? nil
             try insert(Self.unknown, schemaVersion: Migration.version(of: connection), at: firstStep ?? now)
         }
     }
@@ -59,10 +59,6 @@ struct ReleaseTable {
     static func releases(on connection: SQLiteConnection) throws -> [StoreRelease] {
         let isThere = try connection.exists("SELECT 1 FROM sqlite_schema WHERE name = 'release'")
         guard isThere else { return [] }
-        return try connection.all("SELECT name, schema_version, opened_at FROM release ORDER BY id") { row in
-            StoreRelease(
-                release: row.text(0), schemaVersion: Int(row.integer(1)),
-                openedAt: Timestamp(milliseconds: row.integer(2)))
-        }
+        return try connection.all(StoreRelease.self, "FROM release ORDER BY id")
     }
 }

@@ -16,8 +16,8 @@ extension CampaignSQL {
         }
         guard let plan else { return }
         try writeLong("planning a campaign", lock: .campaign(campaign)) { connection in
-            try CampaignTable.store(plan, of: campaign, waves: waves, at: now, connection) { shards in
-                try insert(shards, of: campaign, packed: plan.packed, connection)
+            try CampaignTable.store(plan, of: campaign, waves: waves, at: now, connection) {
+                try insert(plan, of: campaign, connection)
             }
         }
     }
@@ -49,8 +49,8 @@ extension AudiencePlan {
     fileprivate init(of app: Int64, size: Int, _ connection: some SQLConnection) throws {
         let (live, sandbox) = (AudienceSQL.live(connection.dialect), AudienceSQL.sandbox(connection.dialect))
         try self.init(
-            size: size, all: Self.cut(live, of: app, .production, size: size, connection),
-            sandbox: Self.cut(sandbox, of: app, .sandbox, size: size, connection)
+            size: size, all: Self.cut(live, of: app, isSandbox: false, size: size, connection),
+            sandbox: Self.cut(sandbox, of: app, isSandbox: true, size: size, connection)
         ) { shard in
             try connection.integer("SELECT count(*) \(sandbox) AND d.id <= ?3", app, shard.after, shard.last) ?? 0
         }
@@ -58,20 +58,21 @@ extension AudiencePlan {
 
     /// From the last device of each shard to that of the next one: counting all of them in one statement takes PostgreSQL four times as long.
     private static func cut(
-        _ devices: SQL, of app: Int64, _ environment: PushEnvironment, size: Int, _ connection: some SQLConnection
+        _ devices: SQL, of app: Int64, isSandbox: Bool, size: Int, _ connection: some SQLConnection
     ) throws -> [PlannedShard] {
         var shards: [PlannedShard] = []
         var after: Int64 = 0
         while let last = try connection.integer(
             "SELECT d.id \(devices) ORDER BY d.app_id, d.id LIMIT 1 OFFSET ?3", app, after, size - 1)
         {
-            shards.append(PlannedShard(after: after, last: last, devices: Int64(size), environment: environment))
+            shards.append(PlannedShard(after: after, last: last, devices: Int64(size)))
             after = last
         }
         let rest = try connection.first("SELECT max(d.id), count(*) \(devices)", app, after) {
-            PlannedShard(after: after, last: $0.integer(0), devices: $0.integer(1), environment: environment)
+            PlannedShard(after: after, last: $0.integer(), devices: $0.integer())
         }
         if let rest, rest.devices > 0 { shards.append(rest) }
+        if isSandbox { for place in shards.indices { shards[place].environment = .sandbox } }
         return shards
     }
 }

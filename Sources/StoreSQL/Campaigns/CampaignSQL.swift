@@ -19,10 +19,8 @@ package protocol CampaignSQL: SQLStore {
         _ app: Int64, shardSize: Int, in waves: WavePlan, draw: WaveDraw, _ connection: Connection
     ) throws -> AudiencePlan
 
-    func insert(
-        _ shards: [AudiencePlan.PlannedShard], of campaign: CampaignKey, packed: PushEnvironment?,
-        _ connection: Connection
-    ) throws
+    /// Writes the shards of a plan.
+    func insert(_ plan: AudiencePlan, of campaign: CampaignKey, _ connection: Connection) throws
 
     /// Makes rows of moved devices, with their users, their environments where there is a next attempt, and no attempts.
     func insert(_ devices: [Int64], _ line: MovedDevices.Line, at now: Timestamp, _ connection: Connection) throws
@@ -35,7 +33,7 @@ package protocol CampaignSQL: SQLStore {
     /// Devices with one outcome in a campaign's ledger, ascending behind an id.
     func recorded(
         as state: DeliveryState, in campaign: CampaignKey, after device: Int64, limit: Int, _ connection: Connection
-    ) throws -> [(device: Int64, environment: PushEnvironment)]
+    ) throws -> [RoundTable.Device]
 
     /// Registered devices whose push was accepted, and that have a row, ascending behind an id.
     func accepted(
@@ -50,7 +48,7 @@ package protocol CampaignSQL: SQLStore {
     /// - Parameter devices: ascending.
     /// - Returns: the outcomes that they had.
     func putInLine(
-        _ devices: [(device: Int64, environment: PushEnvironment)], _ again: SentAgain, in round: RoundTable.Open,
+        _ devices: [RoundTable.Device], _ again: SentAgain, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ connection: Connection
     ) throws -> [(state: DeliveryState, reason: String?)]
 }

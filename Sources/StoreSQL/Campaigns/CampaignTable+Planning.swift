@@ -11,7 +11,7 @@ extension CampaignTable {
     ) throws -> (app: Int64, requirement: Int64)? {
         try connection.first(
             "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", campaign.row
-        ) { ($0.integer(0), $0.integer(1)) }
+        ) { ($0.integer(), $0.integer()) }
     }
 
     /// Whether no other campaign of the app is under way that was cut: a device stays with the shard that it was counted in, whatever
@@ -46,10 +46,10 @@ extension CampaignTable {
     /// Writes what was planned, unless somebody else has meanwhile.
     package static func store(
         _ plan: AudiencePlan, of campaign: CampaignKey, waves: WavePlan?, at now: Timestamp,
-        _ connection: some SQLConnection, insert: ([AudiencePlan.PlannedShard]) throws -> Void
+        _ connection: some SQLConnection, insert: () throws -> Void
     ) throws {
         guard try unplanned(campaign, connection) != nil else { return }
-        try insert(plan.shards)
+        try insert()
         if let waves {
             var devices = [Int64](repeating: 0, count: waves.count)
             for shard in plan.shards { devices[shard.wave] += shard.devices }

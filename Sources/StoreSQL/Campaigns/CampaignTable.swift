@@ -12,24 +12,6 @@ package enum CampaignTable {
 
     // MARK: Reading
 
-    /// Everything of a campaign but its reasons; a condition and an order follow.
-    private static let selection: SQL = """
-        SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, r.canary,
-            c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
-            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE \(notReached("c")) END, n.accepted,
-            CASE WHEN \(isLeftOut("c")) THEN 0 ELSE n.retrying END, n.rejected,
-            n.unregistered, n.expired, n.filtered,
-            n.cancelled + \(leftOut("c")), c.upgraded,
-            r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
-            CASE WHEN r.canary IS NULL THEN NULL WHEN r.reach = 0 THEN 'alone' ELSE 'released' END, c.canary_ended_at,
-            CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END, r.id, r.reach, r.stages,
-            c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by, \(has("campaign_reason")), \(has("campaign_wave")),
-            \(has("campaign_round")), r.minimum_os, r.kind = 'blocked', c.urgent_at,
-            c.urgent_by, r.required_from, r.messages
-        FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
-            JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
-        """
-
     /// Whether a campaign is over without an end of its own having settled who was pending: it may go on.
     package static func isLeftOut(_ campaign: SQL) -> SQL {
         "(\(campaign).state IN ('cancelled', 'superseded') AND \(campaign).pruned_at IS NULL)"
@@ -54,9 +36,6 @@ package enum CampaignTable {
         "(SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign))"
     }
 
-    /// Whether a campaign has rows in a table of what few have.
-    private static func has(_ table: SQL) -> SQL { "EXISTS (SELECT 1 FROM \(table) WHERE campaign_id = c.id)" }
-
     /// The version that is in force for everybody, or another column of that. "not withdrawn", which follows from the rest, is the condition of
     /// the index that has them in their order: without it SQLite sorts all that the app ever required, for each row that asks.
     package static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
@@ -70,21 +49,22 @@ package enum CampaignTable {
     package static func records(
         _ condition: SQL, _ values: [(any SQLValue)?], _ connection: some SQLConnection
     ) throws -> [CampaignRecord] {
-        let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
-        return try rows.compactMap { record, has in
-            guard var record else { return nil }
-            if has.names { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
-            if has.reasons {
+        let rows = try connection.all(
+            CampaignRow.self, "\(CampaignRow.source) WHERE \(condition)", values: values)
+        return try rows.compactMap { row in
+            guard var record = row.record else { return nil }
+            if row.hasNames { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
+            if row.hasReasons {
                 _ = try connection.all(
                     "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
                     record.key.row
-                ) { record.note($0.text(0), $0.text(1), $0.integer(2)) }
+                ) { record.note($0.text(), $0.text(), $0.integer()) }
             }
-            if has.waves {
+            if row.hasWaves {
                 record.waves = try WaveTable.waves(of: record.key, connection)
                 if record.state.isFinal { record.waves.end(isExpired: record.state == .completed) }
             }
-            if has.rounds { record.rounds = try RoundTable.rounds(of: record.key, connection) }
+            if row.hasRounds { record.rounds = try RoundTable.rounds(of: record.key, connection) }
             return record
         }
     }
@@ -93,43 +73,9 @@ package enum CampaignTable {
         try records("c.id = ?", [campaign.row], connection).first
     }
 
-    private typealias More = (names: Bool, reasons: Bool, waves: Bool, rounds: Bool)
-
-    /// - Returns: what there is more of it in other tables; nil where a column holds what the schema's CHECKs do not allow.
-    private static func row(_ row: some SQLRow) -> (CampaignRecord?, has: More) {
-        let has = (!row.isNull(8), row.integer(41) != 0, row.integer(42) != 0, row.integer(43) != 0)
-        guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, has) }
-        var record = CampaignRecord(
-            key: CampaignKey(row: row.integer(0)), id: row.text(1),
-            app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
-            downloadURL: row.text(6), message: nil, telephones: nil, state: state,
-            reason: row.optionalText(10), createdAt: row.time(11), startedAt: row.optionalTime(12),
-            finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
-            counts: CampaignCounts(row, from: 16),
-            filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
-        (record.requiredBuild, record.inForce) = (row.optionalInteger(25), row.version(26))
-        (record.minimumOS, record.isBlock) = (row.version(44), row.integer(45) == 1)
-        record.reach = CampaignReach(
-            toldAtLogin: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30),
-            early: row.integer(37))
-        record.canary = row.optionalText(31).flatMap(CampaignCanary.Phase.init).map {
-            CampaignCanary($0, endedAt: row.optionalTime(32), releasedAt: row.optionalTime(33))
-        }
-        (record.requirement, record.requirementReach) = (row.integer(34), Int(row.integer(35)))
-        (record.words, record.requiredFrom) = (
-            StoredText.read(row.optionalText(7), row.optionalText(49)), row.optionalTime(48)
-        )
-        record.message = record.words?.text
-        record.stages = RequirementTable.stages(row.optionalText(36))
-        record.acceptsDeadTokens = row.integer(38) == 1
-        (record.pausedAt, record.pausedBy) = (row.optionalTime(39), row.optionalText(40))
-        (record.urgentAt, record.urgentBy) = (row.optionalTime(46), row.optionalText(47))
-        return (record, has)
-    }
-
     package static func state(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignState? {
         let name = try connection.first("SELECT state FROM campaign WHERE id = ?", campaign.row) {
-            $0.text(0)
+            $0.text()
         }
         return name.flatMap(CampaignState.init)
     }
@@ -138,35 +84,16 @@ package enum CampaignTable {
 
     package static func key(ofRequirement id: Int64, _ connection: some SQLConnection) throws -> CampaignKey? {
         try connection.first("SELECT id FROM campaign WHERE requirement_id = ?", id) {
-            CampaignKey(row: $0.integer(0))
+            CampaignKey(row: $0.integer())
         }
     }
 
     /// What was decided of an app's campaigns, oldest first; those that are, or are being, pruned stay as they are.
     package static func facts(of app: AppKey, _ connection: some SQLConnection) throws -> [CampaignFacts] {
         try connection.all(
-            """
-            SELECT c.id, c.requirement_id, c.state, c.reason, c.paused_at, c.paused_by, c.cause, c.cause_text, c.ended,
-                c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at,
-                c.accepts_dead, c.urgent_at, c.urgent_by, c.download_url
-            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id
-            """, app.app, app.platform
-        ) { row in
-            var facts = CampaignFacts(
-                key: CampaignKey(row: row.integer(0)), requirement: row.integer(1),
-                state: CampaignState(rawValue: row.text(2)) ?? .cancelled, createdAt: row.time(9),
-                expiresAt: row.time(12), timeToLive: .milliseconds(row.integer(14)))
-            facts.reason = row.optionalText(3)
-            (facts.pausedAt, facts.pausedBy) = (row.optionalTime(4), row.optionalText(5))
-            (facts.cause, facts.causeText) = (row.optionalText(6).flatMap(SuspensionCause.init), row.optionalText(7))
-            facts.end = row.optionalText(8).flatMap(CampaignFacts.End.init)
-            (facts.startedAt, facts.finishedAt) = (row.optionalTime(10), row.optionalTime(11))
-            facts.timeLeft = row.optionalInteger(13).map { .milliseconds($0) }
-            (facts.isPruned, facts.acceptsDeadTokens) = (!row.isNull(15), row.integer(16) == 1)
-            (facts.urgentAt, facts.urgentBy) = (row.optionalTime(17), row.optionalText(18))
-            facts.downloadURL = row.optionalText(19)
-            return facts
-        }
+            CampaignFacts.self,
+            "FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id",
+            app.app, app.platform)
     }
 
     package static func create(
@@ -263,17 +190,6 @@ package enum CampaignTable {
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
             WHERE campaign_id = ? AND state = 3
             """, rest, now, row)
-    }
-}
-
-extension CampaignCounts {
-    /// Reads eight columns: pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled.
-    package init(_ row: some SQLRow, from column: Int32) {
-        self.init()
-        let states: [DeliveryState] = [
-            .pending, .accepted, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled,
-        ]
-        for (place, state) in zip(column..., states) { self[state] = row.integer(place) }
     }
 }
 

@@ -36,7 +36,7 @@ package enum CanaryTable {
             FROM delivery AS r \(connection.dialect.join) device AS d ON d.id = r.device_id AND d.\(CampaignTable.isOfItsApp)
             WHERE r.campaign_id = ?1 AND d.removed_at IS NULL
             """, campaign.row
-        ) { ($0.integer(0), $0.optionalText(1), $0.environment(2)) }
+        ) { ($0.integer(), $0.optionalText(), $0.environment()) }
     }
 
     /// Those whose user had changed before their push left are among everybody else again, and all of it begins.

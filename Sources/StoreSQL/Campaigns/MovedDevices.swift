@@ -48,7 +48,7 @@ package enum MovedDevices {
             page(connection.dialect), app, after, max(most / max(left.count, 1), 100)
         ) {
             Device(
-                id: $0.integer(0), telephone: $0.optionalText(1), now: $0.environment(2), planned: $0.environment(3))
+                id: $0.integer(), telephone: $0.optionalText(), now: $0.environment(), planned: $0.environment())
         }
         guard let first = page.first?.id, let last = page.last?.id else { return nil }
         let plans = try left.map { try Plan($0, from: first, through: last, app: app, connection) }
@@ -108,8 +108,8 @@ package enum MovedDevices {
             """, app, campaign.row
         ) { row in
             (
-                key: CampaignKey(row: row.integer(0)), requirement: row.integer(1), rest: row.state(2),
-                isOwned: !row.isNull(3)
+                key: CampaignKey(row: row.integer()), requirement: row.integer(), rest: row.state(),
+                isOwned: !row.isNull()
             )
         }
         return try rows.map { row in
@@ -148,8 +148,8 @@ package enum MovedDevices {
                 """, campaign.key.row, last, first
             ) {
                 Shard(
-                    number: $0.integer(0), wave: Int($0.integer(1)), environment: $0.environment(2),
-                    cursor: $0.integer(3), last: $0.integer(4), remaining: $0.integer(5))
+                    number: $0.integer(), wave: Int($0.integer()), environment: $0.environment(),
+                    cursor: $0.integer(), last: $0.integer(), remaining: $0.integer())
             }
             guard !shards.isEmpty else {
                 recorded = []
@@ -160,7 +160,7 @@ package enum MovedDevices {
                 SELECT r.device_id FROM (SELECT id FROM \(moved(connection.dialect)) AND id BETWEEN ?2 AND ?3) AS d
                 \(connection.dialect.join) delivery AS r ON r.campaign_id = ?4 AND r.device_id = d.id
                 """, app, first, last, campaign.key.row
-            ) { $0.integer(0) }
+            ) { $0.integer() }
             recorded = Set(rows)
         }
 

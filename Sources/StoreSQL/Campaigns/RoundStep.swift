@@ -32,7 +32,7 @@ struct RoundStep {
     /// Takes devices whose rows have one of the outcomes that are sent again.
     ///
     /// - Parameter limit: how many of each outcome were looked for.
-    mutating func take(_ found: [(device: Int64, environment: PushEnvironment)], limit: Int) {
+    mutating func take(_ found: [RoundTable.Device], limit: Int) {
         let next = found.sorted { $0.device < $1.device }.prefix(limit)
         for (device, environment) in next { devices[device] = environment }
         isLast = found.count < limit
@@ -59,10 +59,10 @@ struct RoundStep {
     ) throws {
         for _ in 0..<Self.mostBatches {
             let next = try connection.first(
+                DeliveryBatch.self,
                 """
-                SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last > ? AND accepted > 0
-                ORDER BY last LIMIT 1
-                """, campaign.row, cursor, row: { DeliveryBatch($0) })
+                FROM delivery_batch WHERE campaign_id = ? AND last > ? AND accepted > 0 ORDER BY last LIMIT 1
+                """, campaign.row, cursor)
             guard let next else {
                 isLast = true
                 return
@@ -89,7 +89,7 @@ struct RoundStep {
     ///   what each of them had.
     func write(
         of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection,
-        putInLine: ([(device: Int64, environment: PushEnvironment)], SentAgain, RoundTable.Open) throws -> [(
+        putInLine: ([RoundTable.Device], SentAgain, RoundTable.Open) throws -> [(
             state: DeliveryState, reason: String?
         )]
     ) throws -> Gathered {
@@ -163,7 +163,7 @@ struct RoundStep {
                 SELECT CAST(coalesce(sum(remaining), 0) AS BIGINT), count(*) FROM shard
                 WHERE campaign_id = ? AND cursor < last
                 """, campaign.row
-            ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+            ) { ($0.integer(), $0.integer()) } ?? (0, 0)
         var counts = CampaignCounts()
         counts[rest] -= left.devices
         if isUnplanned {

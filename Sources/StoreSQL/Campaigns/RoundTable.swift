@@ -12,9 +12,9 @@ package enum RoundTable {
             """, campaign.row
         ) { row in
             CampaignRound(
-                number: Int(row.integer(0)), kind: CampaignRound.Kind(rawValue: row.text(1)) ?? .retry,
-                states: states(row.text(2)), dueAt: row.optionalTime(3), begunAt: row.time(4),
-                devices: row.integer(5), gatheredAt: row.optionalTime(6))
+                number: Int(row.integer()), kind: CampaignRound.Kind(rawValue: row.text()) ?? .retry,
+                states: states(row.text()), dueAt: row.optionalTime(), begunAt: row.time(),
+                devices: row.integer(), gatheredAt: row.optionalTime())
         }
     }
 
@@ -35,6 +35,9 @@ package enum RoundTable {
             """, campaign.row, kind.rawValue, CampaignRound.names(of: states).joined(separator: " "), dueAt, now,
             devices)
     }
+
+    /// A device, and the push service that sends to it.
+    package typealias Device = (device: Int64, environment: PushEnvironment)
 
     /// A round whose devices are not all in line.
     package struct Open {
@@ -61,9 +64,9 @@ package enum RoundTable {
             """, campaign.row
         ) { row in
             Open(
-                number: row.integer(0), kind: CampaignRound.Kind(rawValue: row.text(1)) ?? .retry,
-                states: states(row.text(2)), isAtBatches: row.integer(3) != 0, cursor: row.integer(4),
-                app: row.integer(5), retrying: row.integer(6))
+                number: row.integer(), kind: CampaignRound.Kind(rawValue: row.text()) ?? .retry,
+                states: states(row.text()), isAtBatches: row.integer() != 0, cursor: row.integer(),
+                app: row.integer(), retrying: row.integer())
         }
     }
 

@@ -38,9 +38,9 @@ package enum RunTable {
             """, lease.campaign.row
         ) { row in
             (
-                commits: row.integer(0),
-                run: Run(campaign: lease.campaign, rest: row.state(1), ended: row.state(2)),
-                epoch: row.integer(3), isOwn: !row.isNull(4) && row.integer(4) == lease.owner
+                commits: row.integer(),
+                run: Run(campaign: lease.campaign, rest: row.state(), ended: row.state()),
+                epoch: row.integer(), isOwn: row.optionalInteger() == lease.owner
             )
         }
         // Both only rise. What this lease stands for was there.
@@ -93,17 +93,13 @@ package enum RunTable {
     }
 
     package static func counts(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> CampaignCounts {
-        try connection.first(
-            """
-            SELECT pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled
-            FROM campaign_run WHERE campaign_id = ?
-            """, campaign.row
-        ) { CampaignCounts($0, from: 0) } ?? CampaignCounts()
+        try connection.first(CampaignCounts.self, "FROM campaign_run WHERE campaign_id = ?", campaign.row)
+            ?? CampaignCounts()
     }
 
     /// What those count as whom the campaign has not come to; nil: pending.
     package static func rest(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> DeliveryState? {
-        try connection.first("SELECT rest FROM campaign_run WHERE campaign_id = ?", campaign.row) { $0.state(0) } ?? nil
+        try connection.first("SELECT rest FROM campaign_run WHERE campaign_id = ?", campaign.row) { $0.state() } ?? nil
     }
 
     package static func settle(
@@ -129,7 +125,7 @@ extension SQLStore {
                     AND 'running' = (SELECT c.state FROM campaign AS c WHERE c.id = ?2)
                 RETURNING epoch, commits
                 """, node, campaign.row, project
-            ) { RunLease(campaign: campaign, owner: node, epoch: $0.integer(0), commits: $0.integer(1)) }
+            ) { RunLease(campaign: campaign, owner: node, epoch: $0.integer(), commits: $0.integer()) }
             if project != nil, lease == nil { try NodeTable.releaseProjects(of: node, connection) }
             return lease
         }
@@ -140,15 +136,14 @@ extension SQLStore {
         try keepLease("looking for campaigns that nobody sends", isOneStatement: true) { connection in
             try connection.all(
                 """
-                SELECT c.public_id, a.name, a.platform FROM campaign AS c
+                SELECT a.platform, c.public_id, a.name FROM campaign AS c
                     JOIN campaign_run AS n ON n.campaign_id = c.id JOIN app AS a ON a.id = c.app_id
                 WHERE c.state NOT IN \(CampaignTable.finalStates) AND c.state = 'running' AND n.owner IS NULL
                 ORDER BY c.id
                 """
             ) { row in
-                Platform(rawValue: row.text(2)).map { platform in
-                    UnclaimedCampaign(id: row.text(0), app: AppKey(app: row.text(1), platform: platform))
-                }
+                let (platform, id, app) = (Platform(rawValue: row.text()), row.text(), row.text())
+                return platform.map { UnclaimedCampaign(id: id, app: AppKey(app: app, platform: $0)) }
             }.compactMap(\.self)
         }
     }
@@ -177,8 +172,8 @@ extension SQLStore {
                 """, campaign.row, environment
             ) {
                 ShardRange(
-                    number: Int($0.integer(0)), wave: Int($0.integer(1)), cursor: $0.integer(2), last: $0.integer(3),
-                    remaining: $0.integer(4), packs: $0.integer(5) != 0)
+                    number: Int($0.integer()), wave: Int($0.integer()), cursor: $0.integer(), last: $0.integer(),
+                    remaining: $0.integer(), packs: $0.bool())
             }
         }
     }

@@ -22,7 +22,7 @@ extension SQLStore {
                     \(join) campaign_told AS t ON t.campaign_id = c.id AND t.device_id = d.id
                     WHERE d.id = ? ORDER BY c.id
                     """, device
-                ) { $0.version(0) }
+                ) { $0.version() }
                 told[device] = versions.compactMap(\.self)
             }
             return told
@@ -46,7 +46,7 @@ extension SQLStore {
                 SELECT c.id, c.upgraded, coalesce(c.started_at, c.created_at) FROM campaign AS c
                 WHERE \(AdoptionTable.isNewest) AND c.pruned_at IS NULL AND c.upgraded > 0
                 """
-            ) { (id: $0.integer(0), upgraded: $0.integer(1), begunAt: $0.time(2)) }
+            ) { (id: $0.integer(), upgraded: $0.integer(), begunAt: $0.time()) }
             return try campaigns.compactMap { campaign -> DuePoint? in
                 let series = AdoptionSeries(begunAt: campaign.begunAt)
                 let last = try AdoptionTable.lastPoint(of: campaign.id, connection)
@@ -103,12 +103,12 @@ enum AdoptionTable {
         try connection.all(
             "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? AND at < ? ORDER BY at",
             campaign, end?.milliseconds ?? .max
-        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
+        ) { AdoptionPoint(at: $0.time(), upgraded: $0.integer()) }
     }
 
     static func lastPoint(of campaign: Int64, _ connection: some SQLConnection) throws -> AdoptionPoint? {
         try connection.first(
             "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? ORDER BY at DESC LIMIT 1", campaign
-        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
+        ) { AdoptionPoint(at: $0.time(), upgraded: $0.integer()) }
     }
 }

@@ -31,7 +31,7 @@ extension SQLStore {
                     JOIN campaign_run AS n ON n.campaign_id = c.id
                 WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
                 """, app.app, app.platform, campaign.row, count
-            ) { (accepted: $0.integer(0), unregistered: $0.integer(1)) }
+            ) { (accepted: $0.integer(), unregistered: $0.integer()) }
             return (rows.reduce(0) { $0 + $1.accepted }, rows.reduce(0) { $0 + $1.unregistered })
         }
     }

@@ -26,7 +26,7 @@ extension SQLStore {
                                   WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
                 RETURNING part_end
                 """, campaign.row, now
-            ) { Int($0.integer(0)) }
+            ) { Int($0.integer()) }
             guard let reach, let record = try CampaignTable.record(campaign, connection) else { return nil }
             return (record.app, try decide(record, .stageBegan(reach: reach), at: now, connection))
         }

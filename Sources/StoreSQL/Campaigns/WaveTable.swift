@@ -8,8 +8,8 @@ package enum WaveTable {
         CampaignWaves(
             try connection.all(
                 """
-                SELECT w.number, w.part_end, w.devices, w.accepted, w.failed, w.begun_at, w.ended_at, w.held_at,
-                    w.released_at, o.devices, w.retrying
+                SELECT w.number, w.part_end, w.devices, o.devices, w.accepted, w.failed, w.retrying, w.begun_at, w.ended_at,
+                    w.held_at, w.released_at
                 FROM campaign_wave AS w LEFT JOIN (
                     SELECT s.wave, CAST(sum(s.remaining) AS BIGINT) AS devices
                     FROM shard AS s JOIN campaign_run AS n ON n.campaign_id = s.campaign_id
@@ -18,13 +18,13 @@ package enum WaveTable {
                 WHERE w.campaign_id = ?1 ORDER BY w.number
                 """, campaign.row
             ) { row in
+                let (number, end, devices) = (Int(row.integer()), Int(row.integer()), row.integer())
+                let open = row.optionalInteger()
                 var wave = CampaignWave(
-                    number: Int(row.integer(0)), end: Int(row.integer(1)), devices: row.integer(2),
-                    pending: row.integer(9), accepted: row.integer(3), failed: row.integer(4),
-                    retrying: row.integer(10), begunAt: row.optionalTime(5), endedAt: row.optionalTime(6),
-                    heldAt: row.optionalTime(7),
-                    releasedAt: row.optionalTime(8))
-                wave.isOpen = !row.isNull(9)
+                    number: number, end: end, devices: devices, pending: open ?? 0, accepted: row.integer(),
+                    failed: row.integer(), retrying: row.integer(), begunAt: row.optionalTime(),
+                    endedAt: row.optionalTime(), heldAt: row.optionalTime(), releasedAt: row.optionalTime())
+                wave.isOpen = open != nil
                 return wave
             })
     }
@@ -35,7 +35,7 @@ package enum WaveTable {
     {
         let ends = try connection.all(
             "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", campaign.row
-        ) { Int($0.integer(0)) }
+        ) { Int($0.integer()) }
         return WavePlan(ends: ends).map { WaveDraw($0, requirement: requirement) }
     }
 

@@ -20,7 +20,7 @@ package enum DeliveryBatchTable {
     package static func batch(
         around device: Int64, of campaign: Int64, _ connection: some SQLConnection
     ) throws -> DeliveryBatch? {
-        try connection.first(find, campaign, device, row: { DeliveryBatch($0) })
+        try connection.first(DeliveryBatch.self, around, campaign, device)
     }
 
     /// Without the telephones, which lie on pages of their own.
@@ -29,7 +29,7 @@ package enum DeliveryBatchTable {
     ) throws -> PlainOutcome? {
         let batch = try connection.first(
             "SELECT first, last, outcomes \(around)", campaign, device
-        ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
+        ) { (first: $0.integer(), last: $0.integer(), outcomes: $0.blob()) }
         guard let batch else { return nil }
         return try DeliveryBatch.outcome(of: device, in: batch.outcomes, first: batch.first, last: batch.last)
     }
@@ -45,7 +45,7 @@ package enum DeliveryBatchTable {
                 """
                 SELECT first, last, outcomes FROM delivery_batch WHERE campaign_id = ? AND last >= ? ORDER BY last LIMIT 1
                 """, campaign, from
-            ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
+            ) { (first: $0.integer(), last: $0.integer(), outcomes: $0.blob()) }
             guard let batch, batch.first <= last else { break }
             devices.formUnion(
                 try DeliveryBatch.devices(in: batch.outcomes, first: batch.first, last: batch.last))
@@ -66,7 +66,7 @@ package enum DeliveryBatchTable {
                 """
                 SELECT first, last, outcomes FROM delivery_batch WHERE campaign_id = ? AND last >= ? ORDER BY last LIMIT 1
                 """, campaign, device
-            ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
+            ) { (first: $0.integer(), last: $0.integer(), outcomes: $0.blob()) }
             guard let batch else { break }
             let within = rest.filter { batch.first...batch.last ~= $0 }
             if !within.isEmpty {
@@ -102,10 +102,11 @@ package enum DeliveryBatchTable {
         var from = first
         while from <= last {
             let batch = try connection.first(
+                DeliveryBatch.self,
                 """
-                SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last >= ?
+                FROM delivery_batch WHERE campaign_id = ? AND last >= ?
                 ORDER BY last LIMIT 1 \(connection.dialect.forUpdate)
-                """, campaign.row, from, row: { DeliveryBatch($0) })
+                """, campaign.row, from)
             guard let batch, batch.first <= last else { return }
             try unpack(batch, of: campaign, connection)
             from = batch.last + 1
@@ -140,7 +141,7 @@ package enum DeliveryBatchTable {
         let present = Set(
             try connection.all(
                 "SELECT id FROM device WHERE id BETWEEN ? AND ?", batch.first, batch.last
-            ) { $0.integer(0) })
+            ) { $0.integer() })
         let gone = entries.filter { !present.contains($0.device) }
         guard !gone.isEmpty else { return entries }
         let accepted = Int64(gone.count { $0.outcome == .accepted })
@@ -166,7 +167,7 @@ package enum DeliveryBatchTable {
         var rest = devices[...]
         while let device = rest.first {
             let found = try connection.first(
-                "\(find) \(connection.dialect.forUpdate)", campaign.row, device, row: { DeliveryBatch($0) })
+                DeliveryBatch.self, "\(around) \(connection.dialect.forUpdate)", campaign.row, device)
             guard let batch = found else {
                 rest.removeFirst()
                 continue
@@ -210,10 +211,9 @@ package enum DeliveryBatchTable {
         _ connection: some SQLConnection
     ) throws -> Int64 {
         let found = try connection.first(
-            """
-            SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last = ?
-            \(connection.dialect.forUpdate)
-            """, campaign.row, last, row: { DeliveryBatch($0) })
+            DeliveryBatch.self,
+            "FROM delivery_batch WHERE campaign_id = ? AND last = ? \(connection.dialect.forUpdate)",
+            campaign.row, last)
         guard let batch = found else { return 0 }
         try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, last)
         var packer = DeliveryPacker()
@@ -245,13 +245,12 @@ package enum DeliveryBatchTable {
     }
 }
 
-extension DeliveryBatch {
-    /// The columns that `init(_:)` reads.
+extension DeliveryBatch: Selection {
     package static let columns: SQL = "first, last, updated_at, outcomes, telephones"
 
-    package init(_ row: some SQLRow) {
-        self.init(
-            first: row.integer(0), last: row.integer(1), updatedAt: row.time(2), outcomes: row.blob(3),
-            telephones: row.blob(4))
+    package static func read(_ row: inout Columns<some SQLRow>) -> DeliveryBatch {
+        DeliveryBatch(
+            first: row.integer(), last: row.integer(), updatedAt: row.time(), outcomes: row.blob(),
+            telephones: row.blob())
     }
 }

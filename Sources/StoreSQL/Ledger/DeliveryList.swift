@@ -34,10 +34,10 @@ package struct DeliveryList<Connection: SQLConnection> {
             """, campaign.row
         ) { row in
             (
-                app: row.integer(0), id: row.text(1), key: AppKey(app: row.text(2), platform: row.platform(3)),
-                createdAt: row.time(4), finishedAt: row.optionalTime(5), isPlanned: !row.isNull(6),
-                isLeftOut: row.integer(7) != 0, leftLast: row.optionalInteger(8), requirement: row.integer(9),
-                rest: row.state(10)
+                app: row.integer(), id: row.text(), key: row.app(),
+                createdAt: row.time(), finishedAt: row.optionalTime(), isPlanned: !row.isNull(),
+                isLeftOut: row.bool(), leftLast: row.optionalInteger(), requirement: row.integer(),
+                rest: row.state()
             )
         }
         guard let row else { return nil }
@@ -127,12 +127,6 @@ package struct DeliveryList<Connection: SQLConnection> {
         return found.sorted { $0.device < $1.device }.prefix(limit).map(\.shown)
     }
 
-    private static var columns: SQL {
-        """
-        d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
-        """
-    }
-
     private func rows(_ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int) throws -> [Delivery] {
         let state = filter.state
         let device: SQL =
@@ -156,7 +150,7 @@ package struct DeliveryList<Connection: SQLConnection> {
             SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id BETWEEN ?2 AND ?5
                 AND (d.reason = ?4 OR ?4 IS NULL) ORDER BY d.device_id LIMIT ?3
             """, campaign.row, window.lowerBound, limit, filter.reason, window.upperBound
-        ) { delivery($0) }
+        ) { delivery(&$0) }
     }
 
     /// Batch by batch, until there are enough.
@@ -165,12 +159,12 @@ package struct DeliveryList<Connection: SQLConnection> {
         var after = window.lowerBound - 1
         while found.count < limit {
             let batch = try connection.first(
+                DeliveryBatch.self,
                 """
-                SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
+                FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
                     AND (?3 = 2 AND accepted > 0 OR ?3 = 7 AND filtered > 0 OR ?3 NOT IN (2, 7) OR ?3 IS NULL)
                 ORDER BY last LIMIT 1
-                """, campaign.row, after, filter.state
-            ) { DeliveryBatch($0) }
+                """, campaign.row, after, filter.state)
             guard let batch, batch.first <= window.upperBound else { break }
             for entry in try batch.entries() where window.contains(entry.device) && found.count < limit {
                 guard filter.takes(entry.outcome.state, entry.outcome.reason?.rawValue) else { continue }
@@ -202,7 +196,7 @@ package struct DeliveryList<Connection: SQLConnection> {
                 """, campaign.row, after
             ) {
                 Rest(
-                    after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3))
+                    after: $0.integer(), last: $0.integer(), wave: Int($0.integer()), environment: $0.environment())
             }
         }
         let last = try connection.integer("SELECT max(id) FROM device") ?? 0
@@ -228,7 +222,7 @@ package struct DeliveryList<Connection: SQLConnection> {
                 let devices = try connection.all(
                     withoutRow(of: environment), position, min(last, window.upperBound), app, campaign.row, step
                 ) {
-                    unreached($0.integer(0), $0.text(1), $0.optionalText(2))
+                    unreached($0.integer(), $0.text(), $0.optionalText())
                 }
                 guard let end = devices.last?.device else { break }
                 // Of a campaign that is over: a device's environment may have changed since.
@@ -300,7 +294,7 @@ package struct DeliveryList<Connection: SQLConnection> {
             \(connection.dialect.join) device AS v ON v.id = d.device_id AND v.\(CampaignTable.isOfItsApp)
             WHERE d.campaign_id = ?1 AND d.device_id = ?2
             """, campaign.row, device
-        ) { delivery($0) }
+        ) { delivery(&$0) }
     }
 
     private func packed(_ device: Int64) throws -> Delivery? {
@@ -312,12 +306,16 @@ package struct DeliveryList<Connection: SQLConnection> {
 
     // MARK: Rows
 
-    private func delivery(_ row: some SQLRow) -> Delivery {
+    /// The columns of a row of the ledger (d) and of its device (v).
+    private static var columns: SQL {
+        "v.id, v.token, d.telephone, d.state, d.reason, d.attempts, d.next_attempt_at, d.updated_at"
+    }
+
+    private func delivery(_ row: inout Columns<some SQLRow>) -> Delivery {
         var delivery = Delivery(
-            campaign: id, app: appKey, device: row.integer(6), token: row.text(7), telephone: row.optionalText(3),
-            state: row.state(0) ?? .cancelled,
-            reason: row.optionalText(2), attempts: Int(row.integer(1)), nextAttemptAt: row.optionalTime(4),
-            updatedAt: row.time(5))
+            campaign: id, app: appKey, device: row.integer(), token: row.text(), telephone: row.optionalText(),
+            state: row.state() ?? .cancelled, reason: row.optionalText(), attempts: Int(row.integer()),
+            nextAttemptAt: row.optionalTime(), updatedAt: row.time())
         if isLeftOut, delivery.state == .retrying { (delivery.state, delivery.nextAttemptAt) = (.cancelled, nil) }
         return delivery
     }
@@ -325,7 +323,7 @@ package struct DeliveryList<Connection: SQLConnection> {
     private func delivery(_ entry: DeliveryBatch.Entry, in batch: DeliveryBatch) throws -> Delivery? {
         let token = try connection.first(
             "SELECT token FROM device WHERE id = ? AND app_id = ?", entry.device, app
-        ) { $0.text(0) }
+        ) { $0.text() }
         return token.map { token in
             Delivery(
                 campaign: id, app: appKey, device: entry.device, token: token, telephone: batch.telephone(of: entry),

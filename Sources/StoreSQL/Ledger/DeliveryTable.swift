@@ -14,7 +14,7 @@ package enum DeliveryTable {
         var erased: Int64 = 0
         let campaigns = try connection.all(
             "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL ORDER BY id", app
-        ) { CampaignKey(row: $0.integer(0)) }
+        ) { CampaignKey(row: $0.integer()) }
         for campaign in campaigns {
             for device in devices {
                 erased += Int64(

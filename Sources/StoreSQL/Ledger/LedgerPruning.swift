@@ -23,7 +23,7 @@ package enum LedgerPruning {
                      OR c.pruned_at IS NOT NULL AND EXISTS (SELECT 1 FROM shard WHERE campaign_id = c.id))
             ORDER BY c.id
             """, cutoff
-        ) { CampaignKey(row: $0.integer(0)) }
+        ) { CampaignKey(row: $0.integer()) }
     }
 
     /// Takes a part of a campaign's deliveries away; its shards with the last part.
@@ -40,7 +40,7 @@ package enum LedgerPruning {
             SELECT coalesce(c.left_devices, 0) FROM campaign AS c
             WHERE c.id = ? AND c.pruned_at IS NULL AND c.finished_at < ? AND NOT \(mayComeBack)
             """, campaign.row, cutoff
-        ) { $0.integer(0) }
+        ) { $0.integer() }
         if let leftDevices { try settle(campaign, leftDevices, at: now, connection) }
         let isMarked = try connection.exists(
             "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign.row)
@@ -87,7 +87,7 @@ package enum LedgerPruning {
                 (SELECT last FROM delivery_batch WHERE campaign_id = ?1 ORDER BY last LIMIT ?2)
             RETURNING accepted + filtered
             """, campaign, batches
-        ) { $0.integer(0) }
+        ) { $0.integer() }
         deliveries += counts.reduce(0, +)
         guard counts.count < batches else { return (deliveries, false) }
         try connection.run("DELETE FROM shard WHERE campaign_id = ?", campaign)

@@ -11,13 +11,6 @@ package struct ListedDevice: Sendable {
     /// Under which the shards of its app's campaign have it.
     package var environment: PushEnvironment
 
-    package static let columns: SQL = "id, app_id, token, telephone, removed_at, \(plannedEnvironment)"
-
-    package init(_ row: some SQLRow) {
-        (id, app, token) = (row.integer(0), row.integer(1), row.text(2))
-        (telephone, isRemoved, environment) = (row.optionalText(3), !row.isNull(4), row.environment(5))
-    }
-
     /// The environment under which the shards of the app's campaign have a device.
     package static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
 
@@ -31,7 +24,17 @@ package struct ListedDevice: Sendable {
             WHERE id IN (SELECT device_id FROM former_telephone WHERE telephone = ?1)
             ORDER BY id
             """, telephone
-        ) { ListedDevice($0) }
+        ) { read(&$0) }
+    }
+}
+
+extension ListedDevice: Selection {
+    package static let columns: SQL = "id, app_id, token, telephone, removed_at, \(plannedEnvironment)"
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> ListedDevice {
+        ListedDevice(
+            id: row.integer(), app: row.integer(), token: row.text(), telephone: row.optionalText(),
+            isRemoved: !row.isNull(), environment: row.environment())
     }
 }
 

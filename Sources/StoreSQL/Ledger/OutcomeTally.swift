@@ -66,3 +66,13 @@ package struct OutcomeTally {
         try RoundTable.giveBack(givenBack, of: campaign, connection)
     }
 }
+
+extension RecordedOutcome: Selection {
+    /// Columns of `delivery`.
+    package static let columns: SQL = "state, reason, attempts, again"
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> RecordedOutcome {
+        RecordedOutcome(
+            state: row.state(), reason: row.optionalText(), attempts: row.integer(), again: row.integer())
+    }
+}

@@ -33,7 +33,7 @@ extension SQLStore {
             var start = CampaignKey(row: .max)
             if let after {
                 let row = try connection.first("SELECT id FROM campaign WHERE public_id = ?", after.campaign) {
-                    $0.integer(0)
+                    $0.integer()
                 }
                 guard let row else { return [] }
                 start = CampaignKey(row: row)
@@ -42,7 +42,7 @@ extension SQLStore {
             let campaigns = try apps.flatMap { app in
                 try connection.all(
                     "SELECT id FROM campaign WHERE app_id = ? AND id <= ?", app, start.row
-                ) { CampaignKey(row: $0.integer(0)) }
+                ) { CampaignKey(row: $0.integer()) }
             }
             var found: [Delivery] = []
             for campaign in campaigns.sorted(by: >) where found.count < limit {

@@ -17,7 +17,7 @@ extension SQLStore {
                 SELECT EXISTS (SELECT 1 FROM delivery \(connection.dialect.indexed(by: "delivery_retry")) WHERE \(condition))
                     OR EXISTS (SELECT 1 FROM campaign_wave WHERE \(wave))
                 """, now, row, ahead
-            ) { $0.integer(0) != 0 }
+            ) { $0.bool() }
         }
         guard isAny ?? false else { return }
         try write("making due what a clock deferred", lock: .rows) { connection in

@@ -123,7 +123,7 @@ package struct StorePruning<Store: PrunableSQL> {
                     WHERE (f.telephone, f.device_id) > (?1, ?2) AND \(OldDevices.isUnneededFormer(connection.dialect))
                     ORDER BY f.telephone, f.device_id LIMIT ?4
                     """, telephone, device, youngest, size
-                ) { ($0.text(0), $0.integer(1)) }
+                ) { ($0.text(), $0.integer()) }
             }
             guard let last = found.last else { return }
             (telephone, device) = last
@@ -218,7 +218,7 @@ package enum OldDevices {
             SELECT v.id FROM device AS v \(dialect.notIndexed)
             WHERE v.id > ?1 AND \(goneSince) < ?2 AND \(isUnneeded(dialect)) ORDER BY v.id LIMIT ?4
             """, id, cutoff, youngest, limit
-        ) { $0.integer(0) }
+        ) { $0.integer() }
     }
 
     /// Deletes those of some devices that are still old then; former telephones went before.
@@ -235,7 +235,7 @@ package enum OldDevices {
             """
         for device in devices {
             let row = try connection.first(delete, device, cutoff, youngest) {
-                (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.version(2))
+                (app: $0.integer(), isRegistered: $0.bool(), version: $0.version())
             }
             guard let row else { continue }
             // An id may be given anew, and the device that has it then was not told.

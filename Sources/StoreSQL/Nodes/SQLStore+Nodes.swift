@@ -31,27 +31,27 @@ extension SQLStore {
                 WHERE id = ?2 AND incarnation = ?3 AND gone_at IS NULL RETURNING alive_until - ?4
                 """, storeClock, node.node, node.incarnation, lease.milliseconds, clockAhead.milliseconds,
                 configuration, figures
-            ) { $0.time(0) }.first
+            ) { $0.time() }.first
         }
     }
 
     package func lookAtFleet() throws -> FleetLook {
         try keepLease("looking at the other relays", isOneStatement: true) { connection in
             var look = FleetLook()
-            try connection.rows(
+            try connection.each(
                 """
                 SELECT node, 0, '' FROM leader UNION ALL
                 SELECT count(DISTINCT configuration), -1, '' FROM node WHERE gone_at IS NULL UNION ALL
                 SELECT \(connection.dialect.oldestStep), -2, '' UNION ALL
                 SELECT id, incarnation, name FROM node WHERE gone_at IS NULL AND alive_until < \(connection.dialect.now)
-                """, values: [storeClock], atMost: .max
+                """, storeClock
             ) { row in
-                switch row.integer(1) {
-                case 0: look.leader = row.integer(0)
-                case -1: look.configurations = Int(row.integer(0))
-                case -2: look.isOutdated = row.integer(0) > newestStep
-                case let incarnation:
-                    look.lapsed[NodeLease(node: row.integer(0), incarnation: incarnation)] = row.text(2)
+                let (number, kind, name) = (row.integer(), row.integer(), row.text())
+                switch kind {
+                case 0: look.leader = number
+                case -1: look.configurations = Int(number)
+                case -2: look.isOutdated = number > newestStep
+                case let incarnation: look.lapsed[NodeLease(node: number, incarnation: incarnation)] = name
                 }
             }
             return look
@@ -109,29 +109,28 @@ extension SQLStore {
         try read("listing the relays") { connection in
             let leader = try connection.integer("SELECT node FROM leader")
             var campaigns: [Int64: [String]] = [:]
-            try connection.rows(
+            try connection.each(
                 """
                 SELECT n.owner, c.public_id FROM campaign_run AS n JOIN campaign AS c ON c.id = n.campaign_id
                 WHERE n.owner IS NOT NULL ORDER BY c.id
-                """, values: [], atMost: .max
-            ) { campaigns[$0.integer(0), default: []].append($0.text(1)) }
+                """
+            ) { campaigns[$0.integer(), default: []].append($0.text()) }
             return try connection.all(
                 """
-                SELECT id, incarnation, name, release, address, configuration, joined_at, alive_until, gone, ahead,
-                    CASE WHEN alive_until < \(connection.dialect.now) THEN 1 ELSE 0 END, host, process
+                SELECT id, incarnation, name, release, address, configuration, host, process, gone,
+                    CASE WHEN alive_until < \(connection.dialect.now) THEN 1 ELSE 0 END, joined_at, alive_until, ahead
                 FROM node ORDER BY id
                 """, storeClock
             ) { row in
-                let id = row.integer(0)
-                let state = row.optionalText(8).flatMap(NodeRecord.State.init)
+                let lease = NodeLease(node: row.integer(), incarnation: row.integer())
                 var description = NodeDescription(
-                    name: row.text(2), release: row.text(3), address: row.text(4), configuration: row.text(5))
-                (description.host, description.process) = (row.text(11), row.text(12))
+                    name: row.text(), release: row.text(), address: row.text(), configuration: row.text())
+                (description.host, description.process) = (row.text(), row.text())
+                let (end, hasLapsed) = (row.optionalText().flatMap(NodeRecord.State.init), row.bool())
                 return NodeRecord(
-                    lease: NodeLease(node: id, incarnation: row.integer(1)), description: description,
-                    state: state ?? (row.integer(10) == 1 ? .lapsed : .alive), joinedAt: row.time(6),
-                    aliveUntil: row.time(7), leads: leader == id, campaigns: campaigns[id] ?? [],
-                    clockAhead: .milliseconds(row.integer(9)))
+                    lease: lease, description: description, state: end ?? (hasLapsed ? .lapsed : .alive),
+                    joinedAt: row.time(), aliveUntil: row.time(), leads: leader == lease.node,
+                    campaigns: campaigns[lease.node] ?? [], clockAhead: .milliseconds(row.integer()))
             }
         }
     }
@@ -141,13 +140,13 @@ extension SQLStore {
             try connection.first(
                 "SELECT o.figures FROM campaign_run AS n JOIN node AS o ON o.id = n.owner WHERE n.campaign_id = ?",
                 campaign.row
-            ) { $0.text(0) }
+            ) { $0.text() }
         }
     }
 
     package func quotaPauses(of project: String) throws -> [String: ProjectQuota.KnownPause] {
         let text = try readOnce("reading a project's pauses") { connection in
-            try connection.first("SELECT pauses FROM project WHERE name = ?", project) { $0.optionalText(0) }
+            try connection.first("SELECT pauses FROM project WHERE name = ?", project) { $0.optionalText() }
         }
         guard let text = text ?? nil, case .object(let members)? = try? JSONReader.read(Array(text.utf8)) else {
             return [:]
@@ -184,7 +183,7 @@ extension SQLStore {
             Set(
                 try connection.all(
                     "SELECT campaign_id FROM campaign_run WHERE owner IS NOT NULL AND owner <> ?", membership.node
-                ) { CampaignKey(row: $0.integer(0)) })
+                ) { CampaignKey(row: $0.integer()) })
         }
     }
 
@@ -220,7 +219,7 @@ package enum NodeTable {
             SELECT host, process, joined_at FROM node
             WHERE name = ?2 AND gone_at IS NULL AND alive_until >= \(connection.dialect.now) AND process <> ''
             """, clock, description.name
-        ) { (host: $0.text(0), process: $0.text(1), since: $0.time(2)) }
+        ) { (host: $0.text(), process: $0.text(), since: $0.time()) }
         guard let other, other.process != description.process, other.process != ended else { return }
         throw StoreError(
             .nameInUse,
@@ -244,7 +243,7 @@ package enum NodeTable {
             RETURNING id, incarnation, joined_at
             """, clock, description.name, description.release, description.address, description.configuration,
             lease.milliseconds, description.host, description.process
-        ) { (NodeLease(node: $0.integer(0), incarnation: $0.integer(1)), at: $0.time(2)) }
+        ) { (NodeLease(node: $0.integer(), incarnation: $0.integer()), at: $0.time()) }
         guard let joined = joined.first else { preconditionFailure("an upsert without a row") }
         return joined
     }
@@ -270,7 +269,7 @@ package enum NodeTable {
             ON CONFLICT (name) DO UPDATE SET owner = ?2 WHERE project.owner IS NULL OR project.owner = ?2
             RETURNING owner
             """, project, node
-        ) { $0.integer(0) }
+        ) { $0.integer() }
         return !owner.isEmpty
     }
 

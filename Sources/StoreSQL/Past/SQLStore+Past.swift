@@ -76,7 +76,7 @@ package enum DecisionTable {
 
     package static func newest(_ connection: some SQLConnection) throws -> StoreMark {
         let found = try connection.first(newest) {
-            StoreMark(identity: $0.text(0), decision: $0.integer(1), sign: $0.text(2))
+            StoreMark(identity: $0.text(), decision: $0.integer(), sign: $0.text())
         }
         // Taken out by somebody: nothing that was seen is there.
         return found ?? StoreMark(identity: "", decision: 0, sign: "")
@@ -115,9 +115,10 @@ package enum DecisionTable {
             """, seen?.decision ?? 0, seen?.sign ?? "", seen?.identity ?? "", seen?.recorded ?? 0
         ) { row in
             let found = StoreMark(
-                identity: row.text(0), decision: row.integer(1), sign: row.text(2), recorded: row.integer(3))
-            let isThere = row.integer(4) + row.integer(5) > 0 && found.recorded >= seen?.recorded ?? 0
-            return (found, isHeld: seen == nil || isThere || row.integer(6) > 0)
+                identity: row.text(), decision: row.integer(), sign: row.text(), recorded: row.integer())
+            let (known, isAccepted) = (row.integer() + row.integer(), row.integer() > 0)
+            let isThere = known > 0 && found.recorded >= seen?.recorded ?? 0
+            return (found, isHeld: seen == nil || isThere || isAccepted)
         }
         return compared ?? (StoreMark(identity: "", decision: 0, sign: ""), isHeld: seen == nil)
     }

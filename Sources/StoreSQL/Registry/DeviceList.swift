@@ -8,7 +8,7 @@ package enum DeviceList {
     /// 146 ms among a million.
     private static func selection(_ dialect: SQLDialect, by index: SQL? = nil) -> SQL {
         """
-        \(DeviceRecord.columns) FROM device AS d \(index.map(dialect.indexed) ?? "") \(dialect.join) app AS a ON a.id = d.app_id
+        SELECT \(DeviceRecord.columns) FROM device AS d \(index.map(dialect.indexed) ?? "") \(dialect.join) app AS a ON a.id = d.app_id
         """
     }
 
@@ -57,8 +57,8 @@ extension RegistrySQL {
     package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
         try readOnce("looking for a user's devices") { connection in
             try connection.all(
-                DeviceList.ofUser(connection.dialect), app.app, app.platform, telephone, max(limit, 0),
-                row: DeviceRecord.init)
+                DeviceList.ofUser(connection.dialect), app.app, app.platform, telephone, max(limit, 0)
+            ) { DeviceRecord.read(&$0) }
         }
     }
 
@@ -66,11 +66,12 @@ extension RegistrySQL {
         try read("listing devices") { connection in
             let dialect = connection.dialect
             guard let app else {
-                return try connection.all(DeviceList.page(dialect), after, max(limit, 0), row: DeviceRecord.init)
+                return try connection.all(DeviceList.page(dialect), after, max(limit, 0)) { DeviceRecord.read(&$0) }
             }
             guard let id = try AppTable.id(of: app, connection) else { return [] }
             return try connection.all(
-                DeviceList.pageOfApp(dialect), id, after, max(limit, 0), row: DeviceRecord.init)
+                DeviceList.pageOfApp(dialect), id, after, max(limit, 0)
+            ) { DeviceRecord.read(&$0) }
         }
     }
 
@@ -79,7 +80,8 @@ extension RegistrySQL {
             guard let token else {
                 guard let telephone else { return [] }
                 return try connection.all(
-                    DeviceList.pageOfUser(connection.dialect), telephone, after, max(limit, 0), row: DeviceRecord.init)
+                    DeviceList.pageOfUser(connection.dialect), telephone, after, max(limit, 0)
+                ) { DeviceRecord.read(&$0) }
             }
             // One in each app at most.
             let found = try AppTable.all(connection).compactMap { try device($0.key, token: token, connection) }

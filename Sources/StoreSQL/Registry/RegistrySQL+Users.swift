@@ -18,7 +18,7 @@ extension RegistrySQL {
             for device in devices {
                 if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {
                     let version = try connection.first("SELECT version FROM device WHERE id = ?", device.id) {
-                        $0.optionalText(0)
+                        $0.optionalText()
                     }
                     try Self.remove(device.id, of: device.app, version ?? nil, &tally, connection)
                     erasure.devices += 1

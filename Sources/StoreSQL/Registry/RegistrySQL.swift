@@ -56,16 +56,19 @@ package struct LockedDevice: Sendable {
     package var isRemoved: Bool
     package var registered: Timestamp
 
-    /// In the order of `init`.
-    package static let columns: SQL = "id, telephone, version, removed_at, registered_at"
-
     package init(id: Int64, telephone: String?, version: String?, isRemoved: Bool, registered: Timestamp) {
         (self.id, self.telephone, self.version) = (id, telephone, version)
         (self.isRemoved, self.registered) = (isRemoved, registered)
     }
+}
 
-    package init(_ row: some SQLRow) {
-        (id, telephone, version) = (row.integer(0), row.optionalText(1), row.optionalText(2))
-        (isRemoved, registered) = (!row.isNull(3), row.time(4))
+extension LockedDevice: Selection {
+    /// Columns of `device`.
+    package static let columns: SQL = "id, telephone, version, removed_at, registered_at"
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> LockedDevice {
+        LockedDevice(
+            id: row.integer(), telephone: row.optionalText(), version: row.optionalText(), isRemoved: !row.isNull(),
+            registered: row.time())
     }
 }

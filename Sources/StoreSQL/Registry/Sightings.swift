@@ -15,11 +15,16 @@ package struct SeenDevice {
     package init(id: Int64, version: String?, system: String?, lastReport: Timestamp) {
         (self.id, self.version, self.system, self.lastReport) = (id, version, system, lastReport)
     }
+}
 
-    /// - Parameter row: id, version, system and last report.
-    package init(_ row: some SQLRow) {
-        self.init(
-            id: row.integer(0), version: row.optionalText(1), system: row.optionalText(2), lastReport: row.time(3))
+extension SeenDevice: Selection {
+    /// Columns of `device`.
+    package static let columns: SQL = """
+        id, version, os_version, CASE WHEN seen_at > registered_at THEN seen_at ELSE registered_at END
+        """
+
+    package static func read(_ row: inout Columns<some SQLRow>) -> SeenDevice {
+        SeenDevice(id: row.integer(), version: row.optionalText(), system: row.optionalText(), lastReport: row.time())
     }
 }
 

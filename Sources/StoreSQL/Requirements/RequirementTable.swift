@@ -7,44 +7,48 @@ import UpgradeRules
 package enum RequirementTable {
     // MARK: Reading
 
-    private static let columns: SQL = """
-        id, kind, version, build, state, reach, gated, released, download_url, message, canary, asked_at, in_force_at,
-            in_force_by, reason, changed_by, changed_via, changed_at, stages, required_from, minimum_os, messages
-        """
-
     /// In the order in which they were asked for.
     package static func requirements(of app: AppKey, _ connection: some SQLConnection) throws -> Requirements {
         let rows = try connection.all(
-            "SELECT \(columns) FROM requirement WHERE app = ? AND platform = ? ORDER BY id", app.app,
-            app.platform, row: { row($0) })
+            Row.self, "FROM requirement WHERE app = ? AND platform = ? ORDER BY id", app.app, app.platform)
         return Requirements(try rows.compactMap(\.self).map { try named($0, connection) })
     }
 
     package static func all(_ connection: some SQLConnection) throws -> [(app: AppKey, requirements: Requirements)] {
         let apps = try connection.all("SELECT app, platform FROM version ORDER BY app, platform") {
-            AppKey(app: $0.text(0), platform: $0.platform(1))
+            $0.app()
         }
         return try apps.map { ($0, try requirements(of: $0, connection)) }
     }
 
-    /// nil where a column holds what the schema does not allow.
-    private static func row(_ row: some SQLRow) -> Requirement? {
-        guard let kind = Requirement.Kind(rawValue: row.text(1)), let version = row.version(2),
-            let state = Requirement.State(rawValue: row.text(4))
-        else { return nil }
-        var requirement = Requirement(
-            id: row.integer(0), kind: kind, version: version, build: row.optionalInteger(3), state: state,
-            reach: Int(row.integer(5)), isGated: row.integer(6) != 0,
-            changed: Signature(by: row.text(15), via: row.text(16), at: row.time(17)))
-        requirement.isReleased = row.integer(7) != 0
-        requirement.downloadURL = row.optionalText(8)
-        requirement.message = StoredText.read(row.optionalText(9), row.optionalText(21))
-        requirement.canary = row.isNull(10) ? nil : []
-        (requirement.askedAt, requirement.inForceAt) = (row.time(11), row.optionalTime(12))
-        (requirement.inForceBy, requirement.reason) = (row.optionalText(13), row.optionalText(14))
-        requirement.stages = stages(row.optionalText(18))
-        (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(19), row.version(20))
-        return requirement
+    private enum Row: Selection {
+        static let columns: SQL = """
+            kind, version, state, id, build, reach, gated, changed_by, changed_via, changed_at, released, download_url, message,
+                messages, canary, asked_at, in_force_at, in_force_by, reason, stages, required_from, minimum_os
+            """
+
+        /// nil where a column holds what the schema does not allow.
+        static func read(_ row: inout Columns<some SQLRow>) -> Requirement? {
+            guard let kind = Requirement.Kind(rawValue: row.text()), let version = row.version(),
+                let state = Requirement.State(rawValue: row.text())
+            else {
+                row.leave()
+                return nil
+            }
+            var requirement = Requirement(
+                id: row.integer(), kind: kind, version: version, build: row.optionalInteger(), state: state,
+                reach: Int(row.integer()), isGated: row.bool(),
+                changed: Signature(by: row.text(), via: row.text(), at: row.time()))
+            requirement.isReleased = row.bool()
+            requirement.downloadURL = row.optionalText()
+            requirement.message = StoredText.read(row.optionalText(), row.optionalText())
+            requirement.canary = row.isNull() ? nil : []
+            (requirement.askedAt, requirement.inForceAt) = (row.time(), row.optionalTime())
+            (requirement.inForceBy, requirement.reason) = (row.optionalText(), row.optionalText())
+            requirement.stages = stages(row.optionalText())
+            (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(), row.version())
+            return requirement
+        }
     }
 
     package static func stages(_ text: String?) -> WavePlan? {
@@ -65,7 +69,7 @@ package enum RequirementTable {
     package static func telephones(of requirement: Int64, _ connection: some SQLConnection) throws -> [String] {
         try connection.all(
             "SELECT telephone FROM requirement_canary WHERE requirement_id = ? ORDER BY number", requirement
-        ) { $0.text(0) }
+        ) { $0.text() }
     }
 
     // MARK: Writing
@@ -140,23 +144,24 @@ package enum RequirementTable {
         let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
         let events = try connection.all(
             """
-            SELECT e.requirement_id, e.state, e.reach, e.build, e.download_url, e.message, e.in_force_at, e.in_force_by,
-                e.reason, e.by, e.via, e.at, e.required_from, e.minimum_os, e.messages
+            SELECT e.requirement_id, e.state, e.reach, e.build, e.download_url, e.message, e.messages, e.in_force_at,
+                e.in_force_by, e.reason, e.by, e.via, e.at, e.required_from, e.minimum_os
             FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
             WHERE r.app = ? AND r.platform = ? ORDER BY e.id
             """, app.app, app.platform
         ) { row -> Requirement? in
-            guard var requirement = byID[row.integer(0)], let state = Requirement.State(rawValue: row.text(1)) else {
+            guard var requirement = byID[row.integer()], let state = Requirement.State(rawValue: row.text()) else {
+                row.leave()
                 return nil
             }
-            (requirement.state, requirement.reach) = (state, Int(row.integer(2)))
-            requirement.build = row.optionalInteger(3)
-            requirement.downloadURL = row.optionalText(4)
-            requirement.message = StoredText.read(row.optionalText(5), row.optionalText(14))
-            (requirement.inForceAt, requirement.inForceBy) = (row.optionalTime(6), row.optionalText(7))
-            requirement.reason = row.optionalText(8)
-            requirement.changed = Signature(by: row.text(9), via: row.text(10), at: row.time(11))
-            (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(12), row.version(13))
+            (requirement.state, requirement.reach) = (state, Int(row.integer()))
+            requirement.build = row.optionalInteger()
+            requirement.downloadURL = row.optionalText()
+            requirement.message = StoredText.read(row.optionalText(), row.optionalText())
+            (requirement.inForceAt, requirement.inForceBy) = (row.optionalTime(), row.optionalText())
+            requirement.reason = row.optionalText()
+            requirement.changed = Signature(by: row.text(), via: row.text(), at: row.time())
+            (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(), row.version())
             return requirement
         }
         var now: [Int64: Requirement] = [:]

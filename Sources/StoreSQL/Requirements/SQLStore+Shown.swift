@@ -59,9 +59,7 @@ extension SQLStore {
             }
             return Shown([.devices: .number(Int64(devices))])
         case .accessToken(let name):
-            let token = try connection.first(
-                "SELECT \(AccessToken.columns) FROM access_token WHERE name = ?", name
-            ) { AccessToken($0) }
+            let token = try connection.first(AccessToken.self, "FROM access_token WHERE name = ?", name)
             return Shown([.state: .init(token.map { $0.revokedAt == nil ? "active" : "revoked" })])
         }
     }
