@@ -75,7 +75,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: @escaping (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
         let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
@@ -86,12 +86,13 @@ final class ControlDouble: RelayControl, RequirementOperations {
                 .implausible(field: doubt.field, proposed: doubt.version, known: known), context: "implausible")
         }
         guard let profile = profile(of: bump.app) else { throw ControlError(.unknownApp, context: "no such app") }
+        let seen = try store.seenVersions(of: bump.app)
         return try store.apply(
             bump, by: Signature(by: actor, at: Bench.now),
             in: .waiting(
                 for: waitingReason.withLock(\.self),
                 draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), at: Bench.now),
-            receipt: receipt, render: render)
+            receipt: receipt, render: { try render($0, seen) })
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {

@@ -148,14 +148,12 @@ extension API {
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
-        // Asked before, for inside the transaction the store answers nobody else.
-        let seen = try store.seenVersions(of: bump.app)
         // A webhook's answer is kept: erasing a user would not find the number there.
         let sight = receipt == nil ? caller.sight : .counted
         let unknown = try unknown(in: bump, for: sight)
         let applied = try control.requirements.bump(
             bump, by: caller.actor, receipt: receipt
-        ) { [self] outcome in
+        ) { [self] outcome, seen in
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record), for: sight,

@@ -21,7 +21,7 @@ extension World {
         model.doubtAgain()
         judgePlan(bump, app, version)
         let applied = try acting(.versionBlock, by: .token) {
-            try relay.control.bump(bump, by: $0, receipt: nil) { _ in StoredAnswer(status: 200, body: []) }
+            try relay.control.bump(bump, by: $0, receipt: nil) { _, _ in StoredAnswer(status: 200, body: []) }
         }
         relay.cache.refresh()
         model.looked(app)

@@ -167,7 +167,7 @@ extension World {
         let applied = try acting(
             .versionBump, by: receipt == nil ? .token : .webhook, via: source, changes: Self.hasRisen
         ) {
-            try relay.control.bump(bump, by: $0, receipt: receipt) { _ in StoredAnswer(status: 200, body: []) }
+            try relay.control.bump(bump, by: $0, receipt: receipt) { _, _ in StoredAnswer(status: 200, body: []) }
         }
         relay.cache.refresh()
         guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
