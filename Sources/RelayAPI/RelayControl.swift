@@ -56,7 +56,7 @@ package protocol RequirementOperations: Sendable {
     /// - Parameters:
     ///   - receipt: with one, the transaction that decides looks first whether it was answered before.
     ///   - render: makes the answer of what came of it and of the versions that devices were seen with. Called inside the transaction,
-    ///     where the store answers nobody else.
+    ///     in which the store takes no other call.
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,

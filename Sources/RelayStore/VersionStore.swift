@@ -205,6 +205,9 @@ package struct Decision: Sendable {
 
 /// What is required. Versions only rise (DESIGN, rule 1).
 package protocol VersionStore: Sendable {
+    /// Hears of each decision that is committed here.
+    var decisions: DecisionNews { get }
+
     /// The record of one app, or nil when nothing was ever stored for it.
     func version(of app: AppKey) throws -> VersionRecord?
 

@@ -277,6 +277,7 @@ extension APIServer {
             for app in control.apps() { profiles[app] = control.profile(of: app) }
             return profiles
         }
+        store.decisions.hear(versionCache.take)
         self.init(store: store, control: control, settings: settings, versionCache: versionCache, page: page)
     }
 

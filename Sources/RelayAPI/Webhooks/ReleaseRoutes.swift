@@ -47,7 +47,7 @@ extension API {
     /// - Parameters:
     ///   - app: whose secrets may verify; nil: any.
     ///   - way: what the history calls the way by which it came.
-    ///   - isSigned: is given who sent it, so that what is refused later can be laid at somebody's door.
+    ///   - isSigned: gets the signer's name, so that a refusal of a signed webhook names it.
     /// - Returns: the event's id, and who sent it: the secret's name.
     /// - Throws: a 401.
     func verified(
@@ -91,7 +91,7 @@ extension API {
                 return try note("ignored", error.description, receipt)
             }
         case .askTheStore:
-            // Here before the transaction does: nobody is asked about what is answered.
+            // Before the transaction does: no store is asked about an event that has its answer.
             if let answer = try store.answer(to: receipt) { return .replay(answer) }
             return try release(try offered(app), app, rules, receipt, by: caller, isOfTheStore: true)
         // Not kept: a date comes, a rule changes, and who has the event sent again means it to be looked at again.

@@ -33,7 +33,7 @@ extension API {
     /// anything could be decided may have been answered as well, while its app was in the configuration or its rules were others.
     ///
     /// - Parameters:
-    ///   - read: makes of the webhook what is to be decided; asks no store.
+    ///   - read: reads the wish of the webhook; asks no store.
     ///   - decide: looks for the stored answer itself.
     func answer<Wish>(
         to receipt: WebhookReceipt, _ read: () throws -> Wish, deciding decide: (Wish) throws -> Response

@@ -68,7 +68,7 @@ extension RequirementControl {
         return surroundings
     }
 
-    /// What the configuration says where a bump says nothing.
+    /// The configuration's part of a bump.
     private func policy(of app: AppConfiguration, for actor: Principal) -> BumpPolicy {
         var policy = BumpPolicy()
         policy.isMachine = !actor.kind.isPerson
@@ -79,7 +79,7 @@ extension RequirementControl {
         return policy
     }
 
-    /// Why a bump is refused, as its caller is told.
+    /// The error of a refused bump.
     private static func error(_ refusal: RequirementRefusal, of app: AppKey) -> any Error {
         let name = "\(app.app) \(app.platform.rawValue)"
         switch refusal {
@@ -124,7 +124,6 @@ extension RequirementControl {
                 context: "\(required) is not what \(app.app) (\(app.platform.rawValue)) requires: that is \(now)",
                 hint: "\"upgrade-relay version show\" tells what is required; it may have been withdrawn before")
         }
-        versionCache.refresh()
         progress.poke()
         sources.poke()
         return withdrawal
@@ -159,7 +158,6 @@ extension RequirementControl {
         let now = clock()
         let decision = try store.unblock(
             versions, of: app, by: actor, reason: reason, in: surroundings(of: app, at: now))
-        versionCache.refresh()
         progress.poke()
         sources.poke()
         return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: now)

@@ -11,8 +11,8 @@ package struct BumpPolicy {
     package var canary: [String]?
     /// Whether the configuration has an address. Where it has none, the last that was given stays.
     package var hasDownloadURL = true
-    /// Refuses what could not be told to a device as it is, before anything is stored (DESIGN, rule 4); nil: nobody is pushed to. Asked once
-    /// about each row that a bump is about.
+    /// Refuses a row that no push can carry, before anything is stored (DESIGN, rule 4); nil: the app has no push service. A run of the
+    /// machine asks it once about each row that its bump is about.
     package var check: ((Requirement) throws(RequirementRefusal) -> Void)?
 
     package init() {}

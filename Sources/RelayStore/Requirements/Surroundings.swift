@@ -15,7 +15,7 @@ extension RequirementMachine {
         package var known: KnownVersions?
         /// What a bump may hold, and another program's row. Default: what holds for every app.
         package var rules = BumpRules()
-        /// What is made of a bump that leaves something out. Default: it counts as it is.
+        /// The configuration's part of a bump. Default: a bump counts as it is.
         package var policy = BumpPolicy()
 
         package init(

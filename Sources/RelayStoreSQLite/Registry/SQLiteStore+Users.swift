@@ -29,7 +29,7 @@ extension SQLiteStore {
     package func eraseUser(
         _ telephone: String, by actor: Signature, where isMeant: (AppKey) -> Bool
     ) throws -> UserErasure {
-        try write("erasing a user") { connection in
+        let erasure = try write("erasing a user") { connection in
             var erasure = UserErasure()
             var seen = SeenTally()
             let apps = try AppTable.all(connection).filter { isMeant($0.key) }
@@ -73,6 +73,9 @@ extension SQLiteStore {
             }
             return erasure
         }
+        // A canary may have named that user.
+        decisions.tell(.other)
+        return erasure
     }
 
     package func devices(token: String, _ connection: SQLiteConnection) throws -> [ListedDevice] {

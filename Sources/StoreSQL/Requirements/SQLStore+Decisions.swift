@@ -68,12 +68,20 @@ extension SQLStore {
             if let receipt { try WebhookTable.store(answer, for: receipt, at: actor.at, connection) }
             return (decision, answer)
         }
-        report(decision.changes, of: app)
+        let isLook = if case .looked = event { true } else { false }
+        if decision.replay == nil { wasCommitted(decision, of: app, isAwaited: !isLook) }
         return (decision, answer)
     }
 
+    /// The log and the open paths learn of it.
+    func wasCommitted(_ decision: Decision, of app: AppKey, isAwaited: Bool) {
+        report(decision.changes, of: app)
+        guard let record = VersionRecord(app, decision.after) else { return }
+        decisions.tell(.decided(record, isAwaited: isAwaited))
+    }
+
     /// Says in the log what is required since then, by whom, and for whom. Once it is committed.
-    func report(_ changes: [RequirementChange], of app: AppKey) {
+    private func report(_ changes: [RequirementChange], of app: AppKey) {
         for change in changes {
             if change.row.kind == .latest {
                 log(.notice, "the latest version changed", change.fields(app))

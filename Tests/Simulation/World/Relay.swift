@@ -71,6 +71,7 @@ final class Relay: @unchecked Sendable {
                 configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
                 log: log, clock: wall))
         let cache = VersionCache(store: store, clock: wall) { active.current.profiles }
+        store.decisions.hear { fact in world.undisturbed { cache.take(fact) } }
         let runner = try SourceRunner(
             store: store, log: log, clock: wall, questions: SimulatedQuestions(world), rest: { _ in })
         let control = RequirementControl(
@@ -83,10 +84,7 @@ final class Relay: @unchecked Sendable {
                 let required = try world.undisturbed { try control.take(bump, from: source) }
                 if let required { world.machineAsked(bump.app, required.text) }
             },
-            inForceChanged: {
-                world.undisturbed { cache.refresh() }
-                mailbox.post(.poke)
-            },
+            inForceChanged: { mailbox.post(.poke) },
             draft: { active.current.routes[$0]?.draft },
             rules: { BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes) })
         lane = SimulatedLane(world)
