@@ -124,7 +124,11 @@ struct Daemon {
                 try configuration.sourcePlan(environment: environment),
                 callbacks: .init(
                     apply: { try requirements.take($0, from: $1) },
-                    inForceChanged: { fanOut.poke() },
+                    inForceChanged: {
+                        // A look is shown soon; a version that it has brought into force is shown before it is pushed.
+                        versionCache.refresh()
+                        fanOut.poke()
+                    },
                     draft: { [active] in active.current.routes[$0]?.draft },
                     rules: { [active] in
                         BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes)

@@ -84,7 +84,10 @@ final class Relay: @unchecked Sendable {
                 let required = try world.undisturbed { try control.take(bump, from: source) }
                 if let required { world.machineAsked(bump.app, required.text) }
             },
-            inForceChanged: { mailbox.post(.poke) },
+            inForceChanged: {
+                world.undisturbed { cache.refresh() }
+                mailbox.post(.poke)
+            },
             draft: { active.current.routes[$0]?.draft },
             rules: { BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes) })
         lane = SimulatedLane(world)
