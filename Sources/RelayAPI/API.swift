@@ -167,18 +167,25 @@ package final class API: RequestHandler {
             }
             return .answer(response)
         case .body(let finish):
-            let limit = route.right == .signature ? settings.limits.webhookBody : settings.limits.body
-            return .collect(limit: limit) { [self, call] body in
+            return .collect(limit: settings.limits.body) { [self, call] body in
                 do {
                     let response = try byHand(call.head) { try finish(self, call, body) }
                     note(call, response)
                     return response
                 } catch {
+                    return problem(error, at: route.pattern).response
+                }
+            }
+        case .signed(let finish):
+            return .collect(limit: settings.limits.webhookBody) { [self, call] body in
+                var signer: String?
+                do {
+                    let response = try byHand(call.head) { try finish(self, call, body) { signer = $0 } }
+                    note(call, response)
+                    return response
+                } catch {
                     let problem = problem(error, at: route.pattern)
-                    if route.right == .signature, problem.status < 500 {
-                        let signer = try? verified(head, body, for: nil, takesToken: true).caller.actor.name
-                        refusals.webhook(head, problem, by: problem.status == 401 ? nil : signer)
-                    }
+                    if problem.status < 500 { refusals.webhook(head, problem, by: signer) }
                     return problem.response
                 }
             }

@@ -53,10 +53,14 @@ package protocol RelayControl: Sendable {
 package protocol RequirementOperations: Sendable {
     /// Applies a bump with what the configuration adds, and wakes the fan-out.
     ///
+    /// - Parameters:
+    ///   - receipt: with one, the transaction that decides looks first whether it was answered before.
+    ///   - render: makes the answer of what came of it and of the versions that devices were seen with. Called inside the transaction,
+    ///     in which the store takes no other call.
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: @escaping (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
     ) throws -> AppliedBump
 
     /// The dry run: who would be pushed, and one sample payload.

@@ -40,18 +40,22 @@ extension Route {
     private static let webhooks: [Route] = [
         Route(
             "POST", "/v1/webhooks/version", .signature, .work(.writes), isNoteworthy: true, webhook: "version",
-            .body { api, call, body in try api.versionWebhook(call.head, body: body) }),
+            .signed { api, call, body, isSigned in try api.versionWebhook(call.head, body: body, isSigned) }),
         Route(
             "POST", "/v1/webhooks/github/{app}/{platform}", .signature, .work(.writes), isNoteworthy: true,
-            webhook: "gitHub", .body { api, call, body in try api.gitHubWebhook(call.app, call.head, body: body) }),
+            webhook: "gitHub",
+            .signed { api, call, body, isSigned in try api.gitHubWebhook(call.app, call.head, body: body, isSigned) }),
         Route(
             "POST", "/v1/webhooks/gitlab/{app}/{platform}", .signature, .work(.writes), isNoteworthy: true,
-            webhook: "gitLab", .body { api, call, body in try api.gitLabWebhook(call.app, call.head, body: body) }),
+            webhook: "gitLab",
+            .signed { api, call, body, isSigned in try api.gitLabWebhook(call.app, call.head, body: body, isSigned) }),
         Route(
             "POST", "/v1/webhooks/app-store-connect/{app}", .signature, .work(.foreign), slots: { $0.foreign },
             isNoteworthy: true,
             webhook: "appStoreConnect",
-            .body { api, call, body in try api.appStoreConnectWebhook(call.path.app, call.head, body: body) }),
+            .signed { api, call, body, isSigned in
+                try api.appStoreConnectWebhook(call.path.app, call.head, body: body, isSigned)
+            }),
     ]
 
     private static let versions: [Route] = [

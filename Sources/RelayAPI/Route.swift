@@ -11,6 +11,8 @@ package final class Route: Sendable {
         case head(@Sendable (API, inout Call) throws -> Response)
         /// With the whole body.
         case body(@Sendable (API, Call, [UInt8]) throws -> Response)
+        /// With the whole body of a webhook. The last parameter is given the name of the secret as soon as the signature is found right.
+        case signed(@Sendable (API, Call, [UInt8], (String) -> Void) throws -> Response)
         /// With the fields of a form (WHATWG URL, section 5.1). What a browser's session sends has its form token.
         case form(@Sendable (API, Call, FormFields) throws -> Response)
         /// With the body as it comes.

@@ -80,6 +80,9 @@ struct Daemon {
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
+        // The one place that shows what is decided here. What is left comes from elsewhere: another relay's news, another program's rows
+        // (`onVersions`), a configuration, a store that was taken on.
+        store.decisions.hear(versionCache.take)
         // A clock that errs for a moment brings nothing into force.
         let believed = BelievedTime { [clock] in Moment(wall: clock(), tick: MonotonicClock.now()) }
         let sources = try SourceRunner(store: store, log: log) { believed.now.wall }
@@ -122,6 +125,7 @@ struct Daemon {
                 callbacks: .init(
                     apply: { try requirements.take($0, from: $1) },
                     inForceChanged: {
+                        // A look is shown soon; a version that it has brought into force is shown before it is pushed.
                         versionCache.refresh()
                         fanOut.poke()
                     },

@@ -205,6 +205,9 @@ package struct Decision: Sendable {
 
 /// What is required. Versions only rise (DESIGN, rule 1).
 package protocol VersionStore: Sendable {
+    /// Hears of each decision that is committed here.
+    var decisions: DecisionNews { get }
+
     /// The record of one app, or nil when nothing was ever stored for it.
     func version(of app: AppKey) throws -> VersionRecord?
 
@@ -222,14 +225,11 @@ package protocol VersionStore: Sendable {
     ///
     /// - Parameters:
     ///   - receipt: with one, the answer that `render` makes of the decision is stored in the same transaction.
-    ///   - derive: makes of a bump and of what is stored the bump that counts, inside the transaction: nobody else decides in between. It may
-    ///     be called again.
     ///   - render: called inside the transaction; what it throws undoes it.
     /// - Throws: `RequirementRefusal`, `StoreError`; then nothing has changed.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)?,
-        render: ((Decision) throws -> StoredAnswer)?
+        receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
     ) throws -> (Decision, StoredAnswer?)
 
     /// The answer that was given to this webhook before, if it was.
@@ -258,7 +258,7 @@ extension VersionStore {
     package func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings
     ) throws -> Decision {
-        try decide(app, event, by: actor, in: surroundings, receipt: nil, derive: nil, render: nil).0
+        try decide(app, event, by: actor, in: surroundings, receipt: nil, render: nil).0
     }
 
     /// What happens to a campaign: no store has to be asked for that.
@@ -281,11 +281,11 @@ extension VersionStore {
     /// Applies a bump, and says what it did.
     ///
     /// - Parameters:
-    ///   - derive: makes the bump that counts, inside the transaction; nil: as it is.
+    ///   - refused: the error that a refusal is thrown as; nil: a `StoreError`.
     ///   - render: makes the receipt's answer, inside the transaction.
     package func apply(
         _ bump: VersionBump, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)? = nil,
+        receipt: WebhookReceipt?, refused: ((RequirementRefusal) -> any Error)? = nil,
         render: @escaping (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         func outcome(_ decision: Decision) -> BumpOutcome {
@@ -296,12 +296,12 @@ extension VersionStore {
         }
         do {
             let (decision, answer) = try decide(
-                bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt, derive: derive
+                bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt
             ) { try render(outcome($0)) }
             if let replay = decision.replay { return .replayed(replay) }
             return .applied(outcome(decision), answer ?? StoredAnswer(status: 200, body: []))
         } catch let refusal as RequirementRefusal {
-            throw StoreError(refusal, of: bump.app)
+            throw refused?(refusal) ?? StoreError(refusal, of: bump.app)
         }
     }
 

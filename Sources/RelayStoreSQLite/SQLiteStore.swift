@@ -27,6 +27,7 @@ package final class SQLiteStore: PrunableSQL {
     /// process had on its way ends with it.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
     package var membership: Membership { options.membership }
+    package let decisions = DecisionNews()
     let readers: ReaderPool
     /// Those that it was opened with.
     let files: StoreFiles

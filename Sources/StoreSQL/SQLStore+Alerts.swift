@@ -35,10 +35,11 @@ extension SQLStore {
                 AuditEntry(
                     .alertSet, by: signature, of: alert.app, from: before?.values, to: alert.values), connection)
         }
+        decisions.tell(.other)
     }
 
     package func clearAlert(of app: AppKey, by actor: Signature) throws -> Bool {
-        try write("clearing an alert", lock: .rows) { connection in
+        let isCleared = try write("clearing an alert", lock: .rows) { connection in
             try judge(actor, .alert(app), connection)
             try connection.run("DELETE FROM alert WHERE ends_at <= ?", actor.at)
             guard let before = try AlertRecord.first(of: app, at: actor.at, connection),
@@ -47,6 +48,8 @@ extension SQLStore {
             try AuditTable.insert(AuditEntry(.alertClear, by: actor, of: app, from: before.values), connection)
             return true
         }
+        decisions.tell(.other)
+        return isCleared
     }
 }
 

@@ -11,31 +11,38 @@ package enum BumpBody {
     /// The most characters of an app's name.
     package static let maximumApp = 255
 
-    /// The app that a webhook's body names; nil where `readWebhook` would refuse that.
-    package static func app(of bytes: [UInt8]) -> AppKey? {
-        guard var fields = try? BodyFields(bytes), let app = appName(&fields),
-            let platform = fields.take("platform")?.string.flatMap(Platform.init(rawValue:))
-        else { return nil }
-        return AppKey(app: app, platform: platform)
-    }
+    /// A webhook's body, which names its app: read once, and believed when its signature is.
+    package struct Webhook {
+        private let fields: Result<BodyFields, BodyError>
+        /// The app that it names; nil where `bump` refuses that.
+        package let app: AppKey?
 
-    /// Reads the webhook's body, which names its app.
-    ///
-    /// - Parameter schemes: those that the app's download URLs may have beside https.
-    package static func readWebhook(
-        _ bytes: [UInt8], schemes: (AppKey) -> [String] = { _ in [] }
-    ) throws(BodyError) -> VersionBump {
-        var fields = try BodyFields(bytes)
-        let app = appName(&fields)
-        let name = fields.requiredString("platform", example: "ios")
-        let platform = name.flatMap(Platform.init(rawValue:))
-        if let name, platform == nil {
-            let names = Platform.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
-            fields.refuse("platform", "\(names) is needed; got \(JSONValue.string(name).sight)")
+        package init(_ bytes: [UInt8]) {
+            var fields: BodyFields
+            do {
+                fields = try BodyFields(bytes)
+            } catch {
+                (self.fields, app) = (.failure(error), nil)
+                return
+            }
+            let app = appName(&fields)
+            let name = fields.requiredString("platform", example: "ios")
+            let platform = name.flatMap(Platform.init(rawValue:))
+            if let name, platform == nil {
+                let names = Platform.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+                fields.refuse("platform", "\(names) is needed; got \(JSONValue.string(name).sight)")
+            }
+            self.fields = .success(fields)
+            self.app = app.flatMap { app in platform.map { AppKey(app: app, platform: $0) } }
         }
-        // A placeholder where the app is at fault: `finish` throws before anyone sees it.
-        let key = AppKey(app: app ?? "", platform: platform ?? .ios)
-        return try read(&fields, app: key, schemes: schemes(key))
+
+        /// - Parameter schemes: those that the app's download URLs may have beside https.
+        package func bump(schemes: (AppKey) -> [String] = { _ in [] }) throws(BodyError) -> VersionBump {
+            var fields = try fields.get()
+            // A placeholder where the app is at fault: `finish` throws before anyone sees it.
+            let app = app ?? AppKey(app: "", platform: .ios)
+            return try BumpBody.read(&fields, app: app, schemes: schemes(app))
+        }
     }
 
     /// Reads the body of a request that names the app in its path.

@@ -111,7 +111,7 @@ import WireFormat
                 return result.code == .done ? nil : result.err
             case .releaseTool:
                 _ = try daemon.requirements.bump(bump, by: Principal("github", .webhook, via: "github"), receipt: nil) {
-                    _ in
+                    _, _ in
                     StoredAnswer(status: 200, body: [])
                 }
             case .source:

@@ -125,7 +125,7 @@ import WireFormat
             var bump = VersionBump(app: key, required: try Version(subject.plan[1]))
             bump.blocked = try subject.plan.dropFirst(2).filter { $0 != "--blocked" }.map { try Version($0) }
             bump.isConfirmed = true
-            _ = try daemon.requirements.bump(bump, by: Principal("ann", .token, via: "api"), receipt: nil) { _ in
+            _ = try daemon.requirements.bump(bump, by: Principal("ann", .token, via: "api"), receipt: nil) { _, _ in
                 StoredAnswer(status: 200, body: [])
             }
         } else if let block = subject.block {

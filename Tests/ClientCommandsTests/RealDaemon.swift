@@ -3,9 +3,7 @@ import CommandTranscript
 import CurlTransport
 import FanOut
 import Foundation
-import HTTPServer
 import Notifications
-import RelayAPI
 import RelayEngine
 import RelayStore
 import Signing
@@ -20,6 +18,8 @@ import WireFormat
 
 @testable import ClientCommands
 @testable import Configuration
+@testable import HTTPServer
+@testable import RelayAPI
 @testable import RelayDaemon
 
 /// The daemon's own parts in this process: its API at a control socket, over a store and a fan-out whose push service is
@@ -35,6 +35,12 @@ final class RealDaemon: Sendable {
     let requirements: RequirementControl
     /// How often what the open paths answer from was read.
     let versionReads = VersionReads()
+    /// Called at each decision, before it is shown.
+    let decisions = Decisions()
+
+    final class Decisions: Sendable {
+        let watcher = Mutex<(@Sendable () -> Void)?>(nil)
+    }
 
     /// What the fan-out's last look found.
     let looks = Watched<[VersionRecord]>([])
@@ -49,7 +55,11 @@ final class RealDaemon: Sendable {
     ///   - key: of its provider tokens; nil: any.
     ///   - push: its push service, with what signs that; nil: one that is never reached.
     ///   - more: further keys of the app, each with its comma.
-    init(key: ES256PrivateKey? = nil, push: (origin: String, authority: String)? = nil, more: String = "") throws {
+    ///   - onEnter: called before each transaction of its store and each look at it.
+    init(
+        key: ES256PrivateKey? = nil, push: (origin: String, authority: String)? = nil, more: String = "",
+        onEnter: (@Sendable () -> Void)? = nil
+    ) throws {
         folder = try TestFolder.make()
         try PrivateFile.write((key ?? .generate()).pem, to: "\(folder)/key.p8")
         try PrivateFile.write(Array("a secret of the receiver".utf8), to: "\(folder)/secret")
@@ -70,7 +80,7 @@ final class RealDaemon: Sendable {
             Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
         }
         let tokenSources = TokenSources()
-        store = try openStore("\(folder)/relay.db", release: CommandLineTool.version)
+        store = try openStore("\(folder)/relay.db", release: CommandLineTool.version, onEnter: onEnter)
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: [:], tokenSources: tokenSources,
@@ -78,6 +88,10 @@ final class RealDaemon: Sendable {
         let versionCache = VersionCache(store: store, clock: clock) { [versionReads] in
             versionReads.count.add(1, ordering: .relaxed)
             return active.current.profiles
+        }
+        store.decisions.hear { [decisions] fact in
+            decisions.watcher.withLock { $0 }?()
+            versionCache.take(fact)
         }
         fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: FanOut.Configuration(), log: log,
@@ -118,6 +132,24 @@ final class RealDaemon: Sendable {
     func record(of app: AppKey) throws -> VersionRecord? { try store.version(of: app) }
 
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    /// Sends a webhook through the API on the calling thread, past the sockets.
+    func walk(_ body: [UInt8], id: String, path: String = "/v1/webhooks/version") throws -> Response {
+        let time = String(Int64(Date.now.timeIntervalSince1970))
+        let key = Base64.decode(String(Self.secret.dropFirst(6))) ?? []
+        let code = Base64.encode(HMACSHA256.code(Array("\(id).\(time).".utf8) + body, key: key))
+        var head = RequestHead(method: "POST", target: path)
+        for (name, value) in [
+            ("webhook-id", id), ("webhook-timestamp", time), ("webhook-signature", "v1,\(code)"),
+        ] {
+            head.headers.append(name, value)
+        }
+        let request = server.api.handle(head)
+        guard case .work(_, let admit) = request.open(), case .collect(_, let finish) = admit() else {
+            throw CommandFailure(.failed, "\(path) does not take a body")
+        }
+        return request.conclude(finish(body))
+    }
 
     /// Asks its API: over the control socket, or with a webhook's signature over TCP.
     func ask(

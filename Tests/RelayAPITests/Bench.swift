@@ -41,6 +41,12 @@ final class Bench: Sendable {
     let clock = BenchClock()
     /// What the server logged: level, message, and fields as "name=value".
     let logged = LogLines()
+    /// How often the secrets of webhooks were asked for: once each time that one is verified.
+    let verifications: Counter
+
+    final class Counter: Sendable {
+        let count = Atomic<Int>(0)
+    }
 
     var socketPath: String { directory.appending(path: "control.sock").path }
 
@@ -55,9 +61,14 @@ final class Bench: Sendable {
         store = try openStore(directory.appending(path: "relay.db").path)
         control = ControlDouble(store: store)
         let secrets = try secrets ?? [WebhookSecret(Self.secret)]
+        verifications = Counter()
         var settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0),
-            controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { secrets },
+            controlSocket: directory.appending(path: "control.sock").path,
+            webhookSecrets: { [verifications] in
+                verifications.count.add(1, ordering: .relaxed)
+                return secrets
+            },
             limits: limits, clock: { [clock] in clock.now }, log: logged.log)
         settings.checkTrust = checkTrust
         settings.enforce = { enforce }
@@ -266,6 +277,7 @@ extension APIServer {
             for app in control.apps() { profiles[app] = control.profile(of: app) }
             return profiles
         }
+        store.decisions.hear(versionCache.take)
         self.init(store: store, control: control, settings: settings, versionCache: versionCache, page: page)
     }
 

@@ -75,23 +75,25 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: @escaping (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
-        let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
-        if let known = requirements.takenUp.latest?.version,
-            let doubt = KnownVersions().doubt(bump, requirements)
-        {
-            throw ControlError(
-                .implausible(field: doubt.field, proposed: doubt.version, known: known), context: "implausible")
-        }
         guard let profile = profile(of: bump.app) else { throw ControlError(.unknownApp, context: "no such app") }
+        let seen = try store.seenVersions(of: bump.app)
+        var surroundings = RequirementMachine.Surroundings.waiting(
+            for: waitingReason.withLock(\.self),
+            draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), at: Bench.now)
+        // A block of what nothing is above is taken here.
+        if bump.blocked.isEmpty { surroundings.known = KnownVersions() }
         return try store.apply(
-            bump, by: Signature(by: actor, at: Bench.now),
-            in: .waiting(
-                for: waitingReason.withLock(\.self),
-                draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), at: Bench.now),
-            receipt: receipt, render: render)
+            bump, by: Signature(by: actor, at: Bench.now), in: surroundings, receipt: receipt,
+            refused: { refusal in
+                guard case .implausible(let field, let proposed, let known) = refusal else {
+                    return StoreError(refusal, of: bump.app)
+                }
+                return ControlError(
+                    .implausible(field: field, proposed: proposed, known: known), context: "implausible")
+            }, render: { try render($0, seen) })
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {

@@ -44,8 +44,8 @@ struct CostTableTests {
         let body =
             switch route.answer {
             case .head: "none"
-            case .body: "\((route.right == .signature ? limits.webhookBody : limits.body) / 1024) KiB"
-            case .form: "\(limits.webhookBody / 1024) KiB"
+            case .body: "\(limits.body / 1024) KiB"
+            case .form, .signed: "\(limits.webhookBody / 1024) KiB"
             case .stream: "any, \(Exchange.piece / 1024) KiB at a time"
             }
         return "| \(route.pattern) | \(kind) | \(bound ?? "its threads") | \(body) |"

@@ -118,7 +118,7 @@ struct PeopleBench {
             path.contains("{id}") ? campaigns.map { path.replacing("{id}", with: $0) } : [path]
         }
         switch route.answer {
-        case .body, .stream:
+        case .body, .signed, .stream:
             let bodies = try #require(Self.bodies[route.pattern], "\(route.pattern): say what it is sent, in `bodies`")
             return paths.flatMap { path in bodies.map { Question(method: route.method, path: path, body: $0) } }
         case .form: return paths.map { Question(method: route.method, path: $0, body: Self.form) }

@@ -133,6 +133,39 @@ struct WebhookLiveTests {
         #expect(try chunked.receiveHead().hasPrefix("HTTP/1.1 413"))
     }
 
+    @Test("the signature is verified once, whatever the webhook comes to")
+    func verifiedOnce() throws {
+        let bench = try Bench()
+        func send(_ body: String, id: String, path: String = "/v1/webhooks/version", status: Int) throws {
+            let before = bench.verifications.count.load(ordering: .relaxed)
+            #expect(try bench.webhook(body, id: id, path: path).status == status, "\(id)")
+            #expect(bench.verifications.count.load(ordering: .relaxed) - before == 1, "\(id)")
+        }
+        try send(Self.body("2.0.0"), id: "taken", status: 202)
+        try send(Self.body("2.0.0"), id: "taken", status: 202)
+        try send(Self.body("1.0.0"), id: "falls", status: 409)
+        try send(Self.body("x"), id: "is no version", status: 422)
+        try send("{", id: "is no JSON", status: 400)
+        try send("{", id: "is no event", path: "/v1/webhooks/gitlab/com.example.app/ios", status: 400)
+        try send("{}", id: "of no app", path: "/v1/webhooks/gitlab/com.example.nobody/ios", status: 404)
+        try send(Self.body("2.0.1"), id: "", status: 401)
+    }
+
+    @Test("a repeated webhook has its answer, though it would be refused by now")
+    func repeatedThoughRefused() throws {
+        let bench = try Bench()
+        bench.control.hasOther.withLock { $0 = true }
+        let body = #"{"app":"com.example.other","platform":"ios","required":"2.0.0"}"#
+        let first = try bench.webhook(body, id: "msg_a")
+        #expect(first.status == 202)
+        bench.control.hasOther.withLock { $0 = false }
+        #expect(try bench.webhook(body, id: "msg_a").bytes == first.bytes)
+        #expect(try bench.webhook(body, id: "msg_b").status == 422, "the app is not configured any more")
+        #expect(try bench.webhook("{", id: "msg_a").status == 400, "it says no app, and so is none of that app's")
+        let other = #"{"app":"com.example.other","platform":"ios","required":"x"}"#
+        #expect(try bench.webhook(other, id: "msg_a").status == 409, "another body under the same id")
+    }
+
     @Test("a full store is 503 with Retry-After, another failure 500 without internals")
     func storeErrors() throws {
         let bench = try Bench()

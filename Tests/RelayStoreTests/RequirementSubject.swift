@@ -15,18 +15,21 @@ struct RequirementSubject {
     var verdicts: [Version: GateVerdict.State] = [:]
     var waves: WavePlan?
     var known = KnownVersions.everything
+    var policy = BumpPolicy()
     /// Why the last event was refused; nil: it was taken.
     private(set) var refusal: RequirementRefusal?
     private var nextID: Int64 = 1
 
     var surroundings: RequirementMachine.Surroundings {
-        RequirementMachine.Surroundings(
+        var surroundings = RequirementMachine.Surroundings(
             now: now, gate: hasStore ? "appStore" : nil,
             draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves),
             known: known
         ) { question in
             hasStore ? GateVerdict(verdicts[question.version] ?? .closed, "the store says so") : nil
         }
+        surroundings.policy = policy
+        return surroundings
     }
 
     /// - Returns: false where it was refused; then nothing has changed.

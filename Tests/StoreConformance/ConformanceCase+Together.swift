@@ -12,17 +12,11 @@ extension ConformanceCase {
             try await many(12) { number in
                 let bump = VersionBump(app: subject.app, latest: try subject.version("1.1.\(number)"))
                 do {
+                    var surroundings = RequirementMachine.Surroundings.waiting(
+                        for: nil, draft: subject.draft(), at: subject.now)
+                    surroundings.policy.force = .minor
                     _ = try subject.store.apply(
-                        bump, by: Signature(by: "t", via: "t", at: subject.now),
-                        in: .waiting(for: nil, draft: subject.draft(), at: subject.now), receipt: nil,
-                        derive: { bump, stored in
-                            var bump = bump
-                            guard let latest = bump.latest else { return bump }
-                            bump.required = ForcePolicy.minor.required(
-                                latest: latest, previousLatest: stored.takenUp.latest?.version,
-                                previousRequired: stored.takenUp.required?.version)
-                            return bump
-                        }
+                        bump, by: Signature(by: "t", via: "t", at: subject.now), in: surroundings, receipt: nil
                     ) { _ in StoredAnswer(status: 200, body: []) }
                 } catch let error as StoreError {
                     // Others were faster, and versions only rise.
@@ -32,17 +26,25 @@ extension ConformanceCase {
             try same(try subject.store.campaigns(before: nil, limit: 20).count, 1)
             try same(try subject.store.version(of: subject.app)?.latest?.text, "1.1.11")
         },
-        ConformanceCase("a bump whose derivation throws changes nothing") { subject in
+        ConformanceCase("a bump that no push can tell of changes nothing, and is looked at once") { subject in
             struct Refused: Error {}
+            var looks = 0
+            var surroundings = RequirementMachine.Surroundings.waiting(
+                for: nil, draft: subject.draft(), at: subject.now)
+            surroundings.policy.check = { row throws(RequirementRefusal) in
+                looks += 1
+                throw .unsendable("\(row.version) is too long")
+            }
             do {
                 _ = try subject.store.apply(
                     VersionBump(app: subject.app, required: try subject.version("2")),
-                    by: Signature(by: "t", via: "t", at: subject.now),
-                    in: .waiting(for: nil, draft: subject.draft(), at: subject.now),
-                    receipt: WebhookReceipt(id: "1", hook: "version", body: []), derive: { _, _ in throw Refused() }
+                    by: Signature(by: "t", via: "t", at: subject.now), in: surroundings,
+                    receipt: WebhookReceipt(id: "1", hook: "version", body: []),
+                    refused: { $0 == .unsendable("2 is too long") ? Refused() as any Error : $0 }
                 ) { _ in StoredAnswer(status: 200, body: []) }
                 throw ConformanceFailure(description: "nothing was thrown")
             } catch is Refused {}
+            try same(looks, 1)
             try same(try subject.store.version(of: subject.app), nil)
             try same(try subject.store.answer(to: WebhookReceipt(id: "1", hook: "version", body: [])), nil)
         },

@@ -19,10 +19,16 @@ extension PostgresStore: TestStore {}
 
 /// Opens the store at a path, and makes it where there is none.
 ///
-/// - Parameter release: what the release calls itself.
-package func openStore(_ path: String, release: String = "unknown") throws -> any TestStore {
+/// - Parameters:
+///   - release: what the release calls itself.
+///   - onEnter: called before each transaction and each look.
+package func openStore(
+    _ path: String, release: String = "unknown", onEnter: (@Sendable () -> Void)? = nil
+) throws -> any TestStore {
     if release == "unknown" { try NewStore.copy(to: path) }
-    return try SQLiteStore(path: path, release: release)
+    var options = SQLiteStore.Options()
+    options.onEnter = onEnter
+    return try SQLiteStore(path: path, release: release, options: options)
 }
 
 /// An empty store of this release: made once in a process, for to bring one through all steps of the schema takes longer than most

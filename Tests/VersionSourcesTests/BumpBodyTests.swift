@@ -12,13 +12,14 @@ struct BumpBodyTests {
 
     @Test("a whole webhook body")
     func whole() throws {
-        let bump = try BumpBody.readWebhook(
+        let bump = try BumpBody.Webhook(
             Array(
                 """
                 {"app": "com.example.app", "platform": "ios", "latest": "2.1.0", "required": "2.0.0",
                  "downloadUrl": "https://apps.apple.com/app/id1", "message": "Zwei\\nZeilen \\ud83d\\ude80",
                  "telephones": ["13800138000", "13800138000"]}
-                """.utf8))
+                """.utf8)
+        ).bump()
         #expect(
             bump
                 == VersionBump(
@@ -177,7 +178,7 @@ struct BumpBodyTests {
     func several() {
         let body = #"{"app": 1, "platform": "windows", "required": "", "downloadUrl": null, "x": 1}"#
         do throws(BodyError) {
-            _ = try BumpBody.readWebhook(Array(body.utf8))
+            _ = try BumpBody.Webhook(Array(body.utf8)).bump()
             Issue.record("taken")
         } catch {
             guard case .fields(let faults) = error else {

@@ -35,7 +35,6 @@ extension API {
             app: app, message: message ?? "", isBlocking: isBlocking, endsAt: endsAt, createdAt: now,
             createdBy: caller.actor.name)
         try store.setAlert(alert, by: caller.actor.confirming(shown))
-        versionCache.refresh()
         let record = try store.version(of: app) ?? VersionRecord(app: app, updatedAt: now)
         let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
         return .json { writer in
@@ -51,7 +50,6 @@ extension API {
         let shown = Shown(.clearAlert, in: &query)
         try query.finish()
         let isCleared = try store.clearAlert(of: app, by: Signature(by: caller.actor.confirming(shown), at: now()))
-        versionCache.refresh()
         guard isCleared else { throw Self.noAlert }
         return .noContent
     }

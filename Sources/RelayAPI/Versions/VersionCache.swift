@@ -10,8 +10,8 @@ package import UpgradeRules
 /// What the open paths answer from: what is in force, the alerts and the versions seen, as they were a moment ago, with
 /// every answer rendered. Requests never touch the disk here.
 ///
-/// Read anew at each change of a version that this process makes or sees, and each second while the documents are asked
-/// for: by a thread of its own, from `start` to `stop`, else by whoever asks for it. May be used from any thread.
+/// Read anew at each change of a version that this process makes (its store passes it on) or sees, and each second while the documents are
+/// asked for: by a thread of its own, from `start` to `stop`, else by whoever asks for it. May be used from any thread.
 package final class VersionCache: Sendable {
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
@@ -94,11 +94,21 @@ package final class VersionCache: Sendable {
         return contents.withLock { contents in records.allSatisfy { contents.records[$0.app] == $0 } }
     }
 
-    /// Shows what is stored by now. Returns when that is so; where the store cannot be read it stays as it is, and the watcher
-    /// reports that.
-    ///
+    /// Shows what this process has committed. Its store alone calls this (`DecisionNews`).
+    package func take(_ fact: DecisionNews.Fact) {
+        switch fact {
+        case .decided(let record, isAwaited: true): refresh(for: record)
+        case .decided(let record, isAwaited: false): note([record])
+        case .other: refresh(for: nil)
+        }
+    }
+
+    /// Shows what is stored by now: for changes that come from elsewhere. Returns when that is so; where the store cannot be read it stays as
+    /// it is, and the watcher reports that.
+    package func refresh() { refresh(for: nil) }
+
     /// - Parameter record: the one that has changed; nil: something else has.
-    package func refresh(for record: VersionRecord? = nil) {
+    private func refresh(for record: VersionRecord?) {
         let records = record.map { [$0] }
         if isShown(records) { return }
         let end = DispatchSemaphore(value: 0)

@@ -94,7 +94,6 @@ extension API {
         let (shown, isUrgent) = try Self.carried(.release, body, mayBeUrgent: true)
         let record = try control.requirements.release(
             app: app, isUrgent: isUrgent, by: caller.actor.confirming(shown))
-        versionCache.refresh(for: record)
         return .json { $0.version(control.requirements.status(record), for: caller.sight) }
     }
 
@@ -117,7 +116,6 @@ extension API {
         }
         let withdrawal = try control.requirements.withdraw(
             required, of: app, by: caller.actor.confirming(shown), reason: reason)
-        versionCache.refresh(for: withdrawal.record)
         return .json { writer in
             writer.object { writer in
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
@@ -137,7 +135,6 @@ extension API {
         try fields.finish()
         let record = try control.requirements.unblock(
             versions, of: app, by: caller.actor.confirming(shown), reason: reason)
-        versionCache.refresh(for: record)
         return .json { writer in
             writer.object { writer in
                 writer.member(.unblocked, versions.map(\.text))
@@ -148,14 +145,12 @@ extension API {
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
-        // Asked before, for inside the transaction the store answers nobody else.
-        let seen = try store.seenVersions(of: bump.app)
         // A webhook's answer is kept: erasing a user would not find the number there.
         let sight = receipt == nil ? caller.sight : .counted
         let unknown = try unknown(in: bump, for: sight)
         let applied = try control.requirements.bump(
             bump, by: caller.actor, receipt: receipt
-        ) { [self] outcome in
+        ) { [self] outcome, seen in
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record), for: sight,
@@ -164,9 +159,7 @@ extension API {
                     + versionCache.advice(for: outcome.record, seen: seen).warnings + [hours?.text].compactMap(\.self))
         }
         switch applied {
-        case .applied(let outcome, let answer):
-            versionCache.refresh(for: outcome.record)
-            return .json(answer.status, answer.body)
+        case .applied(_, let answer): return .json(answer.status, answer.body)
         case .replayed(let answer): return .replay(answer)
         }
     }

@@ -7,39 +7,39 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// Webhooks of the tools that releases are made with. Like the version webhook: the signature first, then the replay, then
-/// the body.
+/// Webhooks of the tools that releases are made with. Like the version webhook: the signature first, then the body, and a
+/// stored answer before any other.
 extension API {
-    func gitHubWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
-        let (id, caller) = try verified(head, body, for: app.app, via: "github")
+    func gitHubWebhook(
+        _ app: AppKey, _ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void
+    ) throws -> Response {
+        let (id, caller) = try verified(head, body, for: app.app, via: "github", isSigned)
         let receipt = WebhookReceipt(id: id, hook: "github/\(app.app)/\(app.platform.rawValue)", body: body)
-        if let answer = try store.answer(to: receipt) { return .replay(answer) }
-        try require(app)
-        let rules = control.releaseRules(of: app)
-        let news = try GitHubEvent.read(body, name: head.headers[WebhookHeaders.hubEvent], rules: rules)
-        return try settle(news, app, rules, receipt, by: caller)
+        return try settle(app, receipt, by: caller) { rules in
+            try GitHubEvent.read(body, name: head.headers[WebhookHeaders.hubEvent], rules: rules)
+        }
     }
 
-    func gitLabWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
-        let (id, caller) = try verified(head, body, for: app.app, via: "gitlab", takesToken: true)
+    func gitLabWebhook(
+        _ app: AppKey, _ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void
+    ) throws -> Response {
+        let (id, caller) = try verified(head, body, for: app.app, via: "gitlab", takesToken: true, isSigned)
         let receipt = WebhookReceipt(id: id, hook: "gitlab/\(app.app)/\(app.platform.rawValue)", body: body)
-        if let answer = try store.answer(to: receipt) { return .replay(answer) }
-        try require(app)
-        let rules = control.releaseRules(of: app)
-        let news = try GitLabEvent.read(body, rules: rules, now: now().internetTime)
-        return try settle(news, app, rules, receipt, by: caller)
+        return try settle(app, receipt, by: caller) { rules in
+            try GitLabEvent.read(body, rules: rules, now: now().internetTime)
+        }
     }
 
     /// One webhook belongs to one app, and names neither it nor its version.
-    func appStoreConnectWebhook(_ name: String, _ head: RequestHead, body: [UInt8]) throws -> Response {
+    func appStoreConnectWebhook(
+        _ name: String, _ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void
+    ) throws -> Response {
         let app = AppKey(app: name, platform: .ios)
-        let (_, caller) = try verified(head, body, for: name, via: "app-store-connect")
+        let (_, caller) = try verified(head, body, for: name, via: "app-store-connect", isSigned)
         // "De-duplicate on data.id" (PROTOCOLS 3.3): nothing outside the body is an id.
         let (id, news) = try AppStoreConnectEvent.read(body)
         let receipt = WebhookReceipt(id: id, hook: "app-store-connect/\(name)", body: body)
-        if let answer = try store.answer(to: receipt) { return .replay(answer) }
-        try require(app)
-        return try settle(news, app, control.releaseRules(of: app), receipt, by: caller)
+        return try settle(app, receipt, by: caller) { _ in news }
     }
 
     // MARK: Steps
@@ -47,20 +47,35 @@ extension API {
     /// - Parameters:
     ///   - app: whose secrets may verify; nil: any.
     ///   - way: what the history calls the way by which it came.
+    ///   - isSigned: gets the signer's name, so that a refusal of a signed webhook names it.
     /// - Returns: the event's id, and who sent it: the secret's name.
     /// - Throws: a 401.
     func verified(
-        _ head: RequestHead, _ body: [UInt8], for app: String?, via way: String = "webhook", takesToken: Bool = false
+        _ head: RequestHead, _ body: [UInt8], for app: String?, via way: String = "webhook", takesToken: Bool = false,
+        _ isSigned: (String) -> Void
     ) throws -> (id: String, caller: Caller) {
         let verifier = WebhookVerifier(
             secrets: settings.webhookSecrets().filter { secret in app.map(secret.verifies) ?? true })
         switch verifier.verify(WebhookHeaders(head.headers.byName), body: body, at: now(), takesToken: takesToken) {
         case .verified(let id, let signer):
+            isSigned(signer)
             return (id, Caller(actor: Principal(signer, .webhook, via: way, from: head.peer.description)))
         case .refused(let refusal):
             // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
             throw ProblemDetails(
                 401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])
+        }
+    }
+
+    private func settle(
+        _ app: AppKey, _ receipt: WebhookReceipt, by caller: Caller, read: (ReleaseRules) throws -> ReleaseNews
+    ) throws -> Response {
+        let rules = control.releaseRules(of: app)
+        return try answer(to: receipt) {
+            try require(app)
+            return try read(rules)
+        } deciding: {
+            try settle($0, app, rules, receipt, by: caller)
         }
     }
 
@@ -76,10 +91,12 @@ extension API {
                 return try note("ignored", error.description, receipt)
             }
         case .askTheStore:
+            // Before the transaction does: no store is asked about an event that has its answer.
+            if let answer = try store.answer(to: receipt) { return .replay(answer) }
             return try release(try offered(app), app, rules, receipt, by: caller, isOfTheStore: true)
         // Not kept: a date comes, a rule changes, and who has the event sent again means it to be looked at again.
-        case .ignored(let reason): return Self.noted("ignored", reason)
-        case .ping: return Self.noted("pong", "the signature is right; releases may come")
+        case .ignored(let reason): return try noted("ignored", reason, receipt)
+        case .ping: return try noted("pong", "the signature is right; releases may come", receipt)
         }
     }
 
@@ -131,7 +148,11 @@ extension API {
         return .json(answer.status, answer.body)
     }
 
-    private static func noted(_ status: String, _ reason: String) -> Response { .json(200, noteBody(status, reason)) }
+    /// The same, but not kept.
+    private func noted(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
+        if let answer = try store.answer(to: receipt) { return .replay(answer) }
+        return .json(200, Self.noteBody(status, reason))
+    }
 
     private static func noteBody(_ status: String, _ reason: String) -> [UInt8] {
         var writer = JSONWriter()

@@ -7,23 +7,44 @@ import WireFormat
 
 extension API {
     /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.
-    func versionWebhook(_ head: RequestHead, body: [UInt8]) throws -> Response {
-        let app = BumpBody.app(of: body)
+    func versionWebhook(_ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void) throws -> Response {
+        let webhook = BumpBody.Webhook(body)
+        let app = webhook.app
         // The app is in the body: a secret that is bound to others has no say in it.
-        let (id, caller) = try verified(head, body, for: app?.app)
+        let (id, caller) = try verified(head, body, for: app?.app, isSigned)
         // Each app's releases have ids of their own: two of them may well call one "release-2-0-0".
         let hook = app.map { "version/\($0.app)/\($0.platform.rawValue)" } ?? "version"
         let receipt = WebhookReceipt(id: id, hook: hook, body: body)
-        // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken
-        // out of the configuration since. Two at once are told apart inside the transaction.
-        if let answer = try store.answer(to: receipt) { return .replay(answer) }
-        let bump = try BumpBody.readWebhook(body) { control.profile(of: $0)?.downloadSchemes ?? [] }
-        guard control.profile(of: bump.app) != nil else {
-            throw ProblemDetails(
-                field: "app",
-                "\"\(JSONValue.shortened(bump.app.app))\" is not configured for \(bump.app.platform.rawValue) on this server"
-            )
+        return try answer(to: receipt) {
+            let bump = try webhook.bump { control.profile(of: $0)?.downloadSchemes ?? [] }
+            guard control.profile(of: bump.app) != nil else {
+                throw ProblemDetails(
+                    field: "app",
+                    "\"\(JSONValue.shortened(bump.app.app))\" is not configured for \(bump.app.platform.rawValue) on this server"
+                )
+            }
+            return bump
+        } deciding: {
+            try apply($0, by: caller, receipt: receipt)
         }
-        return try apply(bump, by: caller, receipt: receipt)
+    }
+
+    /// Answers a webhook. One that was answered before gets that answer: the transaction that decides looks for it. One that is refused before
+    /// anything could be decided may have been answered as well, while its app was in the configuration or its rules were others.
+    ///
+    /// - Parameters:
+    ///   - read: reads the wish of the webhook; asks no store.
+    ///   - decide: looks for the stored answer itself.
+    func answer<Wish>(
+        to receipt: WebhookReceipt, _ read: () throws -> Wish, deciding decide: (Wish) throws -> Response
+    ) throws -> Response {
+        let wish: Wish
+        do {
+            wish = try read()
+        } catch {
+            guard let answer = try store.answer(to: receipt) else { throw error }
+            return .replay(answer)
+        }
+        return try decide(wish)
     }
 }

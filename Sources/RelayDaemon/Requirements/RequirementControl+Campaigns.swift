@@ -164,7 +164,6 @@ extension RequirementControl {
             return nil
         }
         guard let row = decision.subject else { return nil }
-        versionCache.refresh()
         progress.poke()
         sources.poke()
         return row
@@ -201,8 +200,6 @@ extension RequirementControl {
         let after = try self.campaign(id)
         guard moved || after.state == state else { throw wrongState(after.state, verb, from: from) }
         if moved {
-            // What was not in force for everybody yet is taken back with its campaign.
-            if event == .cancelled { versionCache.refresh() }
             log(
                 .notice, "a campaign was moved by hand",
                 [

@@ -14,25 +14,20 @@ import WireFormat
 extension RequirementControl {
     package func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
-        render: @escaping (BumpOutcome) throws -> StoredAnswer
+        render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
-        if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
         let (now, known, route) = (clock(), try known(of: bump), routes()[bump.app])
+        var surroundings = surroundings(of: bump.app, known, at: now)
+        surroundings.policy = policy(of: app, for: actor)
+        if let route {
+            surroundings.policy.check = { row throws(RequirementRefusal) in _ = try self.payload(row, route) }
+        }
         let applied = try store.apply(
-            bump, by: Signature(by: actor, at: now), in: surroundings(of: bump.app, known, at: now),
-            receipt: receipt,
-            derive: { bump, stored in
-                let (bump, planned) = try self.asked(bump, app, stored, known, by: actor, at: now)
-                if let route {
-                    let asked = bump.required == nil ? nil : planned.required
-                    let blocks = bump.blocked.compactMap { planned.live($0, kind: .blocked) }
-                    for row in [asked].compactMap(\.self) + blocks { _ = try self.payload(row, route) }
-                }
-                return bump
-            }, render: render)
+            bump, by: Signature(by: actor, at: now), in: surroundings, receipt: receipt,
+            refused: { Self.error($0, of: bump.app) }, render: { try render($0, known.seen) })
         progress.poke()
-        if case .applied(let outcome, _) = applied { warn(outcome.record) }
+        if case .applied(let outcome, _) = applied { warn(outcome.record, known.seen) }
         sources.poke()
         // What came from a store was asked just now.
         if StoreKind(rawValue: actor.name) == nil { ask(.ask(bump.app)) }
@@ -55,7 +50,7 @@ extension RequirementControl {
         guard bump.required != nil || bump.latest != nil || bump.minimumOS != .keep else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         bump.isListed = StoreKind(rawValue: source) != nil
-        let applied = try self.bump(bump, by: .source(source), receipt: nil) { _ in
+        let applied = try self.bump(bump, by: .source(source), receipt: nil) { _, _ in
             StoredAnswer(status: 200, body: [])
         }
         guard case .applied(let outcome, _) = applied, outcome.requiredRose else { return nil }
@@ -73,71 +68,41 @@ extension RequirementControl {
         return surroundings
     }
 
-    /// The bump with what the configuration makes of what it leaves out, and what comes of it: the requirement
-    /// that the app's force policy derives (SEEDS S4), and the last URL that was given where none is configured.
-    ///
-    /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
-    /// named users alone, its own begins with them, too.
-    ///
-    /// - Parameter requirements: what is stored. Nothing may come between this and what is decided by it.
-    private func asked(
-        _ bump: VersionBump, _ app: AppConfiguration, _ requirements: Requirements, _ known: KnownVersions,
-        by actor: Principal, at now: Timestamp
-    ) throws -> (bump: VersionBump, planned: Requirements) {
-        // Nobody is there to be asked.
-        let isMachine = !actor.kind.isPerson
-        let takenUp = requirements.takenUp
-        var bump = bump
-        func rises(_ new: Version?) -> Bool {
-            new.map { new in takenUp.required.map { $0.version < new } ?? true } ?? false
-        }
-        if isMachine, rises(bump.required), let required = bump.required, requirements.wasWithdrawn(required) {
-            let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
-            throw ControlError(
-                .withdrawn, context: "\(required) of \(name) was withdrawn, and only a person asks for it again",
-                hint: "\"upgrade-relay version set \(name) --required \(required)\"")
-        }
-        if isMachine, let version = bump.blocked.first(where: { requirements.wasWithdrawn($0, kind: .blocked) }) {
-            let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
-            throw ControlError(
+    /// The configuration's part of a bump.
+    private func policy(of app: AppConfiguration, for actor: Principal) -> BumpPolicy {
+        var policy = BumpPolicy()
+        policy.isMachine = !actor.kind.isPerson
+        policy.force = app.forcePolicy
+        // The others can name whom they mean.
+        if ReleaseRules.tools.contains(actor.via) { policy.canary = app.webhooks.canary }
+        policy.hasDownloadURL = app.downloadURL != nil
+        return policy
+    }
+
+    /// The error of a refused bump.
+    private static func error(_ refusal: RequirementRefusal, of app: AppKey) -> any Error {
+        let name = "\(app.app) \(app.platform.rawValue)"
+        switch refusal {
+        case .wasWithdrawn(let version, .blocked):
+            return ControlError(
                 .withdrawn, context: "\(version) of \(name) was unblocked, and only a person blocks it again",
                 hint: "\"upgrade-relay version block \(name) \(version)\"")
-        }
-        if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
-            bump.required = app.forcePolicy.required(
-                latest: latest, previousLatest: takenUp.latest?.version,
-                previousRequired: takenUp.required?.version)
-            // A store goes on offering what a person has taken back.
-            if let required = bump.required, requirements.isOver(required) { bump.required = nil }
-        }
-        if isMachine, rises(bump.required), bump.telephones == nil {
-            let newest = [requirements.staged, requirements.waiting.first].compactMap(\.self)
-                .max { $0.version < $1.version }
-            if let newest, newest.reach == 0 {
-                bump.telephones = newest.canary
-            } else if ReleaseRules.tools.contains(actor.via) {
-                bump.telephones = app.webhooks.canary
-            }
-        }
-        if app.downloadURL == nil, bump.downloadURL == nil {
-            bump.downloadURL = VersionRecord(bump.app, requirements)?.downloadURL
-        }
-        var machine = RequirementMachine(requirements, campaigns: [])
-        do {
-            var surroundings = surroundings(of: bump.app, known, at: now)
-            surroundings.draft = nil
-            try machine.reduce(.asked(bump), by: Signature(by: "plan", via: "plan", at: now), in: surroundings)
-        } catch {
-            guard case .implausible(let field, let proposed, let highest) = error else {
-                throw StoreError(error, of: bump.app)
-            }
-            let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
-            throw ControlError(
+        case .wasWithdrawn(let version, _):
+            return ControlError(
+                .withdrawn, context: "\(version) of \(name) was withdrawn, and only a person asks for it again",
+                hint: "\"upgrade-relay version set \(name) --required \(version)\"")
+        case .implausible(let field, let proposed, let highest):
+            return ControlError(
                 .implausible(field: field, proposed: proposed, known: highest),
                 context: KnownVersions.doubt(proposed, of: name, known: highest),
                 hint: "\"upgrade-relay version set \(name) --\(field) \(proposed) --yes\" takes it, if it is meant")
+        case .noDownloadURL:
+            return ControlError(
+                .noDownloadURL, context: "a requirement needs a downloadUrl: the app ignores a push without one",
+                hint: "send `downloadUrl`, or set it in the app's configuration")
+        case .unsendable(let why): return ControlError(.payloadTooLarge, context: why)
+        default: return StoreError(refusal, of: app)
         }
-        return (bump, machine.requirements)
     }
 
     /// What speaks for the versions of a bump: not what the store itself offers that says them.
@@ -159,15 +124,13 @@ extension RequirementControl {
                 context: "\(required) is not what \(app.app) (\(app.platform.rawValue)) requires: that is \(now)",
                 hint: "\"upgrade-relay version show\" tells what is required; it may have been withdrawn before")
         }
-        versionCache.refresh()
         progress.poke()
         sources.poke()
         return withdrawal
     }
 
     /// Says in the log what clients that compare for themselves will make of the new record.
-    private func warn(_ record: VersionRecord) {
-        guard let seen = try? store.seenVersions(of: record.app) else { return }
+    private func warn(_ record: VersionRecord, _ seen: SeenVersions) {
         for warning in versionCache.advice(for: record, seen: seen).warnings {
             log(
                 .warning, "apps that compare versions for themselves will judge otherwise",
@@ -195,7 +158,6 @@ extension RequirementControl {
         let now = clock()
         let decision = try store.unblock(
             versions, of: app, by: actor, reason: reason, in: surroundings(of: app, at: now))
-        versionCache.refresh()
         progress.poke()
         sources.poke()
         return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: now)
@@ -257,8 +219,17 @@ extension RequirementControl {
         var confirmed = bump
         confirmed.confirmation = .dryRun
         let stored = try store.version(of: bump.app)?.requirements ?? Requirements()
-        let (bump, planned) = try asked(
-            confirmed, app, stored, known, by: Principal("plan", .token, via: "api"), at: clock())
+        let now = clock()
+        var machine = RequirementMachine(stored, campaigns: [])
+        do {
+            var surroundings = surroundings(of: bump.app, known, at: now)
+            surroundings.policy = policy(of: app, for: Principal("plan", .token, via: "api"))
+            surroundings.draft = nil
+            try machine.reduce(.asked(confirmed), by: Signature(by: "plan", via: "plan", at: now), in: surroundings)
+        } catch {
+            throw Self.error(error, of: bump.app)
+        }
+        let (bump, planned) = (machine.bump ?? confirmed, machine.requirements)
         let blocks = bump.blocked.compactMap { planned.live($0, kind: .blocked) }
         let isAboutBlocks = bump.required == nil && bump.latest == nil && !blocks.isEmpty
         guard let row = isAboutBlocks ? blocks.first : planned.required else {
@@ -267,7 +238,12 @@ extension RequirementControl {
                 hint: "send `required`, or in `blocked` the versions that must be left")
         }
         let route = try route(of: bump.app)
-        let payload = try payload(row, route)
+        let payload: UpgradePayload
+        do {
+            payload = try self.payload(row, route)
+        } catch {
+            throw Self.error(error, of: bump.app)
+        }
         let audience = PlannedAudience(bump, row, blocks, in: planned, isAboutBlocks: isAboutBlocks)
         var counts = audience.counts
         let survey = try store.survey(bump.app) { audience.reason(against: $0, in: $1, &counts) }
@@ -297,11 +273,9 @@ extension RequirementControl {
 
     /// The payload that a campaign of the record sends, checked before anything is stored (DESIGN, rule 4): made of what the
     /// campaign is made of by what makes its own (`CampaignRun`).
-    private func payload(_ row: Requirement, _ route: AppRoute) throws -> UpgradePayload {
+    private func payload(_ row: Requirement, _ route: AppRoute) throws(RequirementRefusal) -> UpgradePayload {
         guard let url = row.downloadURL ?? route.draft.downloadURL, !url.isEmpty else {
-            throw ControlError(
-                .noDownloadURL, context: "a requirement needs a downloadUrl: the app ignores a push without one",
-                hint: "send `downloadUrl`, or set it in the app's configuration")
+            throw .noDownloadURL(row.version)
         }
         let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
@@ -310,7 +284,7 @@ extension RequirementControl {
             try route.provider.check(payload, longestTelephone: longest)
             return payload
         } catch {
-            throw ControlError(.payloadTooLarge, context: "\(error)")
+            throw .unsendable("\(error)")
         }
     }
 

@@ -63,7 +63,6 @@ package final class RequirementControl: RequirementOperations {
         _ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool
     ) throws -> UserErasure {
         let erasure = try store.eraseUser(telephone, by: Signature(by: actor, at: clock()), where: isMeant)
-        versionCache.refresh()
         progress.poke()
         return erasure
     }

@@ -70,6 +70,10 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case wrongState(CampaignState)
     /// It holds what no bump may hold.
     case breaksRules([FieldFault])
+    /// A person has taken it back, and a machine asks for it again.
+    case wasWithdrawn(Version, Requirement.Kind)
+    /// No push can hold what it says; why.
+    case unsendable(String)
     /// Nothing speaks for such a version, and nobody has confirmed it.
     case implausible(field: String, proposed: Version, known: Version)
 }

@@ -30,6 +30,8 @@ package struct RequirementMachine: Sendable {
     package internal(set) var subject: Int64?
     /// The blocks that the event made or ended.
     package internal(set) var blocked: [Int64] = []
+    /// The bump that counted; nil: the event was another.
+    package private(set) var bump: VersionBump?
     var nextID: Int64 = -1
 
     package init(_ requirements: Requirements, campaigns: [CampaignFacts]) {
@@ -42,7 +44,9 @@ package struct RequirementMachine: Sendable {
         _ event: RequirementEvent, by actor: Signature, in surroundings: Surroundings
     ) throws(RequirementRefusal) {
         switch event {
-        case .asked(let asked):
+        case .asked(let said):
+            let asked = try surroundings.policy.completed(said, requirements)
+            self.bump = asked
             let faults = surroundings.rules.faults(in: asked)
             if !faults.isEmpty { throw .breaksRules(faults) }
             let bump = surroundings.rules.sent(asked)
@@ -53,6 +57,11 @@ package struct RequirementMachine: Sendable {
             try ask(bump, by: actor, surroundings)
             try block(bump, by: actor, surroundings)
             settle(surroundings)
+            if let check = surroundings.policy.check {
+                let required = bump.required == nil ? nil : requirements.required
+                let blocks = bump.blocked.compactMap { requirements.live($0, kind: .blocked) }
+                for row in [required].compactMap(\.self) + blocks { try check(row) }
+            }
             for id in [subject].compactMap(\.self) + blocked {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }

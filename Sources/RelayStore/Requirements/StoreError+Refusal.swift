@@ -60,6 +60,12 @@ extension StoreError {
         case .notRequired(let version, let now):
             self.init(
                 .refused, context: "\(version) is not what \(name) requires: that is \(now?.text ?? "nothing")")
+        case .wasWithdrawn(let version, let kind):
+            let isBlock = kind == .blocked
+            self.init(
+                .refused, context: "\(version) of \(name) was \(isBlock ? "unblocked" : "withdrawn") by a person",
+                hint: "Only a person \(isBlock ? "blocks it" : "asks for it") again")
+        case .unsendable(let why): self.init(.refused, context: "\(name): \(why)")
         case .wrongState(let state):
             self.init(.refused, context: "the campaign is \(state.rawValue)")
         case .breaksRules(let faults):

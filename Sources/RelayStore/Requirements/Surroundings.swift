@@ -15,6 +15,8 @@ extension RequirementMachine {
         package var known: KnownVersions?
         /// What a bump may hold, and another program's row. Default: what holds for every app.
         package var rules = BumpRules()
+        /// The configuration's part of a bump. Default: a bump counts as it is.
+        package var policy = BumpPolicy()
 
         package init(
             now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil, known: KnownVersions? = .everything,

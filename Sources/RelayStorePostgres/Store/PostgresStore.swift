@@ -22,6 +22,7 @@ package final class PostgresStore: PrunableSQL {
     /// What is known of changes by others.
     let watch: Mutex<ChangeWatch>
     package var membership: Membership { options.membership }
+    package let decisions = DecisionNews()
     private let askedOfPast = Atomic<UInt64>(0)
     /// With what of the server's settings the store may lose what it promises to keep.
     let unready: SessionFault?

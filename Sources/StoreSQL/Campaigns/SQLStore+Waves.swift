@@ -30,7 +30,7 @@ extension SQLStore {
             guard let reach, let record = try CampaignTable.record(campaign, connection) else { return nil }
             return (record.app, try decide(record, .stageBegan(reach: reach), at: now, connection))
         }
-        if let (app, decision) = decision { report(decision.changes, of: app) }
+        if let (app, decision) = decision { wasCommitted(decision, of: app, isAwaited: false) }
     }
 
     package func holdWave(

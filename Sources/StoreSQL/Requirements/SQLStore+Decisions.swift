@@ -44,8 +44,7 @@ extension SQLStore {
 
     package func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        receipt: WebhookReceipt?, derive: ((VersionBump, Requirements) throws -> VersionBump)?,
-        render: ((Decision) throws -> StoredAnswer)?
+        receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
     ) throws -> (Decision, StoredAnswer?) {
         if case .looked = event {
             // Mostly there is nothing to do, and finding that out must not wait for the writer.
@@ -63,18 +62,26 @@ extension SQLStore {
                 return (Decision(before: now, after: now, replay: answer), StoredAnswer?.some(answer))
             }
             try judge(actor, event, of: app, connection)
-            let decision = try decide(app, event, by: actor, in: surroundings, derive: derive, connection)
+            let decision = try decide(app, event, by: actor, in: surroundings, connection)
             guard let render else { return (decision, nil) }
             let answer = try render(decision)
             if let receipt { try WebhookTable.store(answer, for: receipt, at: actor.at, connection) }
             return (decision, answer)
         }
-        report(decision.changes, of: app)
+        let isLook = if case .looked = event { true } else { false }
+        if decision.replay == nil { wasCommitted(decision, of: app, isAwaited: !isLook) }
         return (decision, answer)
     }
 
+    /// The log and the open paths learn of it.
+    func wasCommitted(_ decision: Decision, of app: AppKey, isAwaited: Bool) {
+        report(decision.changes, of: app)
+        guard let record = VersionRecord(app, decision.after) else { return }
+        decisions.tell(.decided(record, isAwaited: isAwaited))
+    }
+
     /// Says in the log what is required since then, by whom, and for whom. Once it is committed.
-    func report(_ changes: [RequirementChange], of app: AppKey) {
+    private func report(_ changes: [RequirementChange], of app: AppKey) {
         for change in changes {
             if change.row.kind == .latest {
                 log(.notice, "the latest version changed", change.fields(app))
@@ -94,11 +101,9 @@ extension SQLStore {
     /// Within a transaction.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        derive: ((VersionBump, Requirements) throws -> VersionBump)? = nil, _ connection: some SQLConnection
+        _ connection: some SQLConnection
     ) throws -> Decision {
         let (before, campaigns) = try Self.facts(of: app, connection)
-        var event = event
-        if let derive, case .asked(let bump) = event { event = .asked(try derive(bump, before)) }
         var machine = RequirementMachine(before, campaigns: campaigns)
         try machine.reduce(event, by: actor.plain, in: surroundings)
         let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)
@@ -147,7 +152,8 @@ extension SQLStore {
             guard let campaign = try campaign(of: requirement) else { continue }
             try NotificationTable.note(.inForce, of: campaign.key, at: surroundings.now, connection)
         }
-        let trail = AuditEntry.all(of: event, by: actor, in: app, from: before, campaigns: campaigns, to: machine)
+        let act = machine.bump.map(RequirementEvent.asked) ?? event
+        let trail = AuditEntry.all(of: act, by: actor, in: app, from: before, campaigns: campaigns, to: machine)
         for (entry, requirement) in trail {
             try AuditTable.insert(entry, campaignOf: requirement.map { ids[$0] ?? $0 }, connection)
         }

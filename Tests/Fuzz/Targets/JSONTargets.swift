@@ -53,7 +53,7 @@ extension FuzzTarget {
     static let bumpBody = FuzzTarget("bump-body") { bytes in
         let app = AppKey(app: "com.example.app", platform: .android)
         let readings = [
-            Result(catching: { () throws(BodyError) in try BumpBody.readWebhook(bytes) }),
+            Result(catching: { () throws(BodyError) in try BumpBody.Webhook(bytes).bump() }),
             Result(catching: { () throws(BodyError) in try BumpBody.read(bytes, app: app) }),
         ]
         for reading in readings {

@@ -263,7 +263,7 @@ package final class FleetWorld: @unchecked Sendable {
         do {
             _ = try relay.control.bump(
                 bump, by: Self.actor, receipt: nil
-            ) { _ in StoredAnswer(status: 200, body: []) }
+            ) { _, _ in StoredAnswer(status: 200, body: []) }
             note("relay-\(number) is asked for \(required) of app \(app)")
             if tells { for relay in relays { relay?.poke() } }
         } catch {

@@ -21,9 +21,8 @@ extension World {
         model.doubtAgain()
         judgePlan(bump, app, version)
         let applied = try acting(.versionBlock, by: .token) {
-            try relay.control.bump(bump, by: $0, receipt: nil) { _ in StoredAnswer(status: 200, body: []) }
+            try relay.control.bump(bump, by: $0, receipt: nil) { _, _ in StoredAnswer(status: 200, body: []) }
         }
-        relay.cache.refresh()
         model.looked(app)
         guard case .applied(let outcome, _) = applied, let block = outcome.blocked.first else { return nil }
         guard let campaign = block.campaign else {
@@ -53,7 +52,6 @@ extension World {
         _ = try acting(.versionUnblock) {
             try relay.control.unblock([version], of: settings.key(app), by: $0, reason: nil)
         }
-        relay.cache.refresh()
         did(object: number, campaign: model.blocks[place].campaign)
         model.looked(app)
         model.blocks[place].endedAt = milliseconds

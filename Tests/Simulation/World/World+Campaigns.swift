@@ -131,7 +131,6 @@ extension World {
             change(campaign) { $0.isWanted = false }
             throw error
         }
-        relay?.cache.refresh()
         did(campaign: campaign.id)
         if campaign.isBlock {
             model.offersWayOut(app(of: campaign) ?? -1) { $0 == Self.number(of: campaign.required.text) }

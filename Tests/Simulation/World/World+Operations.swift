@@ -169,9 +169,8 @@ extension World {
         let applied = try acting(
             .versionBump, by: receipt == nil ? .token : .webhook, via: source, changes: Self.hasRisen
         ) {
-            try relay.control.bump(bump, by: $0, receipt: receipt) { _ in StoredAnswer(status: 200, body: []) }
+            try relay.control.bump(bump, by: $0, receipt: receipt) { _, _ in StoredAnswer(status: 200, body: []) }
         }
-        relay.cache.refresh()
         guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
         defer { model.looked(app) }
         guard outcome.requiredRose else {
@@ -347,7 +346,6 @@ extension World {
             for id in model.campaigns.keys { model.campaigns[id]?.isWanted = false }
             throw error
         }
-        relay.cache.refresh()
         quietSince = tick
         // The one that it has let through, or widened: that may be one below what is in force for some.
         let changed = after.rows.first { row in
@@ -372,7 +370,6 @@ extension World {
         let withdrawal = try acting(.versionWithdraw) {
             try relay.control.withdraw(required, of: settings.key(app), by: $0, reason: nil)
         }
-        relay.cache.refresh()
         did(object: Self.number(of: withdrawal.withdrawn.text), campaign: withdrawal.campaign?.id)
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
         // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.

@@ -71,7 +71,7 @@ extension World {
         pass(.seconds(5))
         do {
             let bump = VersionBump(app: settings.key(0), required: try Version(Self.text(version: 999)))
-            _ = try relay.control.bump(bump, by: Principal("late", .webhook, via: "webhook"), receipt: nil) { _ in
+            _ = try relay.control.bump(bump, by: Principal("late", .webhook, via: "webhook"), receipt: nil) { _, _ in
                 StoredAnswer(status: 200, body: [])
             }
             model.broke("store.back", "a webhook has raised a version in a store that went back")

@@ -78,7 +78,6 @@ extension World {
             settings.isAndroid(app) ? "googlePlay" : settings.setup["gate", app] == 1 ? "appStore" : "appStoreConnect"
         model.doubtAgain()
         _ = try undisturbed { try relay.control.take(bump, from: store) }
-        relay.cache.refresh()
         model.looked(app)
         // What another program asked for is taken up first, and may be what the store speaks of then.
         guard before.allSatisfy(\.isAccepted) else {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// The part of a bump that the configuration says where the bump says nothing, and what a machine may not ask for.
+package struct BumpPolicy {
+    /// No person asks, who could be asked whether that is meant: a program, a source, a webhook.
+    package var isMachine = false
+    /// Which rise of the latest version forces (SEEDS S4).
+    package var force = ForcePolicy.manual
+    /// The telephones that a machine requires a version of first, where it names none; nil: it is required of everybody.
+    package var canary: [String]?
+    /// Whether the configuration has an address. Where it has none, the last that was given stays.
+    package var hasDownloadURL = true
+    /// Refuses a row that no push can carry, before anything is stored (DESIGN, rule 4); nil: the app has no push service. A run of the
+    /// machine asks it once about each row that its bump is about.
+    package var check: ((Requirement) throws(RequirementRefusal) -> Void)?
+
+    package init() {}
+
+    /// The bump that counts.
+    ///
+    /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
+    /// named users alone, its own begins with them, too.
+    func completed(_ asked: VersionBump, _ requirements: Requirements) throws(RequirementRefusal) -> VersionBump {
+        let takenUp = requirements.takenUp
+        var bump = asked
+        func rises(_ new: Version?) -> Bool {
+            new.map { new in takenUp.required.map { $0.version < new } ?? true } ?? false
+        }
+        if isMachine, rises(bump.required), let required = bump.required, requirements.wasWithdrawn(required) {
+            throw .wasWithdrawn(required, .required)
+        }
+        if isMachine, let version = bump.blocked.first(where: { requirements.wasWithdrawn($0, kind: .blocked) }) {
+            throw .wasWithdrawn(version, .blocked)
+        }
+        if bump.required == nil, let latest = bump.latest {
+            bump.required = force.required(
+                latest: latest, previousLatest: takenUp.latest?.version,
+                previousRequired: takenUp.required?.version)
+            // A store goes on offering what a person has taken back.
+            if let required = bump.required, requirements.isOver(required) { bump.required = nil }
+        }
+        if isMachine, rises(bump.required), bump.telephones == nil {
+            let newest = [requirements.staged, requirements.waiting.first].compactMap(\.self)
+                .max { $0.version < $1.version }
+            bump.telephones = if let newest, newest.reach == 0 { newest.canary } else { canary }
+        }
+        if !hasDownloadURL, bump.downloadURL == nil {
+            bump.downloadURL = VersionRecord(bump.app, requirements)?.downloadURL
+        }
+        return bump
+    }
+}

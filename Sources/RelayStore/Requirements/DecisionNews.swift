@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// The commits of this process that change an answer of the open paths. The store passes each on, after the commit and before its call returns,
+/// so that no caller has to. Another process's commits are no part of it.
+package final class DecisionNews: Sendable {
+    package enum Fact: Sendable {
+        /// A decision about an app, and the record since then.
+        ///
+        /// - Parameter isAwaited: whether the act of a person or a machine is answered next, and its effect may be looked for at once. The
+        ///   relay's own looks come in rows, and are not answered.
+        case decided(VersionRecord, isAwaited: Bool)
+        /// Something else: an alert, a canary that names one user less.
+        case other
+    }
+
+    private let listener = Mutex<(@Sendable (Fact) -> Void)?>(nil)
+
+    package init() {}
+
+    /// - Parameter listener: takes the place of the one before. Called on the thread of whoever decides, which waits for it.
+    package func hear(_ listener: @escaping @Sendable (Fact) -> Void) { self.listener.withLock { $0 = listener } }
+
+    package func tell(_ fact: Fact) { listener.withLock { $0 }?(fact) }
+}
