@@ -164,6 +164,8 @@ package struct CampaignStatus: Sendable {
     package var secondsLeft: Int64?
     /// When a waiting campaign is expected to begin, or one that runs to go on, outside its app's hours; nil where nobody knows yet.
     package var waitingUntil: Timestamp?
+    /// Why it does not move; nil where it moves, or is over.
+    package var wait: Wait?
     /// Pushes a second that the app's pace allows at this moment; nil: as many as go.
     package var rateLimit: Double?
     /// When the next wave begins by itself; nil where none waits for its time.

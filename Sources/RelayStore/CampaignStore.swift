@@ -60,6 +60,8 @@ package struct CampaignRecord: Hashable, Sendable {
     /// While it is paused: since when, and by whom, where that is known.
     package var pausedAt: Timestamp?
     package var pausedBy: String?
+    /// While it is suspended: why.
+    package var cause: SuspensionCause?
     /// Since when a person, or who asked for it, wants it sent whatever the hour, and who that was; nil: within its app's hours.
     package var urgentAt: Timestamp?
     package var urgentBy: String?

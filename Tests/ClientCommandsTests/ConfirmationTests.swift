@@ -147,7 +147,7 @@ import Testing
         ),
         (
             ["version", "release", "a", "ios"], ["GET /v1/apps/a/ios/version "],
-            "Put 20.0.0 in force for everybody who uses a ios? [y/N] ",
+            "Release 20.0.0 of a ios? [y/N] ",
             #"POST /v1/apps/a/ios/release {"ifVersion":"20.0.0","ifState":"waiting","ifDevices":10}"#
         ),
         (

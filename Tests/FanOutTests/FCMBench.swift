@@ -249,6 +249,8 @@ final class FCMBench: Sendable {
         pool.dialer.egress.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
         pool.connection.maximumStreams = 100
         pool.maximumConnections = connections
+        // On a slow machine a test holds pushes back for longer than the default: they are not lost.
+        pool.requestTimeout = .seconds(600)
         return AppRoute(
             app: Self.app,
             provider: FCMProvider(

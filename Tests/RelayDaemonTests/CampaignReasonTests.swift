@@ -49,6 +49,33 @@ import UpgradeRules
         #expect(stopped.reason.standsStill)
     }
 
+    /// A wave that waits for its approval was shown as a fault.
+    @Test func aPlannedWaitIsNoFault() throws {
+        func wait(_ state: CampaignState, _ change: (inout Case) -> Void = { _ in }) throws -> Wait? {
+            var one = try Case(state)
+            change(&one)
+            return one.reason.wait
+        }
+        let later = Self.time + .seconds(3600)
+        #expect(try wait(.suspended) { $0.record.cause = .approval } == .approval)
+        #expect(try wait(.suspended) { $0.record.cause = .credential } == .fault(.credential))
+        #expect(try wait(.waiting) { $0.gate = GateVerdict(.held(until: later), "required from then") } == .time(later))
+        #expect(try wait(.waiting) { $0.gate = GateVerdict(.closed, "waiting until the App Store") } == .store)
+        #expect(try wait(.waiting) == .lostStore)
+        #expect(try wait(.running) == nil)
+        #expect(try wait(.running) { $0.hasRoute = false } == .noRoute)
+        #expect(try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: nil, releasedAt: nil) } == .canary)
+        #expect(
+            try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: later, releasedAt: nil) } == .release)
+        for state in [CampaignState.completed, .cancelled, .superseded] { #expect(try wait(state) == nil) }
+        let standings: [(Wait, Wait.Standing)] = [
+            (.approval, .person), (.release, .person), (.pause, .person), (.time(later), .planned), (.store, .planned),
+            (.fault(.topic), .trouble), (.noRoute, .trouble), (.lostStore, .trouble), (.past, .trouble),
+        ]
+        for (wait, standing) in standings { #expect(wait.standing == standing) }
+        #expect(Wait.time(later).end == later && Wait.store.end == nil)
+    }
+
     @Test func whatMovesHasNoReason() throws {
         let reason = try Case(.running).reason
         #expect(reason.text == nil && !reason.standsStill)

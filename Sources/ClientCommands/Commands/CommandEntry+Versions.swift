@@ -67,7 +67,7 @@ extension CommandEntry {
             let path = try AppArguments.path(run.arguments, "version")
             let now = try await run.look(APIRequest("GET", path))
             let what = now[.releasable]?["ifVersion"]?.string ?? "it"
-            try await Confirmation.obtain(run, "Put \(what) in force for everybody who uses \(name)?") {
+            try await Confirmation.obtain(run, "Release \(what) of \(name)?") {
                 version(now, of: name)
             }
             return now.carried(.release, in: .releasable)
@@ -76,7 +76,14 @@ extension CommandEntry {
             try APIRequest(
                 "POST", AppArguments.path($0, "release"), json: $0.flag("now") ? ["now": .bool(true)] : nil)
         },
-        text: { "\(try AppArguments.name($0)): required \($1.shown(.inForce, or: "-")) is in force\n" })
+        text: { released($1, of: try AppArguments.name($0)) })
+
+    /// A release may have begun a wave, or put in force what is not the newest: the reply says which.
+    private static func released(_ version: JSONValue, of name: String) -> String {
+        let (required, inForce) = (version.shown(.required, or: "-"), version.shown(.inForce, or: "nothing"))
+        guard required != inForce else { return "\(name): required \(required) is in force\n" }
+        return "\(name): \(required) is released; in force for everybody is \(inForce) until its last step has begun\n"
+    }
 
     static let versionShow = client("version show") { run in
         let client = try run.client()

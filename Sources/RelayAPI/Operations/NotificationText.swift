@@ -66,7 +66,7 @@ enum NotificationText {
         case .waitsLong: return [command("release", "overrules the store"), command("cancel", "takes it back")]
         case .paused: return [command("resume", "goes on")]
         case .suspended: return [command("show", "says more"), command("resume", "goes on")]
-        case .canaryDone: return [command("release", "sends to everybody"), command("cancel", "takes it back")]
+        case .canaryDone: return [command("release", Rollout(campaign).release), command("cancel", "takes it back")]
         case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
         case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .dead, .retirable,
             .certificateEnds,

@@ -24,13 +24,44 @@ struct CampaignReason {
     /// Why nothing of any campaign goes on: the store went back in time.
     let past: String?
 
+    /// The first that holds.
+    var wait: Wait? {
+        if past != nil { return record.state.isFinal ? nil : .past }
+        switch record.state {
+        case .waiting: return gate.map { $0.opensAt.map(Wait.time) ?? .store } ?? .lostStore
+        case .paused: return .pause
+        case .suspended: return record.cause == .approval ? .approval : .fault(record.cause ?? .store)
+        case .running: return hasRoute ? runningWait : .noRoute
+        case .completed, .cancelled, .superseded: return nil
+        }
+    }
+
+    private var runningWait: Wait? {
+        if let asleep { return .hours(asleep.until) }
+        if trouble != nil { return .service }
+        if record.waves.current != nil, let nextWaveAt { return .wave(nextWaveAt) }
+        if record.isCanary { return isCanaryDone ? .release : .canary }
+        return nextRetry.map(Wait.retries)
+    }
+
     var text: String? {
-        if let past, !record.state.isFinal { return past }
-        return switch record.state {
-        case .waiting: gate?.reason ?? Self.lostStore
-        case .paused: paused
-        case .running: hasRoute ? record.reason ?? asleep ?? trouble ?? wave ?? canary ?? retries : noRoute
-        case .suspended, .completed, .cancelled, .superseded: record.reason
+        if record.state == .running, hasRoute, past == nil, let reason = record.reason { return reason }
+        return wait.map(words) ?? record.reason
+    }
+
+    private func words(_ wait: Wait) -> String {
+        switch wait {
+        case .past: past ?? ""
+        case .store, .time: gate?.reason ?? Self.lostStore
+        case .lostStore: Self.lostStore
+        case .pause: paused
+        case .noRoute: noRoute
+        case .hours: hours?.text ?? ""
+        case .service: trouble ?? ""
+        case .wave(let time): wave(time)
+        case .canary, .release: canary
+        case .approval, .fault: record.reason ?? ""
+        case .retries(let time): retries(time)
         }
     }
 
@@ -38,15 +69,15 @@ struct CampaignReason {
     var standsStill: Bool {
         guard record.state == .running, hasRoute, past == nil else { return true }
         if isHeld || isCanaryDone { return true }
-        return asleep == nil && retries != nil
+        return asleep == nil && nextRetry != nil
     }
 
     private var isCanaryDone: Bool { record.canary?.endedAt != nil && record.isCanary }
 
     /// What a person or a longer pause keeps back waits for no hour.
-    private var asleep: String? {
+    private var asleep: HoursWait? {
         guard let hours, !isCanaryDone, nextWaveAt.map({ $0 <= hours.until }) ?? true else { return nil }
-        return hours.text
+        return hours
     }
 
     private static let lostStore =
@@ -63,26 +94,27 @@ struct CampaignReason {
         "noRoute: \(record.app.app) has no push service in the configuration; \(RequirementControl.pushHint(record.app))"
     }
 
-    private var wave: String? {
-        guard let wave = record.waves.current, let nextWaveAt else { return nil }
-        return
-            "wave \(wave.number + 1) of \(record.waves.list.count) is done; the next begins at \(nextWaveAt.internetTime)"
+    private func wave(_ time: Timestamp) -> String {
+        let number = (record.waves.current?.number ?? 0) + 1
+        return "wave \(number) of \(record.waves.list.count) is done; the next begins at \(time.internetTime)"
     }
 
-    private var canary: String? {
-        guard record.isCanary else { return nil }
+    private var canary: String {
         let count = record.telephones?.count ?? 0
         let canary = "the canary of \(count) phone number\(count == 1 ? "" : "s")"
-        guard record.canary?.endedAt != nil else { return "\(canary) is being sent to, and nobody else" }
+        guard isCanaryDone else { return "\(canary) is being sent to, and nobody else" }
         let found = record.counts.audience - record.counts.pending
         return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
-            + "; \"campaigns release \(record.id)\" sends to everybody"
+            + "; \"campaigns release \(record.id)\" \(Rollout(record).release)"
     }
 
     /// Of a campaign of which nothing else is left.
-    private var retries: String? {
-        guard counts.pending == 0, counts.inFlight == 0, counts.retrying > 0, let nextRetryAt else { return nil }
+    private var nextRetry: Timestamp? {
+        counts.pending == 0 && counts.inFlight == 0 && counts.retrying > 0 ? nextRetryAt : nil
+    }
+
+    private func retries(_ time: Timestamp) -> String {
         let pushes = counts.retrying == 1 ? "1 push is" : "\(counts.retrying) pushes are"
-        return "\(pushes) tried again, by itself: the next at \(nextRetryAt.internetTime)"
+        return "\(pushes) tried again, by itself: the next at \(time.internetTime)"
     }
 }

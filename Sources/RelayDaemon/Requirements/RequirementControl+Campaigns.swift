@@ -36,6 +36,7 @@ extension RequirementControl {
                     figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now), hours, asleep,
                     at: now) : nil,
             waitingUntil: gate?.opensAt ?? asleep?.until)
+        status.wait = reason.wait
         status.rateLimit = isRunning ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)

@@ -81,7 +81,11 @@ extension View {
     func waves(_ html: inout HTML, _ record: CampaignRecord) {
         html.tag("h2", [.id("waves-title")], text: say("Waves"))
         guard !record.waves.isEmpty else {
-            return html.tag("p", [.class("quiet")], text: say("It goes to everybody at once."))
+            let rollout = Rollout(record)
+            return html.tag(
+                "p", [.class("quiet")],
+                text: rollout.steps == [.everybody]
+                    ? say("It goes to everybody at once.") : say("Step by step: %.", words(rollout)))
         }
         html.table(
             say("Waves"),

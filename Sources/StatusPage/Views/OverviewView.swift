@@ -50,18 +50,25 @@ extension View {
         if stuck.isEmpty, faults.isEmpty {
             html.tag("p", [.class("fine")], text: say("Nothing is wrong: the relay can do its work."))
         }
-        for status in stuck {
-            html.tag("div", [.class("notice bad")]) { html in
-                html.tag("p") { html in
-                    badge(&html, status.record.state)
-                    html.text(" ")
-                    html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.target))")
-                }
-                standing(&html, status)
-            }
-        }
+        for status in stuck { notice(&html, status, isBad: true) }
         for fault in faults { self.fault(&html, fault, isBad: true) }
         for warning in warnings { self.fault(&html, warning, isBad: false) }
+        let waiting = overview.campaigns.filter { maySee($0.record.app) && waitsForPerson($0) }
+        guard !waiting.isEmpty else { return }
+        html.tag("h2", text: say("Waits for you"))
+        for status in waiting { notice(&html, status, isBad: false) }
+    }
+
+    /// A campaign that a person must see to.
+    private func notice(_ html: inout HTML, _ status: CampaignStatus, isBad: Bool) {
+        html.tag("div", [.class(isBad ? "notice bad" : "notice")]) { html in
+            html.tag("p") { html in
+                badge(&html, status.record.state)
+                html.text(" ")
+                html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.target))")
+            }
+            standing(&html, status)
+        }
     }
 
     private func fault(_ html: inout HTML, _ fault: ReadinessFault, isBad: Bool) {

@@ -109,7 +109,8 @@ extension View {
                     html.button(
                         report.isAboutBlocks
                             ? say("Block it for %", devices(report.toPush))
-                            : say("Raise it for %", devices(report.toPush)),
+                            : report.canary.map { say("Raise it for % first", devices($0)) }
+                                ?? say("Raise it for %", devices(report.toPush)),
                         isDangerous: true,
                         [.named("name", "step"), .named("value", "raise")])
                     html.text(" ")

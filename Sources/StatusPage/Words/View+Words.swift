@@ -76,23 +76,40 @@ extension View {
 
     /// What a person can do about a campaign that does not move; nil where it moves, or is over.
     func remedy(_ status: CampaignStatus) -> String? {
-        switch status.record.state {
-        case .waiting:
-            say("It begins by itself as soon as the store offers the version. Release puts it in force now.")
-        case .paused: say("Resume sends what is left.")
-        case .suspended: say("Mend what the reason names, then Resume. Nothing is sent before.")
-        case .running where status.waitingUntil != nil && !status.record.isUrgent:
-            say("It goes on by itself. Resume with “whatever the hour” sends at once.")
-        case .running where status.record.isCanary:
-            say("It goes to the named users alone. Release sends it to everybody.")
-        case .running where status.record.waves.areBetween:
-            say("The next wave begins when its time has come. Release begins it now.")
-        case .running, .completed, .cancelled, .superseded: nil
+        switch status.wait {
+        case .store: say("It begins by itself as soon as the store offers the version. Release begins it now.")
+        case .time: say("It begins by itself when its time has come. Release begins it now.")
+        case .lostStore: say("Put the store back into the configuration, or Release.")
+        case .pause: say("Resume sends what is left.")
+        case .approval: say("A wave is done, as planned. Resume begins the next one.")
+        case .fault: say("Mend what the reason names, then Resume. Nothing is sent before.")
+        case .hours: say("It goes on by itself. Resume with “whatever the hour” sends at once.")
+        case .canary, .release:
+            say("It goes to the named users alone. Release sends it to %.", words(Rollout(status.record).next))
+        case .wave: say("The next wave begins when its time has come. Release begins it now.")
+        case .past, .noRoute, .service, .retries, nil: nil
         }
     }
 
-    /// Whether somebody should look at it.
-    func isInTrouble(_ status: CampaignStatus) -> Bool { status.record.state == .suspended }
+    /// A step of a rollout, in a sentence.
+    private func words(_ step: Rollout.Step?) -> String {
+        switch step {
+        case .share(let parts): say("% of the users", "\(WavePlan.percentText(parts)) %")
+        case .canary(let numbers): say("% named users", number(Int64(numbers)))
+        case .everybody, nil: say("everybody")
+        }
+    }
+
+    /// The steps of a rollout: "5 % → 30 % → everybody".
+    func words(_ rollout: Rollout) -> String { rollout.steps.map { words($0) }.joined(separator: " → ") }
+
+    /// Whether something is wrong that a person has to mend.
+    func isInTrouble(_ status: CampaignStatus) -> Bool {
+        status.wait.map { $0.standing == .trouble } ?? (status.record.state == .suspended)
+    }
+
+    /// Whether a person decides about it next, as was planned.
+    func waitsForPerson(_ status: CampaignStatus) -> Bool { status.wait?.standing == .person }
 
     /// The faults that concern no app which the reader may not see.
     func seen(_ faults: [ReadinessFault]) -> [ReadinessFault] {

@@ -91,15 +91,25 @@ extension PageLanguage {
         "I mean it.": "我确认无误。",
         "In flight": "发送中",
         "In force": "已生效",
-        "It begins by itself as soon as the store offers the version. Release puts it in force now.":
-            "商店上架该版本后自动开始。“放行”使其立即生效。",
+        "It begins by itself as soon as the store offers the version. Release begins it now.":
+            "商店上架该版本后自动开始。“放行”立即开始。",
         "It begins with “urt_”. An operator makes one with “upgrade-relay tokens create”.":
             "以“urt_”开头。运维人员用“upgrade-relay tokens create”创建。",
         "It goes on by itself. Resume with “whatever the hour” sends at once.":
             "到时自动继续。“恢复”并勾选“不限时段”可立即发送。",
         "It goes to % of the users.": "将面向 % 的用户。",
         "It goes to everybody at once.": "一次发给所有人。",
-        "It goes to the named users alone. Release sends it to everybody.": "目前只发给名单中的用户。“放行”后发给所有人。",
+        "It goes to the named users alone. Release sends it to %.": "目前只发给名单中的用户。“放行”后发给%。",
+        "% of the users": "% 的用户",
+        "% named users": "名单中的 % 位用户",
+        "everybody": "所有人",
+        "Step by step: %.": "分步进行：%。",
+        "A wave is done, as planned. Resume begins the next one.": "一批已按计划完成。“恢复”开始下一批。",
+        "It begins by itself when its time has come. Release begins it now.":
+            "到时自动开始。“放行”立即开始。",
+        "Put the store back into the configuration, or Release.": "请把商店重新写入配置，或“放行”。",
+        "Waits for you": "等待您处理",
+        "Raise it for % first": "确认，先影响 %",
         "It is %: this cannot be done now.": "当前状态为“%”，现在不能执行此操作。",
         "Last use": "最近使用",
         "Latest": "最新",

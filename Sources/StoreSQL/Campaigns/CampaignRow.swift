@@ -36,7 +36,7 @@ extension CampaignRow: Selection {
             CASE WHEN r.canary IS NULL THEN NULL WHEN r.reach = 0 THEN 'alone' ELSE 'released' END, c.canary_ended_at,
             CASE WHEN r.canary IS NOT NULL AND r.reach > 0 THEN \(CanaryTable.releasedAt("r")) END,
             r.id, r.reach, r.message, r.messages, r.required_from, r.stages,
-            c.accepts_dead, c.paused_at, c.paused_by, c.urgent_at, c.urgent_by
+            c.accepts_dead, c.paused_at, c.paused_by, c.urgent_at, c.urgent_by, c.cause
         """
 
     static func read(_ row: inout Columns<some SQLRow>) -> CampaignRow {
@@ -69,6 +69,7 @@ extension CampaignRow: Selection {
         record.acceptsDeadTokens = row.bool()
         (record.pausedAt, record.pausedBy) = (row.optionalTime(), row.optionalText())
         (record.urgentAt, record.urgentBy) = (row.optionalTime(), row.optionalText())
+        record.cause = row.optionalText().flatMap(SuspensionCause.init)
         found.record = record
         return found
     }

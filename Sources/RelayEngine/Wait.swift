@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a campaign that is not over does not move. The one home of these reasons: whether a person is waited for, and when one ends by itself,
+/// follow from it. Pure.
+package enum Wait: Hashable, Sendable {
+    /// The database is an older one than the relay has seen: nothing of any campaign goes on.
+    case past
+    /// The app's store does not offer the version, or to too few users.
+    case store
+    /// The moment of the requirement, or the end of the hold behind the store's word.
+    case time(Timestamp)
+    /// The configuration does not have the store any more that the version waits for.
+    case lostStore
+    /// A person paused it.
+    case pause
+    /// The configuration has no push service for the app.
+    case noRoute
+    /// The app's hours begin then.
+    case hours(Timestamp)
+    /// A push service, or the relay's store, takes nothing for now. Readiness reports one that lasts.
+    case service
+    /// The next wave begins then.
+    case wave(Timestamp)
+    /// The canary is sent to, and nobody else.
+    case canary
+    /// The canary is done: a person releases what follows.
+    case release
+    /// A wave is done: a person begins the next one.
+    case approval
+    /// The relay stopped it.
+    case fault(SuspensionCause)
+    /// All that is left is tried again then.
+    case retries(Timestamp)
+
+    /// The event that it waits for.
+    package enum Standing: Hashable, Sendable {
+        /// It ends by itself.
+        case planned
+        /// A person decides, as was planned.
+        case person
+        /// Something is wrong.
+        case trouble
+    }
+
+    package var standing: Standing {
+        switch self {
+        case .store, .time, .hours, .service, .wave, .canary, .retries: .planned
+        case .pause, .release, .approval: .person
+        case .past, .lostStore, .noRoute, .fault: .trouble
+        }
+    }
+
+    /// When it ends by itself; nil where no time is known.
+    package var end: Timestamp? {
+        switch self {
+        case .time(let end), .hours(let end), .wave(let end), .retries(let end): end
+        case .past, .store, .lostStore, .pause, .noRoute, .service, .canary, .release, .approval, .fault: nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// The way on which a campaign reaches its users: a canary, waves, and then everybody. Every face takes its words from here. Pure.
+package struct Rollout: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
+        /// Users whom the bump names.
+        case canary(numbers: Int)
+        /// A share of all users, with those before them.
+        ///
+        /// - Parameter parts: of `WavePlan.parts`.
+        case share(parts: Int)
+        case everybody
+
+        /// In a sentence: "5 % of the users".
+        package var words: String {
+            switch self {
+            case .canary(let numbers): "the canary of \(numbers) phone number\(numbers == 1 ? "" : "s")"
+            case .share(let parts): "\(WavePlan.percentText(parts)) % of the users"
+            case .everybody: "everybody"
+            }
+        }
+    }
+
+    /// In their order; the last one is everybody.
+    package let steps: [Step]
+    /// The number of steps that have begun.
+    package let begun: Int
+
+    package init(_ campaign: CampaignRecord) {
+        let waves =
+            campaign.waves.isEmpty ? campaign.stages.map { Array($0.ends) } ?? [] : campaign.waves.list.map(\.end)
+        let canary = campaign.canary.map { _ in Step.canary(numbers: campaign.telephones?.count ?? 0) }
+        steps = [canary].compactMap(\.self) + waves.dropLast().map { Step.share(parts: $0) } + [.everybody]
+        let isReleased = campaign.startedAt != nil && !campaign.isCanary
+        let begunWaves = campaign.waves.list.count { $0.begunAt != nil }
+        begun = (canary != nil && campaign.startedAt != nil ? 1 : 0) + (isReleased ? max(begunWaves, 1) : 0)
+    }
+
+    /// The step that is to come; nil: everybody is reached, as far as a push can.
+    package var next: Step? { begun < steps.count ? steps[begun] : nil }
+
+    /// The effect of a release, behind a command: "sends to 5 % of the users".
+    package var release: String { "sends to \((next ?? .everybody).words)" }
+
+    /// All steps: "the canary of 2 phone numbers, then 5 % of the users, then everybody".
+    package var words: String { steps.map(\.words).joined(separator: ", then ") }
+}
