@@ -64,9 +64,11 @@ import UpgradeRules
         #expect(try wait(.waiting) == .lostStore)
         #expect(try wait(.running) == nil)
         #expect(try wait(.running) { $0.hasRoute = false } == .noRoute)
-        #expect(try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: nil, releasedAt: nil) } == .canary)
         #expect(
-            try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: later, releasedAt: nil) } == .release)
+            try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: nil, releasedAt: nil) } == .canary)
+        #expect(
+            try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: later, releasedAt: nil) }
+                == .release)
         for state in [CampaignState.completed, .cancelled, .superseded] { #expect(try wait(state) == nil) }
         let standings: [(Wait, Wait.Standing)] = [
             (.approval, .person), (.release, .person), (.pause, .person), (.time(later), .planned), (.store, .planned),
