@@ -96,10 +96,10 @@ simulate: packages ## the real relay in a world of seeds: SEEDS=1000 histories o
 	    $(if $(SCRIPT),--script $(SCRIPT),$(if $(SEED),--seed $(SEED),--seeds $(SEEDS))) $(SIMULATE)
 
 # SEEDS=3000 at most for each; ONLY=12,13 some of them; JOBS=n at a time (default: the cores); BASE=n the first seed; ANEW=1 forgets what was found
-# before; WRITE=1 puts the table into Tests/Simulation/README.md.
+# before; TESTS=1 holds those that no seed finds against the tests of their rooms; WRITE=1 puts the tables into Tests/Simulation/README.md.
 MUTANTS = $(SWIFT) build --product mutants && .build/debug/mutants
 MUTANT_OPTIONS = --swift $(SWIFT) $(if $(filter command environment,$(firstword $(origin SEEDS))),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) \
-                 $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only $(ONLY)) $(if $(ANEW),--anew)
+                 $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only $(ONLY)) $(if $(ANEW),--anew) $(if $(TESTS),--tests)
 mutants: packages ## each fault of Tests/Simulation/Mutants in one binary, against SEEDS=3000 fresh seeds: exit code 1 where one lives
 	$(MUTANTS) patches $(MUTANT_OPTIONS) $(if $(WRITE),--write)
 

@@ -122,8 +122,8 @@ package struct Dispatcher {
     /// No campaign begins or goes on: the daemon stops.
     var isStopping: Bool { stopBy != nil }
 
-    /// Whether answers have come back that are not in the store yet.
-    package var hasUnrecorded: Bool { !answered.isEmpty }
+    /// Whether answers have come back that are not in the store yet. A batch of which nothing was sent has none: its devices are read again.
+    package var hasUnrecorded: Bool { answered.contains { !$0.isUntouched } }
 
     /// Told to stop, and all that was on its way is recorded, or the time for it is over.
     package var isOver: Bool {

@@ -27,6 +27,8 @@ package struct MutantArguments: Sendable {
     package var rooms: [String] = []
     /// The table goes into the guide.
     package var writes = false
+    /// Patches that no seed finds are held against the tests of their rooms.
+    package var asksTests = false
     /// Nothing is kept of runs before.
     package var isAnew = false
     package var root = URL(filePath: FileManager.default.currentDirectoryPath)
@@ -43,6 +45,7 @@ package struct MutantArguments: Sendable {
         self.work = work
         while let name = words.popFirst() {
             if name == "--write" { writes = true; continue }
+            if name == "--tests" { asksTests = true; continue }
             if name == "--anew" { isAnew = true; continue }
             guard let word = words.popFirst() else { throw MutationError("\(name) needs a value") }
             func number<Number: FixedWidthInteger>() throws -> Number {
@@ -68,7 +71,7 @@ package struct MutantArguments: Sendable {
             case "--build-limit": buildLimit = try number()
             default:
                 throw MutationError(
-                    "\"\(name)\" is none of --seeds, --jobs, --base, --only, --sample, --draw, --rooms, --write, --anew, --swift, --build-limit"
+                    "\"\(name)\" is none of --seeds, --jobs, --base, --only, --sample, --draw, --rooms, --tests, --write, --anew, --swift, --build-limit"
                 )
             }
         }

@@ -10,6 +10,23 @@ package struct MutantTable {
     package struct Exception: Sendable {
         package let number: Int
         package let by: String
+        /// Empty where it is not known.
+        package var name = ""
+    }
+
+    /// - Returns: the guide with these exceptions in place of those that it had; nil where it has no place for them.
+    package static func written(_ exceptions: [Exception], into guide: String) -> String? {
+        let before = Self.exceptions(in: guide)
+        if before.map(\.number) == exceptions.map(\.number) { return guide }
+        guard let start = guide.range(of: "<!-- mutants: excepted -->") else { return nil }
+        let rest = guide[start.upperBound...].drop { $0 == "\n" }
+        var lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
+        lines.removeFirst(lines.prefix { $0.hasPrefix("|") }.count)
+        let rows = exceptions.map { one in
+            "| \(String(format: "%02d", one.number)) \(one.name) | \(one.by.replacing("|", with: "\\|")) |"
+        }
+        let table = (["| mutant | test that finds it |", "|---|---|"] + rows).joined(separator: "\n")
+        return guide[..<start.upperBound] + "\n" + table + "\n" + lines.joined(separator: "\n")
     }
 
     /// Rows of the guide's list of exceptions: a number and the test that finds it, in the columns of a table.
@@ -21,7 +38,8 @@ package struct MutantTable {
         .compactMap { row in
             let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             guard cells.count >= 2, let number = Int(cells[0].prefix { $0.isNumber }) else { return nil }
-            return Exception(number: number, by: cells[1])
+            let name = cells[0].drop { $0.isNumber }.drop { $0 == " " }
+            return Exception(number: number, by: cells[1], name: String(name))
         }
     }
 

@@ -31,10 +31,13 @@ package struct PatchMeasure {
 
         var copy = ScratchCopy(
             of: root, in: arguments.scratch.appending(path: "tree"), swift: arguments.swift, mutants: mutants)
-        show("building simulate with \(mutants.count) mutants in \(copy.folder.path)")
+        if seeds > 0 { show("building simulate with \(mutants.count) mutants in \(copy.folder.path)") }
         var faults: [String] = []
-        try copy.build(.simulation, limit: arguments.buildLimit) { mutant, fault in
-            faults.append("mutant \(mutant.number) does not compile: \(fault)")
+        // Without seeds the tests alone judge.
+        if seeds > 0 {
+            try copy.build(.simulation, limit: arguments.buildLimit) { mutant, fault in
+                faults.append("mutant \(mutant.number) does not compile: \(fault)")
+            }
         }
         guard faults.isEmpty else { throw MutationError(faults.joined(separator: "\n")) }
         // The findings are those of the sources that the binary was built of.
@@ -47,12 +50,17 @@ package struct PatchMeasure {
             mutants.map { ($0, findings[Self.key($0, fingerprint)]) }
         }
 
-        let exceptions = MutantTable.exceptions(in: try String(contentsOf: guide, encoding: .utf8))
+        var exceptions = MutantTable.exceptions(in: try String(contentsOf: guide, encoding: .utf8))
+        if arguments.asksTests {
+            let known = Set(exceptions.map(\.number))
+            let living = judged(chosen).filter { $0.finding?.isFound != true && !known.contains($0.mutant.number) }
+            exceptions += try foundByTests(living.map(\.mutant), &copy)
+            exceptions.sort { $0.number < $1.number }
+        }
         let excepted = Set(exceptions.map(\.number))
         let found = judged(chosen)
         show("\n" + MutantTable(found, exceptions: exceptions).text + "\n")
         let living = found.filter { $0.finding?.isFound != true && !excepted.contains($0.mutant.number) }
-        let seeds = arguments.seeds ?? 3000
         show(
             "\(found.count { $0.finding?.isFound == true }) of \(found.count) were found within \(seeds) seeds, "
                 + "\(found.count { excepted.contains($0.mutant.number) }) are excepted")
@@ -63,6 +71,41 @@ package struct PatchMeasure {
         // Also those that were not chosen: what this state of the sources has come to is known of them, or nothing is.
         if arguments.writes { try write(judged(mutants), exceptions) }
         return living.isEmpty
+    }
+
+    private var seeds: Int { arguments.seeds ?? 3000 }
+
+    /// The test that finds each of some mutants: of its rooms, or of the store's conformance.
+    private func foundByTests(_ mutants: [Mutant], _ copy: inout ScratchCopy) throws -> [MutantTable.Exception] {
+        guard !mutants.isEmpty else { return [] }
+        show("building the tests with all mutants: \(mutants.count) are held against them")
+        try copy.build(.tests, limit: arguments.buildLimit) { mutant, fault in
+            show("mutant \(mutant.number) does not compile with the tests: \(fault)")
+        }
+        func filters(_ mutant: Mutant) -> [String] {
+            let rooms = MutationRoom.all.filter { room in
+                mutant.edits.keys.contains { file in room.places.contains { file.hasPrefix($0) } }
+            }
+            return rooms.flatMap(\.tests) + [MutationRoom.conformance]
+        }
+        let runs = Lines<String, TestRun>()
+        let (binary, folder) = (copy.binary(.tests), copy.folder)
+        try SideBySide.run(Set(mutants.flatMap(filters)).sorted(), jobs: arguments.jobs) { filter in
+            runs.put(try TestRun(filter, binary, in: folder), filter)
+        }
+        let found = Lines<Int, String>()
+        try SideBySide.run(mutants.map { ($0, filters($0)) }, jobs: arguments.jobs) { mutant, filters in
+            for filter in filters where found[mutant.number] == nil {
+                guard let test = try runs[filter]?.run(mutant.number) else { continue }
+                let suite = filter == MutationRoom.conformance ? "conformance" : filter
+                found.put("\(suite): \(test)", mutant.number)
+            }
+            let words = found[mutant.number].map { "found by \($0)" } ?? "no test finds it"
+            show("\(mutant.number) \(mutant.name): \(words)")
+        }
+        return mutants.compactMap { mutant in
+            found[mutant.number].map { MutantTable.Exception(number: mutant.number, by: $0, name: mutant.name) }
+        }
     }
 
     /// The same for the same patch of the same sources.
@@ -76,7 +119,7 @@ package struct PatchMeasure {
     }
 
     private func search(_ mutants: [Mutant], in copy: ScratchCopy, _ fingerprint: UInt64) throws -> Findings {
-        let seeds = arguments.seeds ?? 3000
+        let seeds = seeds
         let file = arguments.scratch.appending(path: "findings.tsv")
         if arguments.isAnew { try? FileManager.default.removeItem(at: file) }
         let findings = try Findings(in: file)
@@ -88,7 +131,7 @@ package struct PatchMeasure {
             case nil: false
             }
         }
-        let open = mutants.filter { !isDone($0) }
+        let open = seeds > 0 ? mutants.filter { !isDone($0) } : []
         let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
         show("\(open.count) of \(mutants.count) mutants are open; seeds from \(base)")
         let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
@@ -118,9 +161,11 @@ package struct PatchMeasure {
         let heading =
             "\(found.count { $0.finding?.isFound == true }) of \(found.count { $0.finding != nil }) that were tried are found by fresh seeds "
             + "of 20, 60 and 300 steps; beside each that is not stands how many were tried."
-        guard let written = MutantTable(found, exceptions: exceptions).written(into: text, heading: heading) else {
-            throw MutationError("\(guide.path) has no place for the table")
-        }
+        // Without seeds nothing new is known of them.
+        let table = MutantTable(found, exceptions: exceptions)
+        guard let tabled = seeds > 0 ? table.written(into: text, heading: heading) : text,
+            let written = MutantTable.written(exceptions, into: tabled)
+        else { throw MutationError("\(guide.path) has no place for the tables") }
         try written.write(to: guide, atomically: true, encoding: .utf8)
     }
 }

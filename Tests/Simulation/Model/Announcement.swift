@@ -74,6 +74,9 @@ struct Announcement {
     /// Whether it is for everybody as far as people have said.
     var isForAll: Bool { canary == nil || canaryReleasedAt != nil }
 
+    /// Whether the relay may send it to some users alone: it names them, or a file or another program has asked for all beside it.
+    var mayHaveCanary: Bool { canary != nil || isUnclear }
+
     /// Whether waves are to come.
     var isStaged: Bool { hasWaves && lastWaveAt == nil }
 

@@ -51,7 +51,7 @@ extension Model {
             }
         }
         // A user whom a canary does not name any more, for an erasure, say, is put in line anew when all others are.
-        if announcement(of: id)?.canary != nil { entries = entries.filter { listed.contains($0.key) } }
+        if announcement(of: id)?.mayHaveCanary == true { entries = entries.filter { listed.contains($0.key) } }
         if ledger.isWhole, !ledger.wasFenced,
             let missing = entries.first(where: { !$1.last.isEmpty && !listed.contains($0) })?.key
         {
@@ -76,7 +76,7 @@ extension Model {
         case "pending":
             if ledger.campaign.isOver { return ("ledger.ended", "its campaign is \(ledger.campaign.state)") }
             // A user whom a canary names no more waits for all others' turn, whatever the answers before.
-            let isOfCanary = announcement(of: ledger.campaign.id)?.canary != nil
+            let isOfCanary = announcement(of: ledger.campaign.id)?.mayHaveCanary == true
             return entry.last.isEmpty || isOfCanary && !entry.wasTaken ? nil : wrong("it waits for its first turn")
         case "accepted":
             let isTold = entry.last.contains { $0.verdict == .taken } || ledger.campaign.reminders > 0
@@ -99,7 +99,7 @@ extension Model {
             // It counts anew with each wave, and where the campaign is sent again.
             let countsOnce = !isSentAgain && !ledger.isStirred && ledger.campaign.waves == 0
             if let end = ledger.expiresAt, end - now > 5 * 3_600_000, countsOnce,
-                announcement(of: ledger.campaign.id)?.canary == nil
+                announcement(of: ledger.campaign.id)?.mayHaveCanary != true
             {
                 return ("ledger.ended", "its time is not over for \((end - now) / 1000) s")
             }
@@ -113,7 +113,7 @@ extension Model {
         }
         // A reminder that does not come about takes its attempts with it. A device that the canary does not name any more loses its row,
         // and has a new one when all others have theirs.
-        let mayCountLess = ledger.campaign.reminders > 0 || announcement(of: ledger.campaign.id)?.canary != nil
+        let mayCountLess = ledger.campaign.reminders > 0 || announcement(of: ledger.campaign.id)?.mayHaveCanary == true
         if row.attempts > entry.attempts || row.attempts < entry.attempts && !mayCountLess {
             return ("ledger.attempts", "\(entry.attempts) were made")
         }
@@ -123,7 +123,7 @@ extension Model {
     private func faultOfRetry(_ row: ToldDelivery, _ entry: LedgerEntry, _ ledger: ToldLedger) -> Fault? {
         guard let reason = row.reason else {
             // A canary's devices are put in line before anything is sent.
-            let isOfCanary = row.attempts == 0 && announcement(of: ledger.campaign.id)?.canary != nil
+            let isOfCanary = row.attempts == 0 && announcement(of: ledger.campaign.id)?.mayHaveCanary == true
             return ledger.campaign.reminders + ledger.campaign.retries > 0 || isOfCanary
                 ? nil : ("ledger.answer", "nobody has it sent again, and nothing says why")
         }
@@ -210,7 +210,7 @@ extension Model {
         var reasons: [String] = []
         let announcement = announcement(of: ledger.campaign.id)
         // The second from which a canary is for other users, or for all, is unknown.
-        if !ledger.isBlock, announcement?.canary != nil { reasons.append("notInAudience") }
+        if !ledger.isBlock, announcement?.mayHaveCanary == true { reasons.append("notInAudience") }
         let isMeant =
             ledger.isBlock
             ? state.version == ledger.campaign.version

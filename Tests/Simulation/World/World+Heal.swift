@@ -106,6 +106,11 @@ extension World {
                 guard self.app(of: block) == app else { continue }
                 attempt { try unblock(app, version: Self.number(of: block.required.text)) }
             }
+            // It ended with pushes that its service had refused: its counts say so.
+            for block in campaigns() where block.isBlock && block.state == .completed && block.counts.rejected > 0 {
+                guard self.app(of: block) == app, round < 3 else { continue }
+                attempt { try retry(block) }
+            }
             guard let required = model.required(app) else { continue }
             // What is required and blocked waits for its block, as the refusal says.
             if isBlocked(app, required.version), said(app) != required.version {
