@@ -20,7 +20,7 @@ extension PostgresServer {
         let reserved = try Loopback.ReservedPort()
         let lines = [
             "fsync = off", "synchronous_commit = off", "full_page_writes = off", "shared_buffers = 32MB",
-            "max_connections = 60", "log_min_messages = warning", "max_wal_size = 256MB", "autovacuum = on",
+            "max_connections = 120", "log_min_messages = warning", "max_wal_size = 256MB", "autovacuum = on",
         ]
         try self.init(
             port: reserved.port, from: primary.map(Origin.standby) ?? .new, settings: lines + settings)
