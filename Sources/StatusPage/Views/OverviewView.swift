@@ -139,7 +139,11 @@ extension View {
                     html.time(at)
                 }
             }
-            html.tag("p", [.class("remedy")], text: say("Release puts it in force whatever the store offers."))
+            html.tag(
+                "p", [.class("remedy")],
+                text: wait.opensAt == nil
+                    ? say("Release begins it now, whatever the store offers.")
+                    : say("It begins by itself when its time has come. Release begins it now."))
         }
     }
 

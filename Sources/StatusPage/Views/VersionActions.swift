@@ -77,7 +77,7 @@ extension View {
 
     private func explanation(_ action: VersionAction) -> String {
         switch action {
-        case .release: say("What is asked for is in force at once, whatever the store offers.")
+        case .release: say("What is asked for begins at once, whatever the store offers.")
         case .withdraw:
             say("What was required before is required again, on every channel. Pushes that were sent stay sent.")
         case .unblock: say("The version may be used again.")

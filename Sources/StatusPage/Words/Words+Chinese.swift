@@ -170,7 +170,7 @@ extension PageLanguage {
         "Relays": "中继",
         "Release": "放行",
         "Release %": "放行 %",
-        "Release puts it in force whatever the store offers.": "“放行”使其立即生效，不论商店是否上架。",
+        "Release begins it now, whatever the store offers.": "“放行”立即开始，不论商店是否上架。",
         "Remarks": "备注",
         "Report as a file for the ticket": "导出报告文件",
         "Required": "必须版本",
@@ -253,7 +253,7 @@ extension PageLanguage {
         "Were current already": "原本就是该版本",
         "What": "内容",
         "What a phone would get": "手机将收到的内容",
-        "What is asked for is in force at once, whatever the store offers.": "所要求的立即生效，不论商店是否上架。",
+        "What is asked for begins at once, whatever the store offers.": "所要求的立即开始，不论商店是否上架。",
         "What is left is sent.": "发送剩余部分。",
         "What is pending is never sent. This cannot be undone; Retry sends it in a new round.":
             "待发送的将不再发送。此操作无法撤销；“重发”会以新一轮发送。",
