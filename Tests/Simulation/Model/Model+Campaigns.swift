@@ -88,8 +88,10 @@ extension Model {
         case ("completed", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("cancelled", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("superseded", let new) where !["completed", "cancelled", "superseded"].contains(new):
+            // With its campaign a version is taken back that is not in force for everybody: of an unclear one nobody outside sees that.
             let wasWithdrawn = announcements.contains {
-                $0.app == announcement.app && $0.version > announcement.version && (!$0.isLive || $0.wasHalted)
+                $0.app == announcement.app && $0.version > announcement.version
+                    && (!$0.isLive || $0.wasHalted || $0.isUnclear)
             }
             if told.reminders == facts.reminders, told.retries == facts.retries, !wasWithdrawn {
                 broke("campaign.revived", "\(what) was \(facts.state) and is \(new)")

@@ -36,10 +36,10 @@ extension World {
         if devices.isEmpty { judgeShare(push, campaign, user, begun: one.askedAt) }
         devices[push.token] = campaign.wavesBegun
         ledger.waves[push.campaign, default: [:]][user] = devices
-        // A device that has become a user's meanwhile, or was, is of another wave.
+        // A device that has become a user's since, or was, is of another wave; so is one that did at the very moment.
         func isSteady(_ token: String) -> Bool {
             let states = model.devices["\(push.app)/\(token)"] ?? []
-            guard let first = states.lastIndex(where: { $0.since <= one.askedAt }) else { return false }
+            guard let first = states.lastIndex(where: { $0.since < one.askedAt }) else { return false }
             return states[first...].allSatisfy { $0.isRegistered && $0.user == user }
         }
         guard devices.count > 1, isSteady(push.token),
