@@ -168,11 +168,16 @@ package final class FleetWorld: @unchecked Sendable {
         do {
             relays[number] = try FleetRelay(self, number: number, settings: settings)
             // A new process has the way to the store that the one before it had.
-            healthySince[number] = max(tick, cutUntil[number], slowUntil[number])
+            healthySince[number] = wellAgain(number)
         } catch {
             // Its way is cut: it tries again when somebody starts it.
             note("  it does not: \(error)")
         }
+    }
+
+    /// When the last of a relay's troubles is over.
+    private func wellAgain(_ number: Int) -> MonotonicTime {
+        max(tick, cutUntil[number], slowUntil[number], relays[number]?.suspendedUntil ?? tick)
     }
 
     private func end() {
@@ -235,15 +240,15 @@ package final class FleetWorld: @unchecked Sendable {
             guard let relay = relays[number] else { return }
             note("relay-\(number) stands still for \(seconds) s")
             relay.suspendedUntil = tick + .seconds(seconds)
-            healthySince[number] = tick + .seconds(seconds)
+            healthySince[number] = wellAgain(number)
         case .cutOff:
             note("what relay-\(number) writes does not reach the store for \(seconds) s")
             cutUntil[number] = tick + .seconds(seconds)
-            healthySince[number] = relays[number].map { _ in cutUntil[number] }
+            healthySince[number] = relays[number].map { _ in wellAgain(number) }
         case .slow:
             note("the store is slow for relay-\(number) for \(seconds) s")
             slowUntil[number] = tick + .seconds(seconds)
-            healthySince[number] = relays[number].map { _ in slowUntil[number] }
+            healthySince[number] = relays[number].map { _ in wellAgain(number) }
         case .clock:
             clockErrors[number] = .seconds([0, 90, -90, 3600][step.value % 4])
             note("relay-\(number)'s clock is \(clockErrors[number]) off")
