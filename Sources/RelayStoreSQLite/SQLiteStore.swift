@@ -175,7 +175,7 @@ package final class SQLiteStore: PrunableSQL {
 
     /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
     /// grown too large.
-    func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+    package func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard let checkpoints else { return try write(doing, body) }
         checkpoints.keepUp()
         let asked = MonotonicClock.now()

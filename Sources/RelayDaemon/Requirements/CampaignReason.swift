@@ -100,8 +100,7 @@ struct CampaignReason {
     }
 
     private var canary: String {
-        let count = record.telephones?.count ?? 0
-        let canary = "the canary of \(count) phone number\(count == 1 ? "" : "s")"
+        let canary = Rollout.Step.canary(numbers: record.telephones?.count ?? 0).words
         guard isCanaryDone else { return "\(canary) is being sent to, and nobody else" }
         let found = record.counts.audience - record.counts.pending
         return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")

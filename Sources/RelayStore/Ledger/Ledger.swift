@@ -37,7 +37,7 @@ package struct LedgerRow: Sendable {
 }
 
 extension LedgerRow {
-    /// What the ledger's rule judges.
+    /// The part of it that the ledger's rule judges.
     package var outcome: LedgerRule.Outcome {
         LedgerRule.Outcome(state, attempts: attempts, reason: reason, isScheduled: nextAttemptAt != nil)
     }

@@ -19,7 +19,7 @@ extension PostgresStore {
         try batch.checkTexts()
         var counts = UpsertCounts()
         for start in stride(from: 0, to: batch.count, by: Self.most) {
-            let part = try transaction(keeps: !isDryRun) { session in
+            let part = try importing(keeps: !isDryRun) { session in
                 var registrar = try BatchRegistrar(session, batch.app, at: now, from: .records)
                 try registrar.register(batch, start..<min(start + Self.most, batch.count))
                 return try registrar.finish()
@@ -30,26 +30,11 @@ extension PostgresStore {
         return counts
     }
 
-    /// Thrown out of a transaction, so that it is rolled back.
-    private struct DryRun: Error {
-        var counts: UpsertCounts
-    }
-
-    private func transaction(
-        keeps: Bool, _ body: (PostgresSession) throws -> UpsertCounts
-    ) throws -> UpsertCounts {
-        do {
-            return try write(.long, "registering devices") { session in
-                let counts = try body(session)
-                guard keeps else { throw DryRun(counts: counts) }
-                return counts
-            }
-        } catch let end as DryRun {
-            return end.counts
-        }
-    }
-
     // MARK: Hooks of the registry
+
+    package func writeMuch<R: Sendable>(_ doing: String, _ body: (PostgresSession) throws -> R) throws -> R {
+        try write(.long, doing, body)
+    }
 
     package func device(_ app: AppKey, token: String, _ session: PostgresSession) throws -> DeviceRecord? {
         try session.first(
@@ -136,7 +121,7 @@ enum RegistryTable {
         WHERE d.digest = token_digest((SELECT id FROM app WHERE name = ?1 AND platform = ?2), ?3) AND d.removed_at IS NULL
         """
 
-    /// What a login is compared with, of a device by app (?1) and token (?2).
+    /// The fields of a device by app (?1) and token (?2) that a login is compared with.
     static let seen: SQL = """
         SELECT \(SeenDevice.columns) FROM device WHERE digest = token_digest(?1, ?2) AND app_id = ?1
         """

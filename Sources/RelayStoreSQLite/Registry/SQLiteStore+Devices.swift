@@ -28,7 +28,7 @@ extension SQLiteStore {
         var place = 0
         while place < order.count {
             let first = place
-            let part = try transaction(keeps: !isDryRun) { connection in
+            let part = try importing(keeps: !isDryRun) { connection in
                 var registrar = try Registrar(connection, at: now, from: .records)
                 repeat {
                     let limit = place == first ? Self.least : registrar.work + Self.step
@@ -41,25 +41,6 @@ extension SQLiteStore {
             stored(part)
         }
         return counts
-    }
-
-    /// Thrown out of a transaction, so that it is rolled back.
-    private struct DryRun: Error {
-        var counts: UpsertCounts
-    }
-
-    private func transaction(
-        keeps: Bool, _ body: (SQLiteConnection) throws -> UpsertCounts
-    ) throws -> UpsertCounts {
-        do {
-            return try writeMuch("registering devices") { connection in
-                let counts = try body(connection)
-                guard keeps else { throw DryRun(counts: counts) }
-                return counts
-            }
-        } catch let end as DryRun {
-            return end.counts
-        }
     }
 
     // MARK: Hooks of the registry
@@ -137,7 +118,7 @@ package enum DeviceTable {
     /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
-    /// What a login is compared with, of a device that is there, by the same.
+    /// The fields of a device that is there that a login is compared with, by the same.
     static let seen: SQL = "SELECT \(SeenDevice.columns) FROM device \(isToken) AND removed_at IS NULL"
 
     /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a

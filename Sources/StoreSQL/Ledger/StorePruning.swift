@@ -128,14 +128,12 @@ package struct StorePruning<Store: PrunableSQL> {
             guard let last = found.last else { return }
             (telephone, device) = last
             report.formerTelephones += try batch { connection in
+                let delete: SQL = """
+                    DELETE FROM former_telephone AS f WHERE f.telephone = ?1 AND f.device_id = ?2
+                        AND \(OldDevices.isUnneededFormer(connection.dialect))
+                    """
                 var deleted = 0
-                for (telephone, device) in found {
-                    deleted += try connection.run(
-                        """
-                        DELETE FROM former_telephone AS f WHERE f.telephone = ?1 AND f.device_id = ?2
-                            AND \(OldDevices.isUnneededFormer(connection.dialect))
-                        """, telephone, device, youngest)
-                }
+                for (telephone, device) in found { deleted += try connection.run(delete, telephone, device, youngest) }
                 return Int64(deleted)
             }
             try look()

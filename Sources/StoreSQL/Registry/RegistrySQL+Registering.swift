@@ -4,7 +4,29 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
+/// Thrown out of a transaction, so that it is rolled back.
+private struct DryRun: Error {
+    var counts: UpsertCounts
+}
+
 extension RegistrySQL {
+    /// One transaction of an import.
+    ///
+    /// - Parameter keeps: whether it is committed.
+    package func importing(
+        keeps: Bool, _ body: (Connection) throws -> UpsertCounts
+    ) throws -> UpsertCounts {
+        do {
+            return try writeMuch("registering devices") { connection in
+                let counts = try body(connection)
+                guard keeps else { throw DryRun(counts: counts) }
+                return counts
+            }
+        } catch let end as DryRun {
+            return end.counts
+        }
+    }
+
     @discardableResult
     package func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts {
         try write("registering devices", lock: .rows) { connection in

@@ -11,6 +11,9 @@ package protocol RegistrySQL: SQLStore {
     associatedtype Tally: RegistryTallying where Tally.Connection == Connection
     associatedtype Registrar: DeviceRegistrar where Registrar.Connection == Connection
 
+    /// One transaction of an import: much at once.
+    func writeMuch<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R
+
     /// A registered device, whose token is given as the app has it.
     func device(_ app: AppKey, token: String, _ connection: Connection) throws -> DeviceRecord?
 
@@ -32,7 +35,7 @@ package protocol RegistrySQL: SQLStore {
     /// deliveries can be asked for, nothing is kept.
     func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: Connection) throws
 
-    /// What these devices have on its way when their user is erased brings the telephone back into no row of the ledger.
+    /// Pushes on their way to these devices when their user is erased bring the telephone back into no row of the ledger.
     func forgetOnItsWay(to devices: [Int64], _ connection: Connection) throws
 }
 

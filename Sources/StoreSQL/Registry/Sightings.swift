@@ -47,7 +47,7 @@ package struct SightingLook: Sendable {
     ) throws {
         known += 1
         var sighting = sighting
-        // Of a device that is behind, the first login is noted; later ones write nothing.
+        // The first login of a device that is behind is noted; later ones write nothing.
         if let requirement = sighting.toldAtLogin {
             let campaign = try told.campaign(of: requirement, app: app, connection)
             let isNew = try campaign.map { try !ToldTable.wasTold(device.id, in: $0, connection) }
