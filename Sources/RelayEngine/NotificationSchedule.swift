@@ -26,6 +26,8 @@ package struct NotificationSchedule: Sendable {
         .zero, .seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000),
         .seconds(50_400), .seconds(72_000), .seconds(86_400),
     ]
+    /// No verdict sets a later time: a stored one that is further ahead was written by a clock that has been set back since.
+    package static let longestWait = Duration.seconds(96_000)
     /// How long one attempt may take: "15-30 s".
     package static let timeout = Duration.seconds(20)
 

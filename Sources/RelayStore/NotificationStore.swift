@@ -192,8 +192,8 @@ package protocol NotificationStore: Sendable {
     /// Cheap where nothing has. Beyond `limit` pending notifications of one receiver the oldest are dropped.
     func addressEvents(limit: Int, at now: Timestamp) throws
 
-    /// The receiver's notification that is due first: by its time, then by its event. nil also while the receiver is held or
-    /// gone.
+    /// The receiver's notification that is due first: first attempts in the order of their events, then retries by their time. A time that is
+    /// further ahead than any verdict sets counts as due: the clock was set back. nil also while the receiver is held or gone.
     func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification?
 
     /// Notes an event of each campaign that has been waiting since before `time`, once for each time that it waits.

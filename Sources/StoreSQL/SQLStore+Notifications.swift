@@ -56,8 +56,8 @@ extension SQLStore {
                     try connection.run(
                         """
                         INSERT INTO notification (event_id, receiver_id, url, state, created_at, next_attempt_at)
-                        VALUES (?1, ?2, ?3, 'pending', ?4, ?4) ON CONFLICT DO NOTHING
-                        """, event.id, receiver.id, receiver.url, now)
+                        VALUES (?1, ?2, ?3, 'pending', ?4, ?5) ON CONFLICT DO NOTHING
+                        """, event.id, receiver.id, receiver.url, now, NotificationTable.atOnce)
                 }
             }
             try connection.run("UPDATE receiver SET cursor = (SELECT max(id) FROM campaign_event)")
@@ -73,14 +73,18 @@ extension SQLStore {
 
     package func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification? {
         try read("looking for a notification") { connection in
-            let due = try connection.first(
-                """
-                SELECT n.id, n.attempts, n.event_id FROM receiver AS r
-                    JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending' AND n.next_attempt_at <= ?2
-                WHERE r.url = ?1 AND r.gone_at IS NULL AND (r.held_until IS NULL OR r.held_until <= ?2)
-                ORDER BY n.next_attempt_at, n.event_id LIMIT 1
-                """, url, now
-            ) { (row: $0.integer(), attempts: Int($0.integer()), event: $0.integer()) }
+            let far = now + NotificationSchedule.longestWait
+            let due = try ["n.next_attempt_at <= ?2", "n.next_attempt_at > ?3"].lazy.compactMap { (isDue: SQL) in
+                try connection.first(
+                    """
+                    SELECT n.id, n.attempts, n.event_id FROM receiver AS r
+                        JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending' AND \(isDue)
+                    WHERE r.url = ?1 AND r.gone_at IS NULL
+                        AND (r.held_until IS NULL OR r.held_until <= ?2 OR r.held_until > ?3)
+                    ORDER BY n.next_attempt_at, n.event_id LIMIT 1
+                    """, url, now, far
+                ) { (row: $0.integer(), attempts: Int($0.integer()), event: $0.integer()) }
+            }.first
             guard let due, let event = try NotificationTable.event(due.event, connection) else { return nil }
             return DueNotification(row: due.row, attempts: due.attempts, event: event)
         }
@@ -159,11 +163,14 @@ extension SQLStore {
                 """, before ?? .max, campaign, state?.rawValue, max(limit, 0)
             ) { row in
                 let (id, publicID, state) = (row.integer(), row.text(), row.text())
-                return NotificationRecord(
+                var record = NotificationRecord(
                     row: id, id: publicID, type: NotificationTable.type(state)?.rawValue ?? state, app: row.app(),
                     campaign: row.optionalText(), url: row.text(),
                     state: NotificationRecord.State(rawValue: row.text()) ?? .dropped, createdAt: row.time(),
                     nextAttemptAt: row.optionalTime(), attempts: [])
+                // A first attempt is due since the notification is there.
+                record.nextAttemptAt = record.nextAttemptAt.map { max($0, record.createdAt) }
+                return record
             }
             return try found.map { notification in
                 var notification = notification
@@ -190,6 +197,10 @@ extension SQLStore {
 
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
 package enum NotificationTable {
+    /// `next_attempt_at` of a first attempt, in milliseconds: long past. A clock that is set back neither delays it nor lets a younger event
+    /// pass by it. 0 is an event that PostgreSQL's schema has addressed and the relay has not dated.
+    package static let atOnce = Timestamp(milliseconds: 1)
+
     /// The campaigns `c` that wait since ?1 or longer, and of which that was not noted.
     static let waitsLong: SQL = """
         SELECT c.id FROM campaign AS c WHERE c.state = 'waiting' AND NOT EXISTS (

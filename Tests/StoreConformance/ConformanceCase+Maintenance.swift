@@ -245,6 +245,24 @@ extension ConformanceCase {
             }
             try same(try subject.events().map(\.type), [.paused])
         },
+        ConformanceCase("a clock that is set back holds up no notification, and lets none pass by an older one") {
+            subject in
+            try subject.listen()
+            let campaign = try subject.announce("1.0")
+            try subject.store.addressEvents(limit: 99, at: subject.now)
+            let before = subject.now - .seconds(90)
+            _ = try subject.store.move(campaign.key, .cancelled, at: before)
+            try same(try subject.events(at: before).map(\.type), [.running, .cancelled])
+            // A retry, and a hold, that a clock far ahead has set.
+            let ahead = subject.now + .seconds(8 * 86_400)
+            _ = try subject.announce("2.0")
+            try subject.store.addressEvents(limit: 99, at: subject.now)
+            let due = try present(try subject.store.dueNotification(for: Subject.receiver, at: subject.now), "due")
+            try subject.store.record(
+                .init(number: 1, at: ahead, milliseconds: 1, status: 429, error: nil), of: due.row,
+                then: .retry(at: ahead + .seconds(5), holdUntil: ahead + .seconds(5)), at: ahead)
+            try same(try subject.events().map(\.type), [.running])
+        },
         ConformanceCase("a receiver that falls too far behind loses the oldest") { subject in
             try subject.listen()
             let campaign = try subject.announce("1.0")

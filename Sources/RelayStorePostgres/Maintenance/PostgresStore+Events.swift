@@ -14,9 +14,9 @@ extension PostgresStore {
         try write("addressing events", lock: .rows) { session in
             try session.run(
                 """
-                UPDATE notification SET created_at = ?1, next_attempt_at = ?1
+                UPDATE notification SET created_at = ?1, next_attempt_at = ?2
                 WHERE state = 'pending' AND next_attempt_at = 0
-                """, now)
+                """, now, NotificationTable.atOnce)
             try session.run(
                 "UPDATE receiver SET cursor = coalesce((SELECT max(id) FROM campaign_event), 0)")
             for receiver in try session.all("SELECT id FROM receiver ORDER BY id", row: { $0.integer() }) {

@@ -27,7 +27,8 @@ extension World {
         relay?.poke()
         step(.zero)
         _ = try? relay?.store.lookBack()
-        guard relay != nil, !isDoomed else { return nil }
+        // The copy may have been made anew while it looked: it lacks no decision then, and the relay misses nothing.
+        guard relay != nil, !isDoomed, copied == self.copied else { return nil }
         try storage.copy(to: 1)
         let isRestarted = first % 3 == 0
         // What a store that went back makes late is late as with a disk that fails.
