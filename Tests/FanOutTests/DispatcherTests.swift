@@ -16,6 +16,31 @@ import UpgradeRules
 
 /// What the loop makes of its events, service by service.
 @Suite struct DispatcherTests {
+    /// The campaign is cancelled and opened again between two looks, while the run that is there waits with one push for its time: it would
+    /// send to whom is in line again only after that.
+    @Test func aCampaignThatIsOpenedAgainBeforeALookIsBegunAnew() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        bench.serve("production") { place, batch in
+            guard batch.tag == 0 else { return .init() }
+            return switch place {
+            case 5: .init(status: 400, reason: "BadCollapseId")
+            case 6: .init(status: 500, reason: "InternalServerError")
+            default: .init()
+            }
+        }
+        #expect(try bench.counts.rejected == 1 && bench.counts.retrying == 1)
+        let campaign = try bench.bench.campaign()
+        try #require(try bench.bench.store.move(campaign.key, .cancelled, at: bench.now))
+        let draft = RoundDraft(.retry([.rejected]), timeToLive: .seconds(86_400))
+        #expect(try bench.bench.store.reopen(campaign.key, for: draft, at: bench.now) == .opened)
+        bench.turn([.poke])
+        bench.serve("production")
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.accepted == 1_999 && end.counts.cancelled == 1, "\(end)")
+    }
+
     // MARK: One service's trouble is nobody else's
 
     @Test func productionFinishesAsIfTheSandboxDidNotExist() throws {

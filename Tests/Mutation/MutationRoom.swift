@@ -14,8 +14,31 @@ package struct MutationRoom: Sendable {
         self.tests = tests
     }
 
-    /// The suite of all drivers of the store, run with SQLite's.
-    package static let conformance = "RelayStoreSQLiteTests\\.SQLiteConformanceTests"
+    /// Judges of every room, after its own, by the name that tables have: the suite of all drivers of the store, run with SQLite's, and the
+    /// simulation's kept histories.
+    static let judgesOfAll = [
+        "RelayStoreSQLiteTests\\.SQLiteConformanceTests": "conformance",
+        "SimulationTests\\.SimulationTests/whatWasMendedHolds": "kept histories",
+    ]
+
+    /// Places that tests of another room know, too.
+    private static let knownElsewhere: [(place: String, tests: [String])] = [
+        ("UpgradeRules/Verdict", ["RelayAPITests\\.VerdictTableTests"]),
+        ("RelayEngine/Gate/", ["VersionSourcesTests", "RelayAPITests\\.GateTableTests"]),
+        ("StoreSQL/SQLStore+Notifications", ["NotificationsTests"]),
+        ("RelayStoreSQLite/Ledger/", ["FanOutTests\\.RecordingTests"]),
+        ("VersionSources/GateKeeper", ["RelayAPITests\\.GateTableTests"]),
+    ]
+
+    /// The tests that know some files, in the order in which they are asked.
+    static func tests(of files: [String]) -> [String] {
+        let rooms = all.filter { room in files.contains { file in room.places.contains { file.hasPrefix($0) } } }
+        let others = knownElsewhere.filter { known in files.contains { $0.hasPrefix("Sources/" + known.place) } }
+        var tests: [String] = []
+        for test in rooms.flatMap(\.tests) + others.flatMap(\.tests) + judgesOfAll.keys.sorted()
+        where !tests.contains(test) { tests.append(test) }
+        return tests
+    }
 
     package static let all: [MutationRoom] = [
         MutationRoom(

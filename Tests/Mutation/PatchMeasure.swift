@@ -82,24 +82,11 @@ package struct PatchMeasure {
         try copy.build(.tests, limit: arguments.buildLimit) { mutant, fault in
             show("mutant \(mutant.number) does not compile with the tests: \(fault)")
         }
-        func filters(_ mutant: Mutant) -> [String] {
-            let rooms = MutationRoom.all.filter { room in
-                mutant.edits.keys.contains { file in room.places.contains { file.hasPrefix($0) } }
-            }
-            return rooms.flatMap(\.tests) + [MutationRoom.conformance]
-        }
-        let runs = Lines<String, TestRun>()
-        let (binary, folder) = (copy.binary(.tests), copy.folder)
-        try SideBySide.run(Set(mutants.flatMap(filters)).sorted(), jobs: arguments.jobs) { filter in
-            runs.put(try TestRun(filter, binary, in: folder), filter)
-        }
+        let judges = try TestJudges(
+            of: Set(mutants.flatMap(\.edits.keys)), copy.binary(.tests), in: copy.folder, jobs: arguments.jobs)
         let found = Lines<Int, String>()
-        try SideBySide.run(mutants.map { ($0, filters($0)) }, jobs: arguments.jobs) { mutant, filters in
-            for filter in filters where found[mutant.number] == nil {
-                guard let test = try runs[filter]?.run(mutant.number) else { continue }
-                let suite = filter == MutationRoom.conformance ? "conformance" : filter
-                found.put("\(suite): \(test)", mutant.number)
-            }
+        try SideBySide.run(mutants, jobs: arguments.jobs) { mutant in
+            if let test = try judges.find(mutant) { found.put(test, mutant.number) }
             let words = found[mutant.number].map { "found by \($0)" } ?? "no test finds it"
             show("\(mutant.number) \(mutant.name): \(words)")
         }

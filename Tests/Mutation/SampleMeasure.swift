@@ -94,25 +94,15 @@ package struct SampleMeasure {
         }
         show("\(open.count) of \(drawn.count) are open")
         guard !open.isEmpty else { return }
-        let filters = Set(open.flatMap(\.room.tests) + [MutationRoom.conformance])
-        let runs = Lines<String, TestRun>()
-        try SideBySide.run(filters.sorted(), jobs: arguments.jobs) { filter in
-            runs.put(try TestRun(filter, copy.binary(.tests), in: copy.folder), filter)
-        }
-        for filter in filters.sorted() { show("\(filter) takes \(runs[filter]?.duration ?? 0) s without a mutant") }
+        let judges = try TestJudges(
+            of: Set(open.flatMap(\.mutant.edits.keys)), copy.binary(.tests), in: copy.folder, jobs: arguments.jobs)
         let base = arguments.base ?? UInt64(Date().timeIntervalSince1970)
         let search = SeedSearch(copy.binary(.simulation), in: copy.folder, base: base)
-        let lines = open.map { (mutant: $0.mutant, candidate: $0.candidate, room: $0.room, key: key($0.candidate)) }
+        let lines = open.map { (mutant: $0.mutant, candidate: $0.candidate, key: key($0.candidate)) }
         try SideBySide.run(lines, jobs: arguments.jobs) { [findings] line in
             let begun = Date()
             var finding = Finding.lives(seeds: seeds)
-            for filter in line.room.tests + [MutationRoom.conformance] {
-                guard let run = runs[filter], !finding.isFound else { continue }
-                if let test = try run.run(line.mutant.number) {
-                    let suite = filter == MutationRoom.conformance ? "conformance" : filter
-                    finding = .found(seeds: 0, by: "\(suite): \(test)")
-                }
-            }
+            if let test = try judges.find(line.mutant) { finding = .found(seeds: 0, by: test) }
             if !finding.isFound { finding = try search.run(line.mutant.number, isOfFleet: false, seeds: seeds) }
             try findings.put(finding, line.key)
             let words =

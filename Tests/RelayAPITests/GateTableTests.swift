@@ -7,6 +7,7 @@ import Synchronization
 import Telemetry
 import Testing
 import UpgradeRules
+import WireFormat
 
 @testable import RelayAPI
 @testable import VersionSources
@@ -141,6 +142,25 @@ struct GateTableTests {
         try stand.expect(false)
         stand.note(Self.connect("READY_FOR_DISTRIBUTION"))
         try stand.expect(true)
+    }
+
+    @Test("the gates are looked at again when the first of two moments comes")
+    func twoMoments() throws {
+        let bench = try Bench()
+        let (ios, android) = (Bench.app, AppKey(app: Bench.app.app, platform: .android))
+        for (app, hours) in [(ios, 1), (android, 2)] {
+            let moment = Bench.now + Self.hour * hours
+            let answer = try bench.ask(
+                "PUT", "/v1/apps/\(app.app)/\(app.platform.rawValue)/version",
+                #"{"required":"2.0","requiredFrom":"\#(moment.internetTime)"}"#)
+            #expect(answer.status == 202, "\(answer.body)")
+        }
+        let rules = AvailabilityGate.Rules()
+        let runner = try SourceRunner(store: bench.store, log: bench.logged.log, clock: { Bench.now })
+        runner.reload(.init(sources: [], rules: [ios: rules, android: rules]))
+        var keeper = GateKeeper()
+        #expect(
+            keeper.update(runner, .init(apply: { _, _ in }, inForceChanged: {})) == Bench.now + Self.hour)
     }
 
     @Test("a waiting campaign that is cancelled forces nothing, whatever the store offers then")

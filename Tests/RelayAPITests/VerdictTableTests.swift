@@ -61,6 +61,11 @@ import UpgradeRules
         Case(
             rows: [floor, Row(version: "2.5", kind: .latest, state: .announced)], version: "1.9", verdict: "forced 2.0"),
         Case(rows: [floor, Row(version: "3.0", state: .announced)], version: "2.5", verdict: "announced 3.0"),
+        Case(
+            rows: [
+                floor, Row(version: "3.0", state: .announced), Row(version: "2.8", kind: .latest, state: .announced),
+            ],
+            version: "2.5", verdict: "announced 3.0"),
         Case(rows: [Row(version: "3.0", state: .announced)], version: nil, verdict: "none versionUnknown"),
         Case(
             rows: [Row(version: "3.0", state: .announced, reach: 100)], version: "1.0", verdict: "none nothing"),
