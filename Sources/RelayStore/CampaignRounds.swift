@@ -58,6 +58,8 @@ package struct RoundDraft: Hashable, Sendable {
     package var cause: Cause
     /// From now until nothing is sent any more.
     package var timeToLive: Duration
+    /// It is sent whatever the hour from then on. Default no.
+    package var isUrgent = false
 
     package init(_ cause: Cause, timeToLive: Duration) {
         self.cause = cause

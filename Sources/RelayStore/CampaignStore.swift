@@ -223,5 +223,7 @@ package protocol CampaignStore: Sendable {
     ) throws -> Bool
 
     /// Lets the next wave of a running campaign begin without a pause; false where none waits for its time.
-    func releaseWave(_ campaign: CampaignKey, by actor: Signature) throws -> Bool
+    ///
+    /// - Parameter isUrgent: the campaign is sent whatever the hour from then on.
+    func releaseWave(_ campaign: CampaignKey, isUrgent: Bool, by actor: Signature) throws -> Bool
 }

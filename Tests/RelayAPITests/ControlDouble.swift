@@ -136,8 +136,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         try move(id, .paused, actor)
     }
     func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
-        let resumed = try move(id, .resumed, actor)
-        return isUrgent ? try move(id, .hurried, actor.unconfirming) : resumed
+        try move(id, .resumed, actor, isUrgent: isUrgent)
     }
     func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus {
         try move(id, .cancelled, actor)
@@ -225,12 +224,22 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func writeMetrics(to text: inout MetricsText) { metricsLooks.withLock { $0 += 1 } }
 
-    private func move(_ id: String, _ event: CampaignChange, _ actor: Principal) throws -> CampaignStatus {
+    private func move(
+        _ id: String, _ event: CampaignChange, _ actor: Principal, isUrgent: Bool = false
+    ) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
-        guard try store.decide(record, event, by: Signature(by: actor, via: "campaign", at: Bench.now)),
-            let moved = try store.campaign(record.key)
+        var surroundings = RequirementMachine.Surroundings(now: Bench.now)
+        surroundings.isUrgent = isUrgent
+        let signature = Signature(by: actor, via: "campaign", at: Bench.now)
+        var hasMoved = false
+        do {
+            hasMoved = try store.decide(
+                record.app, .campaign(record.key, event), by: signature, in: surroundings
+            ).hasChanged
+        } catch is RequirementRefusal {}
+        guard hasMoved, let moved = try store.campaign(record.key)
         else {
             throw ControlError(.wrongState, context: "the campaign is \(record.state.rawValue)")
         }

@@ -75,6 +75,28 @@ extension ConformanceCase {
             try same(try move(.hurried, 6).urgentAt, subject.now + .seconds(4), "final")
             try check(!(try move(.reopened(timeToLive: .seconds(60)), 7).isUrgent), "sent again it is no emergency")
         },
+        ConformanceCase("a campaign goes on, or is opened again, and is sent whatever the hour, in one act") {
+            subject in
+            try subject.registerDevices(3)
+            let key = try subject.announce().key
+            let ann = Signature(by: .operator("ann (uid 1001)"), via: "campaign", at: subject.now)
+            try check(!(try subject.resume(key, whateverTheHour: ann)), "it runs")
+            try check(!(try subject.record(key).isUrgent), "what was refused has changed nothing")
+            _ = try subject.store.move(key, .paused, at: subject.now)
+            try check(try subject.resume(key, whateverTheHour: ann), "it goes on")
+            try same(try subject.record(key).urgentBy, ann.by)
+            _ = try subject.store.move(key, .cancelled, at: subject.now)
+            var draft = RoundDraft(.retry([.cancelled]), timeToLive: .seconds(3600))
+            draft.isUrgent = true
+            try same(try subject.store.reopen(key, for: draft, by: ann), .opened)
+            try check(try subject.record(key).isUrgent, "sent again")
+            var filter = AuditFilter()
+            filter.campaign = try subject.record(key).id
+            let acts = try subject.store.audit(filter, before: nil, limit: 99).filter { $0.actor == ann.principal }
+            try same(
+                acts.reversed().map { "\($0.action)" },
+                ["campaign.resume", "campaign.hurry", "campaign.retry", "campaign.hurry"])
+        },
         ConformanceCase("of many that move a campaign at once, one does") { subject in
             let key = try subject.announce().key
             let moved = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -211,4 +233,17 @@ extension ConformanceCase {
             try same(try subject.store.deliveries(telephone: "1", token: nil, after: nil, limit: 9), [])
         },
     ]
+}
+
+extension Subject {
+    /// - Returns: false where it was refused.
+    fileprivate func resume(_ campaign: CampaignKey, whateverTheHour actor: Signature) throws -> Bool {
+        var surroundings = RequirementMachine.Surroundings(now: now)
+        surroundings.isUrgent = true
+        do {
+            return try store.decide(app, .campaign(campaign, .resumed), by: actor, in: surroundings).hasChanged
+        } catch is RequirementRefusal {
+            return false
+        }
+    }
 }

@@ -155,7 +155,7 @@ extension ConformanceCase {
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
             try subject.store.endWave(campaign.key, at: subject.now)
             try hold(subject, .campaign(campaign.key), of: campaign.key) { actor in
-                try check(try subject.store.releaseWave(campaign.key, by: actor), "it is over")
+                try check(try subject.store.releaseWave(campaign.key, isUrgent: false, by: actor), "it is over")
             }
             try same(try subject.record(campaign.key).shown.facts[.wave], .nothing, "it was let begin")
         },

@@ -32,7 +32,7 @@ extension RelayStore {
     }
 
     package func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
-        try releaseWave(campaign, by: Signature(by: .tester, at: now))
+        try releaseWave(campaign, isUrgent: false, by: Signature(by: .tester, at: now))
     }
 }
 

@@ -77,8 +77,8 @@ extension RequirementControl {
     }
 
     package func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
-        var status = try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
-        if isUrgent { status = try hurry(status.record, by: actor) }
+        let status = try move(
+            id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", isUrgent: isUrgent, by: actor)
         // Who says so wants no more waiting, whatever its push services wait for.
         ask(.probe(status.record.app))
         return status
@@ -92,53 +92,31 @@ extension RequirementControl {
 
     package func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let campaign = try campaign(id)
-        let status = try release(campaign, by: actor)
-        return isUrgent ? try hurry(campaign, by: actor) : status
-    }
-
-    /// It is sent whatever the hour from now on. Asked again, or of one that has ended meanwhile, it changes nothing.
-    func hurry(_ campaign: CampaignRecord, by actor: Principal) throws -> CampaignStatus {
-        let now = clock()
-        var hasChanged = false
-        do {
-            hasChanged = try store.decide(
-                campaign.app, .campaign(campaign.key, .hurried),
-                by: Signature(by: actor.unconfirming, via: "campaign", at: now),
-                in: surroundings(of: campaign.app, at: now)
-            ).hasChanged
-        } catch is RequirementRefusal {}
-        if hasChanged {
-            log(
-                .notice, "a campaign is sent whatever the hour",
-                [("campaign", campaign.id), ("app", campaign.app.app), ("by", actor.name)])
-        }
-        progress.poke()
-        return status(try self.campaign(campaign.id))
-    }
-
-    private func release(_ campaign: CampaignRecord, by actor: Principal) throws -> CampaignStatus {
-        let id = campaign.id
         // Of a running campaign it is the next wave that waits.
-        if try store.releaseWave(campaign.key, by: Signature(by: actor, via: "campaign", at: clock())) {
-            log(.notice, "the next wave was released by hand", [("campaign", id), ("by", actor.name)])
+        let signature = Signature(by: actor, via: "campaign", at: clock())
+        if try store.releaseWave(campaign.key, isUrgent: isUrgent, by: signature) {
+            log(.notice, "the next wave was released by hand", [("campaign", id)] + Self.fields(isUrgent, actor))
             progress.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
-        guard !campaign.state.isFinal, try release(campaign.target, of: campaign.app, by: actor) != nil else {
-            throw wrongState(campaign.state, "released", from: [.waiting])
-        }
+        guard !campaign.state.isFinal,
+            try release(campaign.target, of: campaign.app, isUrgent: isUrgent, by: actor) != nil
+        else { throw wrongState(campaign.state, "released", from: [.waiting]) }
         return status(try self.campaign(id))
+    }
+
+    /// The actor, for the log, and whether the campaign is sent whatever the hour since then.
+    static func fields(_ isUrgent: Bool, _ actor: Principal) -> [(String, String)] {
+        (isUrgent ? [("now", "true")] : []) + [("by", actor.name)]
     }
 
     package func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord {
         _ = try configured(app)
-        guard let row = try release(nil, of: app, by: actor), let record = try store.version(of: app) else {
+        guard try release(nil, of: app, isUrgent: isUrgent, by: actor) != nil, let record = try store.version(of: app)
+        else {
             throw ControlError(
                 .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
                 hint: "\"upgrade-relay version show\" tells what is required and what is in force")
-        }
-        if isUrgent, let campaign = try store.openCampaigns().first(where: { $0.requirement == row.id }) {
-            _ = try hurry(campaign, by: actor)
         }
         return record
     }
@@ -146,14 +124,17 @@ extension RequirementControl {
     /// What waits for its store is in force, whatever that says; what is in force for named users alone is so for everybody.
     ///
     /// - Returns: nil where nothing waits.
-    private func release(_ target: UpgradeTarget?, of app: AppKey, by actor: Principal) throws -> Requirement? {
+    private func release(
+        _ target: UpgradeTarget?, of app: AppKey, isUrgent: Bool, by actor: Principal
+    ) throws -> Requirement? {
         let now = clock()
+        var surroundings = surroundings(of: app, try sources.known(of: app), at: now)
+        surroundings.isUrgent = isUrgent
         let decision: Decision
         do {
             decision = try store.decide(
                 app, .released(target?.version, target.map { $0.isBlock ? .blocked : .required }),
-                by: Signature(by: actor, via: "release", at: now),
-                in: surroundings(of: app, try sources.known(of: app), at: now))
+                by: Signature(by: actor, via: "release", at: now), in: surroundings)
         } catch RequirementRefusal.isBlocked(let version) {
             let name = "\(app.app) \(app.platform.rawValue)"
             throw ControlError(
@@ -185,18 +166,24 @@ extension RequirementControl {
 
     private func move(
         _ id: String, _ event: CampaignChange, to state: CampaignState, from: Set<CampaignState>, verb: String,
-        by actor: Principal
+        isUrgent: Bool = false, by actor: Principal
     ) throws -> CampaignStatus {
         let campaign = try campaign(id)
         let now = clock()
-        let moved: Bool
-        do {
-            moved = try store.decide(
+        var surroundings = surroundings(of: campaign.app, at: now)
+        surroundings.isUrgent = isUrgent
+        func decide(_ event: CampaignChange) throws -> Bool {
+            try store.decide(
                 campaign.app, .campaign(campaign.key, event), by: Signature(by: actor, via: "campaign", at: now),
-                in: surroundings(of: campaign.app, at: now)
+                in: surroundings
             ).hasChanged
+        }
+        var moved = false
+        do {
+            moved = try decide(event)
         } catch is RequirementRefusal {
-            moved = false
+            // One that runs needs no other word.
+            if isUrgent, campaign.state == state { moved = try decide(.hurried) }
         }
         let after = try self.campaign(id)
         guard moved || after.state == state else { throw wrongState(after.state, verb, from: from) }
@@ -205,8 +192,8 @@ extension RequirementControl {
                 .notice, "a campaign was moved by hand",
                 [
                     ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
-                    ("to", after.state.rawValue), ("by", actor.name),
-                ] + (after.state.isFinal ? after.endFields.dropFirst(2) : []))
+                    ("to", after.state.rawValue),
+                ] + Self.fields(isUrgent, actor) + (after.state.isFinal ? after.endFields.dropFirst(2) : []))
         }
         progress.poke()
         sources.poke()

@@ -12,16 +12,16 @@ extension RequirementControl {
         campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: Principal
     ) throws -> CampaignStatus {
         let campaign = try campaign(id)
-        let draft = RoundDraft(.retry(states), timeToLive: try route(of: campaign.app).timeToLive)
+        var draft = RoundDraft(.retry(states), timeToLive: try route(of: campaign.app).timeToLive)
+        draft.isUrgent = isUrgent
         let answer = try store.reopen(campaign.key, for: draft, by: Signature(by: actor, via: "campaign", at: clock()))
         guard answer == .opened else { throw Self.refusal(answer, of: campaign, states) }
         log(
             .notice, "a campaign is sent again by hand",
             [
                 ("campaign", id), ("app", campaign.app.app),
-                ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor.name),
-            ])
-        if isUrgent { _ = try hurry(campaign, by: actor) }
+                ("states", CampaignRound.names(of: states).joined(separator: ",")),
+            ] + Self.fields(isUrgent, actor))
         progress.poke()
         sources.poke()
         return status(try store.campaign(campaign.key) ?? campaign)

@@ -17,6 +17,8 @@ extension RequirementMachine {
         package var rules = BumpRules()
         /// The configuration's part of a bump. Default: a bump counts as it is.
         package var policy = BumpPolicy()
+        /// The person who lets a campaign go on, or its requirement through, wants it sent whatever the hour. Default no.
+        package var isUrgent = false
 
         package init(
             now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil, known: KnownVersions? = .everything,

@@ -41,6 +41,7 @@ extension SQLStore {
                     draft.action, by: actor, of: record.app, campaign: record.id,
                     from: [.state: .string(record.state.rawValue)],
                     to: [.state: state.map { .string($0.rawValue) }] + draft.values), connection)
+            if draft.isUrgent { try hurry(campaign, of: record.app, by: actor, connection) }
             return .opened
         }
     }

@@ -46,7 +46,7 @@ extension SQLStore {
         }
     }
 
-    package func releaseWave(_ campaign: CampaignKey, by actor: Signature) throws -> Bool {
+    package func releaseWave(_ campaign: CampaignKey, isUrgent: Bool, by actor: Signature) throws -> Bool {
         try write("releasing a wave", lock: .campaign(campaign)) { connection in
             try judge(actor, .campaign(campaign), connection)
             guard let record = try CampaignTable.record(campaign, connection), record.state == .running,
@@ -56,6 +56,7 @@ extension SQLStore {
                 AuditEntry(
                     .campaignRelease, by: actor, of: record.app, campaign: record.id,
                     to: [.wave: record.waves.next.map { .integer($0.number + 1) }]), connection)
+            if isUrgent { try hurry(campaign, of: record.app, by: actor, connection) }
             return true
         }
     }

@@ -63,6 +63,11 @@ extension SQLStore {
             }
             try judge(actor, event, of: app, connection)
             let decision = try decide(app, event, by: actor, in: surroundings, connection)
+            if surroundings.isUrgent {
+                var campaign = decision.campaign?.key
+                if case .campaign(let key, _) = event { campaign = key }
+                if let campaign { try hurry(campaign, of: app, by: actor, connection) }
+            }
             guard let render else { return (decision, nil) }
             let answer = try render(decision)
             if let receipt { try WebhookTable.store(answer, for: receipt, at: actor.at, connection) }
@@ -71,6 +76,18 @@ extension SQLStore {
         let isLook = if case .looked = event { true } else { false }
         if decision.replay == nil { wasCommitted(decision, of: app, isAwaited: !isLook) }
         return (decision, answer)
+    }
+
+    /// Notes that a person wants a campaign sent whatever the hour, in the transaction that lets it go on: an act is done whole or not at
+    /// all. Changes nothing of a campaign that is over, or was wanted so before.
+    func hurry(
+        _ campaign: CampaignKey, of app: AppKey, by actor: Signature, _ connection: some SQLConnection
+    ) throws {
+        do {
+            _ = try decide(
+                app, .campaign(campaign, .hurried), by: actor, in: RequirementMachine.Surroundings(now: actor.at),
+                connection)
+        } catch is RequirementRefusal {}
     }
 
     /// The log and the open paths learn of it.

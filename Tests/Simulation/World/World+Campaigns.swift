@@ -79,14 +79,7 @@ extension World {
                 try relay?.control.resume(campaign: campaign.id, isUrgent: isUrgent, by: $0)
             }
         } catch {
-            // To go on, and whatever the hour, are two decisions: who dies between them, or whose disk fails there, has made the first.
-            let state = undisturbed { (try? relay?.store.campaign(id: campaign.id))??.state }
-            let goesOn = isDiskFailing && state != nil && state != campaign.state
-            let isHalfDone = isUrgent && (isDying || goesOn)
-            change(campaign) { facts in
-                facts.isWanted = isHalfDone
-                if isHalfDone { facts.pausedAt = nil }
-            }
+            change(campaign) { $0.isWanted = false }
             throw error
         }
         did(campaign: campaign.id)
