@@ -108,6 +108,9 @@ extension DeviceField {
     /// Those whose value is a text, by `slot`.
     package static let texts = values.filter { $0.text != nil }
 
+    /// The rules of each text, by `slot`: a row holds more, which an import would copy for each value.
+    package static let rules = texts.compactMap(\.row.text)
+
     /// Texts that a device loses with its removal. Its version stays, for it counts no longer.
     package static let forgotten = texts.filter(\.row.isForgotten)
 
@@ -129,16 +132,19 @@ extension DeviceFieldSet {
     fileprivate static let texts = DeviceFieldSet(DeviceField.texts)
 }
 
-/// A value for each field whose value is a text: without an allocation, for an import has one of them a row.
+/// A value for each field whose value is a text: without an allocation, for an import has one of them a row. Inlinable, for its
+/// users else call what is not made for their type.
 package struct DeviceTexts<Value> {
     @usableFromInline var values: InlineArray<4, Value>
 
     /// - Parameter value: called once for each of them.
+    @inlinable
     package init(_ value: (DeviceField) -> Value) {
         values = InlineArray { value(DeviceField.texts[$0]) }
     }
 
     /// - Precondition: the field's value is a text.
+    @inlinable
     package subscript(field: DeviceField) -> Value {
         get { values[field.slot] }
         set { values[field.slot] = newValue }
@@ -155,12 +161,14 @@ package struct DeviceTexts<Value> {
 extension DeviceTexts: Sendable where Value: Sendable {}
 
 extension DeviceTexts: Equatable where Value: Equatable {
+    @inlinable
     package static func == (left: DeviceTexts, right: DeviceTexts) -> Bool {
         left.values.indices.allSatisfy { left.values[$0] == right.values[$0] }
     }
 }
 
 extension DeviceTexts: Hashable where Value: Hashable {
+    @inlinable
     package func hash(into hasher: inout Hasher) {
         for place in values.indices { hasher.combine(values[place]) }
     }

@@ -82,8 +82,8 @@ package struct DeviceLineScan {
         for index in name { number = number << 8 | UInt128(bytes[index]) }
         let names = Self.names
         let next = last.map { Int($0.rawValue) + 1 } ?? 0
-        if next < names.count, names[next] == number { return DeviceField.allCases[next] }
-        return names.firstIndex(of: number).map { DeviceField.allCases[$0] }
+        let place = next < names.count && names[next] == number ? next : names.firstIndex(of: number)
+        return place.flatMap { DeviceField(rawValue: UInt8($0)) }
     }
 
     /// The name of each field as one number, a byte for each letter.

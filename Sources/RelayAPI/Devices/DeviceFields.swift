@@ -77,8 +77,8 @@ package enum DeviceFields {
         // The scan lets printable ASCII through: all that is left is the space.
         case .android: guard lengthOnAndroid.contains(token.count), !bytes[token].contains(0x20) else { return false }
         }
-        for field in DeviceField.texts {
-            if let value = line[field], let text = field.text, !text.isPlain(bytes, value) { return false }
+        for (field, text) in zip(DeviceField.texts, DeviceField.rules) {
+            if let value = line[field], !text.isPlain(bytes, value) { return false }
         }
         var environment = PushEnvironment.production
         if let name = line[.environment] {
