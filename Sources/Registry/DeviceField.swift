@@ -132,6 +132,9 @@ extension DeviceFieldSet {
     fileprivate static let texts = DeviceFieldSet(DeviceField.texts)
 }
 
+/// A value for each field, by its raw value.
+typealias DeviceFieldArray<Value> = InlineArray<11, Value>
+
 /// A value for each field whose value is a text: without an allocation, for an import has one of them a row. Inlinable, for its
 /// users else call what is not made for their type.
 package struct DeviceTexts<Value> {

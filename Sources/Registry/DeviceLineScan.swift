@@ -6,7 +6,7 @@
 /// It knows no faults: whatever is not of this form is for `JSONReader`, which reports what is wrong with it, if anything.
 /// Allocates nothing.
 package struct DeviceLineScan {
-    private var values = InlineArray<11, Range<Int>?>(repeating: nil)
+    private var values = DeviceFieldArray<Range<Int>?>(repeating: nil)
     /// Fields that the line names, also where their value is null.
     package private(set) var named: DeviceFieldSet = []
 
