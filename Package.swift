@@ -85,8 +85,8 @@ let package = Package(
         room(
             "ClientCommands",
             [
-                "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
-                "RelayStore", "StoreDrivers", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+                "Configuration", "Terminal", "RelayAPI", "CurlTransport", "Signing", "RelayStore", "Registry",
+                "StoreDrivers", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
             "StoreDrivers",
@@ -160,7 +160,7 @@ let package = Package(
             touchesC: true),
         room("StoreSQL", ["RelayStore", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
         room("RelayStore", ["WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
-        room("Registry", ["RelayEngine"]),
+        room("Registry", ["WireFormat", "RelayEngine"]),
         room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
         room("WireFormat", ["RelayEngine", "UpgradeRules"]),
@@ -223,7 +223,7 @@ let package = Package(
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
                 "PushProviders", "HTTP2", "Signing", "RelayStore", "TestStores", "Telemetry", "Threading",
                 "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "PrivatePostgres", "RelayStorePostgres",
-                "CSQLite", "ClientCommands",
+                "CSQLite", "ClientCommands", "Registry",
             ],
             path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strictWithC),
         .executableTarget(
@@ -242,7 +242,7 @@ let package = Package(
             ]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["Threading", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
-        tests("RegistryTests", ["Registry", "RelayEngine"]),
+        tests("RegistryTests", ["Registry", "WireFormat", "RelayEngine"]),
         tests(
             "RelayStoreTests",
             [
@@ -342,7 +342,7 @@ let package = Package(
                 "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers", "StoreConformance",
-                "PushSimulator", "StatusPage", "CurlTransport",
+                "PushSimulator", "StatusPage", "CurlTransport", "Registry",
             ], exclude: ["Transcripts"]),
         tests(
             "DemoTests",

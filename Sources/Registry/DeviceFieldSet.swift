@@ -1,21 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fields of a device that an observation may name and a store keeps, beside its token and its times.
+/// Some fields of a device: those that an observation leaves out, say, or that differ.
 ///
 /// Inlinable, for stores compare the fields of each row of an import.
-package struct DeviceFieldSet: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
+package struct DeviceFieldSet: SetAlgebra, Hashable, Sendable {
+    @usableFromInline var bits: UInt16
 
     @inlinable
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    init(bits: UInt16) { self.bits = bits }
 
-    @inlinable package static var telephone: DeviceFieldSet { DeviceFieldSet(rawValue: 1) }
-    /// The version of the app.
-    @inlinable package static var version: DeviceFieldSet { DeviceFieldSet(rawValue: 2) }
-    @inlinable package static var environment: DeviceFieldSet { DeviceFieldSet(rawValue: 4) }
-    /// The version of the device's system.
-    @inlinable package static var system: DeviceFieldSet { DeviceFieldSet(rawValue: 8) }
-    @inlinable package static var country: DeviceFieldSet { DeviceFieldSet(rawValue: 16) }
-    /// Fields that the device itself reports, so that its word may be newer than records.
-    @inlinable package static var reported: DeviceFieldSet { DeviceFieldSet(rawValue: 2 | 8 | 16) }
+    @inlinable
+    package init() { bits = 0 }
+
+    @inlinable
+    static func bit(of field: DeviceField) -> UInt16 { 1 << UInt16(field.rawValue) }
+
+    @inlinable
+    package func contains(_ field: DeviceField) -> Bool { bits & Self.bit(of: field) != 0 }
+
+    @inlinable
+    @discardableResult
+    package mutating func insert(_ field: DeviceField) -> (inserted: Bool, memberAfterInsert: DeviceField) {
+        let isNew = !contains(field)
+        bits |= Self.bit(of: field)
+        return (isNew, field)
+    }
+
+    @inlinable
+    @discardableResult
+    package mutating func update(with field: DeviceField) -> DeviceField? {
+        insert(field).inserted ? nil : field
+    }
+
+    @inlinable
+    @discardableResult
+    package mutating func remove(_ field: DeviceField) -> DeviceField? {
+        guard contains(field) else { return nil }
+        bits &= ~Self.bit(of: field)
+        return field
+    }
+
+    @inlinable
+    package func union(_ other: DeviceFieldSet) -> DeviceFieldSet { DeviceFieldSet(bits: bits | other.bits) }
+
+    @inlinable
+    package func intersection(_ other: DeviceFieldSet) -> DeviceFieldSet { DeviceFieldSet(bits: bits & other.bits) }
+
+    @inlinable
+    package func subtracting(_ other: DeviceFieldSet) -> DeviceFieldSet { DeviceFieldSet(bits: bits & ~other.bits) }
+
+    @inlinable
+    package func symmetricDifference(_ other: DeviceFieldSet) -> DeviceFieldSet {
+        DeviceFieldSet(bits: bits ^ other.bits)
+    }
+
+    @inlinable
+    package mutating func formUnion(_ other: DeviceFieldSet) { bits |= other.bits }
+
+    @inlinable
+    package mutating func formIntersection(_ other: DeviceFieldSet) { bits &= other.bits }
+
+    @inlinable
+    package mutating func subtract(_ other: DeviceFieldSet) { bits &= ~other.bits }
+
+    @inlinable
+    package mutating func formSymmetricDifference(_ other: DeviceFieldSet) { bits ^= other.bits }
+
+    /// How many of them come before a field.
+    @inlinable
+    func count(below field: DeviceField) -> Int { (bits & (Self.bit(of: field) - 1)).nonzeroBitCount }
 }

@@ -19,7 +19,7 @@ package struct DeviceRule: Sendable {
         package var life: DeviceLife
         /// Fields whose value is not the observation's, byte for byte. Those that the observation leaves out count or not.
         package var differing: DeviceFieldSet
-        /// Reported fields that have no value. Asked only where a reported field differs.
+        /// Texts that have no value. Asked only where a reported field differs.
         package var absent: DeviceFieldSet
 
         package init(_ life: DeviceLife, differing: DeviceFieldSet, absent: DeviceFieldSet) {
@@ -60,9 +60,9 @@ package struct DeviceRule: Sendable {
         DeviceLife(after: said, from: source, before: nil, at: now)
     }
 
-    /// - Parameter isOlder: whether the observation's value of `.version` or `.system` is a version below the device's. Asked only where it
+    /// - Parameter isOlder: whether the observation's value of `.version` or `.osVersion` is a version below the device's. Asked only where it
     ///   decides, for a version is dear to read.
-    package func judge(_ said: Observation, _ known: Known, isOlder: (DeviceFieldSet) -> Bool) -> Verdict {
+    package func judge(_ said: Observation, _ known: Known, isOlder: (DeviceField) -> Bool) -> Verdict {
         let before = known.life
         var life = DeviceLife(after: said, from: source, before: before, at: now)
         var writes = known.differing.subtracting(said.leftOut)
@@ -72,8 +72,8 @@ package struct DeviceRule: Sendable {
                 if writes.remove(.version) != nil { (isVersionKept, life.seen) = (true, before.seen) }
                 // The rest of the records is as old as their version. It fills what is not known.
                 writes.subtract(DeviceFieldSet.reported.subtracting(known.absent))
-            } else if writes.contains(.system), before.outlasts(said, life, isOlder: isOlder(.system)) {
-                writes.remove(.system)
+            } else if writes.contains(.osVersion), before.outlasts(said, life, isOlder: isOlder(.osVersion)) {
+                writes.remove(.osVersion)
             }
         }
         if source == .records, writes.isEmpty, !before.wasRemoved, life == before {

@@ -7,7 +7,7 @@ package struct LoginRule: Sendable {
     package let at: Timestamp
     /// The last time at which the device reported a version, by registering or at login.
     package let lastReport: Timestamp
-    /// Fields of which the login names another value than the store has: `.version`, `.system`.
+    /// Fields of which the login names another value than the store has: `.version`, `.osVersion`.
     package let differing: DeviceFieldSet
 
     /// - Parameters:
@@ -28,12 +28,12 @@ package struct LoginRule: Sendable {
     /// Whether there is anything to write. Most logins bring nothing new, and none waits for the store's writer then.
     package var isNews: Bool { !differing.isEmpty || isLongAgo }
 
-    /// - Parameter isOlder: whether the login's value of `.version` or `.system` is a version below the device's.
-    package func verdict(isOlder: (DeviceFieldSet) -> Bool) -> Verdict {
+    /// - Parameter isOlder: whether the login's value of `.version` or `.osVersion` is a version below the device's.
+    package func verdict(isOlder: (DeviceField) -> Bool) -> Verdict {
         // It waited while the device reported a newer one: an app is not downgraded without a registration.
         if isLate, isOlder(.version) { return Verdict(writes: [], isSeen: false) }
         var writes = differing
-        if isLate, writes.contains(.system), isOlder(.system) { writes.remove(.system) }
+        if isLate, writes.contains(.osVersion), isOlder(.osVersion) { writes.remove(.osVersion) }
         return Verdict(writes: writes, isSeen: !writes.isEmpty || isLongAgo)
     }
 

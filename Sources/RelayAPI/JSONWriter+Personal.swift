@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayStore
 package import WireFormat
 
@@ -10,6 +11,18 @@ extension JSONWriter {
 
     package mutating func member(_ field: PersonalField, _ values: [String]?, for sight: Sight) {
         member(field.rawValue, values?.map { field.written($0, for: sight) })
+    }
+
+    package mutating func member(_ field: DeviceField, of device: DeviceRegistration, for sight: Sight) {
+        member(field.name, device.text(of: field, for: sight))
+    }
+}
+
+extension DeviceRegistration {
+    /// The value of a field, as each reader may see it.
+    func text(of field: DeviceField, for sight: Sight) -> String? {
+        guard let personal = field.personal else { return self[field] }
+        return self[field].map { personal.written($0, for: sight) }
     }
 }
 

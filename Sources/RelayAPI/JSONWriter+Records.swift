@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import UpgradeRules
@@ -267,12 +268,8 @@ extension JSONWriter {
     /// As the import takes it.
     mutating func registrationMembers(_ registration: DeviceRegistration, for sight: Sight) {
         app(registration.app)
-        member(.token, registration.token, for: sight)
-        member(.telephone, registration.telephone, for: sight)
-        member(.version, registration.version?.text)
-        member(.environment, registration.environment.name)
-        member(.osVersion, registration.osVersion?.text)
-        member(.country, registration.country)
+        member(.token, of: registration, for: sight)
+        for field in DeviceField.values { member(field, of: registration, for: sight) }
     }
 
     /// A list as CONTRACT pages it.

@@ -1,58 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import UpgradeRules
-
-/// Which of the push service's two worlds a token belongs to. Raw values are in the store; names are on the wire.
-package enum PushEnvironment: UInt8, Sendable, Hashable, Comparable, CaseIterable {
-    case production = 0
-    case sandbox = 1
-
-    package var name: String {
-        switch self {
-        case .production: "production"
-        case .sandbox: "sandbox"
-        }
-    }
-
-    /// Production first.
-    package static func < (left: PushEnvironment, right: PushEnvironment) -> Bool { left.rawValue < right.rawValue }
-
-    package var other: PushEnvironment {
-        switch self {
-        case .production: .sandbox
-        case .sandbox: .production
-        }
-    }
-}
-
-/// A device as a client of the registry gives it.
-package struct DeviceRegistration: Hashable, Sendable {
-    package var app: AppKey
-    /// The push token. iOS tokens are stored in lower case: hex digits mean the same in both.
-    package var token: String
-    /// The logged-in user's telephone, literally as the app holds it; nil when nobody is logged in.
-    package var telephone: String?
-    /// The app's version as last seen; nil when unknown.
-    package var version: Version?
-    package var environment: PushEnvironment
-    /// The version of the phone's system, on Android its API level; nil when unknown.
-    package var osVersion: Version?
-    /// Where its user can get the app from the store: two upper-case letters (ISO 3166-1 alpha-2); nil when unknown.
-    package var country: String?
-
-    package init(
-        app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production,
-        osVersion: Version? = nil, country: String? = nil
-    ) {
-        self.app = app
-        self.token = token
-        self.telephone = telephone
-        self.version = version
-        self.environment = environment
-        self.osVersion = osVersion
-        self.country = country
-    }
-}
 
 /// A device as the registry keeps it.
 package struct DeviceRecord: Hashable, Sendable {

@@ -9,10 +9,7 @@ package struct RegistrationBatch: Sendable {
     /// One device: no references, slices of the batch's arena.
     package struct Row: Hashable, Sendable {
         package var token: ByteSlice
-        package var telephone: ByteSlice
-        package var version: ByteSlice
-        package var system: ByteSlice
-        package var country: ByteSlice
+        package var texts: DeviceTexts<ByteSlice>
         package var environment: PushEnvironment
         /// Nothing was said of these: they stay as they are. What the row has in their place is what a new device gets.
         package var kept: DeviceFieldSet
@@ -31,15 +28,11 @@ package struct RegistrationBatch: Sendable {
         }
 
         package init(
-            token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice, country: ByteSlice,
-            environment: PushEnvironment, kept: DeviceFieldSet, registeredAt: Timestamp?, deadSince: Timestamp?,
-            seenAt: Timestamp?
+            token: ByteSlice, texts: DeviceTexts<ByteSlice>, environment: PushEnvironment, kept: DeviceFieldSet,
+            registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?
         ) {
             self.token = token
-            self.telephone = telephone
-            self.version = version
-            self.system = system
-            self.country = country
+            self.texts = texts
             self.environment = environment
             self.kept = kept
             registered = registeredAt?.milliseconds ?? .min
@@ -49,7 +42,7 @@ package struct RegistrationBatch: Sendable {
     }
 
     package let app: AppKey
-    /// Tokens, telephones, versions, of apps and systems, and countries, UTF-8, one after another.
+    /// Tokens and the texts of the other fields, UTF-8, one after another.
     package private(set) var bytes: [UInt8] = []
     package private(set) var rows: [Row] = []
 
@@ -76,21 +69,19 @@ package struct RegistrationBatch: Sendable {
 
     /// Takes a device over from a text that holds all of it. What the ranges hold must have been checked.
     ///
-    /// - Parameter source: UTF-8; the ranges are its own.
+    /// - Parameters:
+    ///   - source: UTF-8; the ranges are its own.
+    ///   - text: of a field; nil: none.
     package mutating func append(
-        from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
-        system: Range<Int>?, country: Range<Int>?, environment: PushEnvironment, kept: DeviceFieldSet,
-        registeredAt: Timestamp?,
-        deadSince: Timestamp?,
-        seenAt: Timestamp?
+        from source: [UInt8], token: Range<Int>, environment: PushEnvironment, kept: DeviceFieldSet,
+        registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?, text: (DeviceField) -> Range<Int>?
     ) {
+        let token = store(token: source[token])
+        let texts = DeviceTexts { field in text(field).map { store(source[$0]) } ?? .absent }
         rows.append(
             Row(
-                token: store(token: source[token]), telephone: telephone.map { store(source[$0]) } ?? .absent,
-                version: version.map { store(source[$0]) } ?? .absent,
-                system: system.map { store(source[$0]) } ?? .absent,
-                country: country.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept,
-                registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt))
+                token: token, texts: texts, environment: environment, kept: kept, registeredAt: registeredAt,
+                deadSince: deadSince, seenAt: seenAt))
     }
 
     /// Takes the whole of a device of this batch's app over.
@@ -101,21 +92,20 @@ package struct RegistrationBatch: Sendable {
 
     /// Takes over what is said of a device.
     package mutating func append(_ device: DeviceChange) {
-        var kept: DeviceFieldSet = []
-        if device.telephone == .keep { kept.insert(.telephone) }
-        if device.version == .keep { kept.insert(.version) }
-        if device.environment == .keep { kept.insert(.environment) }
-        if device.osVersion == .keep { kept.insert(.system) }
-        if device.country == .keep { kept.insert(.country) }
+        var kept: DeviceFieldSet = device.environment == .keep ? [.environment] : []
+        let token = store(token: device.token.utf8)
+        let texts = DeviceTexts { field in
+            switch device[text: field] {
+            case .keep: kept.insert(field)
+            case .set(let text?): return store(text.utf8)
+            case .set(nil): break
+            }
+            return .absent
+        }
         rows.append(
             Row(
-                token: store(token: device.token.utf8),
-                telephone: device.telephone.value.map { store($0.utf8) } ?? .absent,
-                version: device.version.value.map { store($0.text.utf8) } ?? .absent,
-                system: device.osVersion.value.map { store($0.text.utf8) } ?? .absent,
-                country: device.country.value.map { store($0.utf8) } ?? .absent,
-                environment: device.environment.value ?? .production, kept: kept, registeredAt: device.registeredAt,
-                deadSince: device.deadSince, seenAt: device.seenAt))
+                token: token, texts: texts, environment: device.environment.value ?? .production, kept: kept,
+                registeredAt: device.registeredAt, deadSince: device.deadSince, seenAt: device.seenAt))
     }
 
     /// iOS tokens are stored in lower case.

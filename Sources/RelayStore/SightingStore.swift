@@ -35,7 +35,7 @@ extension LoginRule {
     package init(_ login: Sighting, version: String?, system: String?, lastReport: Timestamp, now: Timestamp) {
         var differing: DeviceFieldSet = []
         if version != login.version.text { differing.insert(.version) }
-        if let text = login.system?.text, system != text { differing.insert(.system) }
+        if let text = login.system?.text, system != text { differing.insert(.osVersion) }
         self.init(at: login.at, now: now, lastReport: lastReport, differing: differing)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 
 /// Which texts a store keeps: those that each database can, so that what is in one can be moved to another. The API refuses some more.
@@ -39,6 +40,9 @@ extension RegistrationBatch {
     package func checkTexts() throws(StoreError) {
         try StoreText.check(keys: app.app)
         guard !bytes.contains(0) else { throw StoreError(.conflict, context: StoreText.nul) }
-        for row in rows where !row.telephone.isAbsent { try StoreText.checkKey(length: row.telephone.range.count) }
+        for row in rows {
+            let telephone = row.texts[.telephone]
+            if !telephone.isAbsent { try StoreText.checkKey(length: telephone.range.count) }
+        }
     }
 }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 package import RelayStore
 
 extension DeviceRecord: Selection {
     /// The columns that `read` reads, of the tables `device` (d) and `app` (a).
     package static let columns: SQL = """
-        d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.os_version, d.country,
+        d.id, a.name, a.platform, d.token, \(DeviceField.values.map { "d.\($0.sql)" }),
             d.registered_at, d.retired_at, d.seen_at
         """
 
     package static func read(_ row: inout Columns<some SQLRow>) -> DeviceRecord {
+        let id = row.integer()
+        var device = DeviceRegistration(app: row.app(), token: row.text(), telephone: nil, version: nil)
+        for field in DeviceField.values {
+            if field == .environment {
+                device.environment = row.environment()
+            } else {
+                device.take(row.optionalText(), as: field)
+            }
+        }
         var record = DeviceRecord(
-            id: row.integer(),
-            registration: DeviceRegistration(
-                app: row.app(), token: row.text(), telephone: row.optionalText(), version: row.version(),
-                environment: row.environment(), osVersion: row.version(), country: row.optionalText()),
-            registeredAt: row.time(), retiredAt: row.optionalTime())
+            id: id, registration: device, registeredAt: row.time(), retiredAt: row.optionalTime())
         record.seenAt = row.optionalTime()
         return record
     }

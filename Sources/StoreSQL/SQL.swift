@@ -43,6 +43,11 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, Custom
             text += sql.text
         }
 
+        /// - Parameter parts: put together with commas between them.
+        package mutating func appendInterpolation(_ parts: [SQL]) {
+            text += parts.map(\.text).joined(separator: ", ")
+        }
+
         package mutating func appendInterpolation(_ number: some FixedWidthInteger) {
             text += String(number)
         }

@@ -115,17 +115,6 @@ package struct BodyFields {
         return nil
     }
 
-    /// A country by its two letters (ISO 3166-1 alpha-2), in upper case.
-    package mutating func country(_ name: String) -> String? {
-        guard let text = string(name, example: "DE") else { return nil }
-        let country = text.uppercased()
-        if CountryCode.isOne(country.utf8) { return country }
-        refuse(
-            name,
-            "the two letters of a country are needed (ISO 3166-1), such as \"DE\"; got \(JSONValue.string(text).sight)")
-        return nil
-    }
-
     /// - Parameter isRecord: whether it comes out of an import, which takes what can hardly be meant as it is.
     package mutating func telephone(_ name: String, isRecord: Bool = false) -> String? {
         guard let value = take(name) else { return nil }

@@ -7,7 +7,7 @@ package enum Field: String, Sendable {
     case items, next, warnings, title, detail, errors, field, reason, error, begins, isDone, done, total
     // Apps and their versions.
     case app, platform, required, latest, downloadUrl, message, builds, version, campaign, history
-    case minimumOs, requiredFrom, osVersion, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages, country
+    case minimumOs, requiredFrom, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // What a person is shown before an act, and what of it has changed since.
@@ -57,12 +57,7 @@ package enum PersonalField: String, Sendable, CaseIterable {
     case token, telephone, telephones, similar
 }
 
-/// The columns of devices as CSV: the members of the same items as JSON, in their order, as the import takes them.
-package enum DeviceColumn: String, Sendable, CaseIterable {
-    case app, platform, token, telephone, version, environment, osVersion, country, registeredAt, deadSince, seenAt
-}
-
-/// Those of deliveries.
+/// The columns of deliveries as CSV: the members of the same items as JSON, in their order.
 package enum DeliveryColumn: String, Sendable, CaseIterable {
     case campaign, app, platform, token, telephone, state, reason, apnsId, attempts, nextAttemptAt, updatedAt
 }

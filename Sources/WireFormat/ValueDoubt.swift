@@ -20,6 +20,21 @@ package enum ValueDoubt: String, CaseIterable, Sendable {
     /// A time before the first phones were pushed, or in the far future.
     case noTime
 
+    /// The values that have it, in words.
+    ///
+    /// - Parameter column: the column that has them.
+    package func words(for column: String) -> String {
+        switch self {
+        case .noValue: "phone number that a program printed where it had none"
+        case .converted: "phone number as a spreadsheet or a conversion leaves it"
+        case .oddToken: "token of an odd number of hex digits"
+        case .noRelease: "version that no release has"
+        case .noSystem: "version of a system that no phone runs"
+        case .noCountry: "country code that stands for no country"
+        case .noTime: "\(column) in which no phone was pushed"
+        }
+    }
+
     // MARK: Telephones
 
     /// - Parameter bytes: a telephone, or whatever an app has in its place.
@@ -163,23 +178,6 @@ package enum ValueDoubt: String, CaseIterable, Sendable {
     /// - Parameter bytes: of a token that stands for bytes in hex.
     package static func hexToken(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
         bytes.count % 2 == 1 ? .oddToken : nil
-    }
-
-    /// - Parameter bytes: two capital letters. Codes that ISO 3166-1 leaves to their users stand for no country, but for Kosovo's XK.
-    package static func country(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
-        let letters = Array(bytes)
-        guard letters.count == 2 else { return nil }
-        let (first, second) = (letters[0], letters[1])
-        let isUsers =
-            switch first {
-            case UInt8(ascii: "A"): second == UInt8(ascii: "A") || second == UInt8(ascii: "P")
-            case UInt8(ascii: "E"): second == UInt8(ascii: "U")
-            case UInt8(ascii: "Q"): (UInt8(ascii: "M")...UInt8(ascii: "Z")).contains(second)
-            case UInt8(ascii: "X"): second != UInt8(ascii: "K")
-            case UInt8(ascii: "Z"): second == UInt8(ascii: "Z")
-            default: false
-            }
-        return isUsers ? .noCountry : nil
     }
 
     /// - Parameter bytes: a time as in RFC 3339. Neither 1970 nor 9999 is when a phone was seen: no phone was pushed before 2008.

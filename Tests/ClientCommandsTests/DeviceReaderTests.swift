@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import Testing
 import WireFormat
 
@@ -263,14 +264,14 @@ import WireFormat
             (.seenAt, "1970-01-01T00:00:00Z", .noTime), (.registeredAt, "9999-12-31T00:00:00Z", .noTime),
             (.deadSince, "0001-01-01T00:00:00Z", .noTime), (.seenAt, "2026-01-01T00:00:00Z", nil),
             (.token, "fee", .oddToken), (.token, "feed", nil),
-        ] as [(DeviceColumn, String, ValueDoubt?)])
-    func `Each column has what can hardly be meant`(column: DeviceColumn, value: String, doubt: ValueDoubt?) throws {
+        ] as [(DeviceField, String, ValueDoubt?)])
+    func `Each column has what can hardly be meant`(column: DeviceField, value: String, doubt: ValueDoubt?) throws {
         #expect(DeviceDoubt(Array(value.utf8)[...], of: column, on: "ios")?.doubt == doubt)
         // All doors of an import: a table, a plain line, and one with an escape.
-        let header = column == .token ? "token,version" : "token,\(column.rawValue)"
+        let header = column == .token ? "token,version" : "token,\(column.name)"
         let csv = "\(header)\n" + (column == .token ? "\(value),1.0" : "ff,\(value)") + "\n"
         let line =
-            column == .token ? "{\"token\":\"\(value)\"}\n" : "{\"token\":\"ff\",\"\(column.rawValue)\":\"\(value)\"}\n"
+            column == .token ? "{\"token\":\"\(value)\"}\n" : "{\"token\":\"ff\",\"\(column.name)\":\"\(value)\"}\n"
         let escaped = line.replacing("\"token\"", with: "\"t\\u006fken\"")
         for text in [csv, line, escaped] {
             let loose = try read(Array(text.utf8))
@@ -282,7 +283,7 @@ import WireFormat
     }
 
     @Test func `Every column that holds a value of a device is judged, or is one that has a fixed form`() {
-        let fixed: [DeviceColumn] = [.app, .platform, .environment]
+        let fixed: [DeviceField] = [.app, .platform, .environment]
         #expect(Set(DeviceDoubt.columns + fixed) == Set(DeviceLine.columns))
     }
 

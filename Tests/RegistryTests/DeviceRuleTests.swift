@@ -50,16 +50,16 @@ import Testing
 
     @Test func aRemovedDeviceComesBackWhole() throws {
         let removed = DeviceLife(registered: Self.then, wasRemoved: true)
-        let back = try #require(update(.registration, Observation(leftOut: .telephone), removed))
-        #expect(back.isBack && back.writes == .telephone && !back.isHandedOver && back.death == .same)
+        let back = try #require(update(.registration, Observation(leftOut: [.telephone]), removed))
+        #expect(back.isBack && back.writes == [.telephone] && !back.isHandedOver && back.death == .same)
         let dead = DeviceLife(registered: Self.then, dead: Self.then + .seconds(9), wasRemoved: true)
         #expect(update(.records, Observation(leftOut: []), dead)?.death == .began)
     }
 
     @Test func anotherUserIsAHandover() throws {
         let change = try #require(
-            update(.records, Observation(leftOut: []), DeviceLife(registered: Self.then), differing: .telephone))
-        #expect(change.isHandedOver && change.writes == .telephone && !change.isBack)
+            update(.records, Observation(leftOut: []), DeviceLife(registered: Self.then), differing: [.telephone]))
+        #expect(change.isHandedOver && change.writes == [.telephone] && !change.isBack)
     }
 
     @Test func aTimeThatIsToComeCountsAsNow() throws {
@@ -90,11 +90,11 @@ import Testing
     }
 
     @Test func aLoginThatWaitedDoesNotDowngrade() {
-        let late = rule(.seconds(-1), [.version, .system])
+        let late = rule(.seconds(-1), [.version, .osVersion])
         #expect(late.verdict { $0 == .version } == LoginRule.Verdict(writes: [], isSeen: false))
-        #expect(late.verdict { $0 == .system } == LoginRule.Verdict(writes: .version, isSeen: true))
-        #expect(late.verdict { _ in false } == LoginRule.Verdict(writes: [.version, .system], isSeen: true))
-        let fresh = rule(.seconds(1), [.version, .system])
-        #expect(fresh.verdict { _ in true } == LoginRule.Verdict(writes: [.version, .system], isSeen: true))
+        #expect(late.verdict { $0 == .osVersion } == LoginRule.Verdict(writes: [.version], isSeen: true))
+        #expect(late.verdict { _ in false } == LoginRule.Verdict(writes: [.version, .osVersion], isSeen: true))
+        let fresh = rule(.seconds(1), [.version, .osVersion])
+        #expect(fresh.verdict { _ in true } == LoginRule.Verdict(writes: [.version, .osVersion], isSeen: true))
     }
 }

@@ -30,14 +30,16 @@ struct DeviceFieldsTests {
         func text(_ slice: ByteSlice) -> String? {
             slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
         }
-        return DeviceChange(
+        var change = DeviceChange(
             token: try #require(text(row.token)),
-            telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
-            version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
             // Forgotten and production are the same.
             environment: row.kept.contains(.environment)
                 ? .keep : .set(row.environment == .production ? nil : row.environment),
             registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)
+        for field in DeviceField.texts where !row.kept.contains(field) {
+            change[text: field] = .set(text(row.texts[field]))
+        }
+        return change
     }
 
     @Test(
@@ -50,6 +52,7 @@ struct DeviceFieldsTests {
             #"{"token":"ff","registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}"#,
             #"{"token":"ff","registeredAt":null,"deadSince":"2026-01-31T17:05:07+08:00"}"#,
             #"{"token":"ff","version":"1.0","seenAt":"2026-01-31T17:05:07+08:00"}"#,
+            #"{"token":"ff","osVersion":"17.04","country":"DE"}"#, #"{"token":"ff","osVersion":null,"country":null}"#,
         ])
     func plain(line: String) throws {
         let (plain, full) = try readings(line, .ios)

@@ -72,11 +72,11 @@ struct PostgresPlanTests {
         Hot(statement: BatchRegistrar.find, types: "uuid[]", has: ["device_digest"]),
         Hot(
             statement: BatchRegistrar.insert,
-            types: "bigint, bytea[], uuid[], text[], text[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
+            types: "bigint, bytea[], uuid[], bigint[], bigint[], bigint[], bigint[], text[], text[], text[], text[]",
             has: ["device_digest"]),
         Hot(
             statement: BatchRegistrar.update,
-            types: "bigint, bigint[], text[], text[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
+            types: "bigint, bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[], text[], text[]",
             has: ["Index Cond: (id = n.id)"]),
         Hot(
             statement: BatchRegistrar.remember, types: "bigint, bigint[], text[]",

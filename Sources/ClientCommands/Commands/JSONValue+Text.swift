@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import Terminal
 package import WireFormat
 
@@ -31,6 +32,9 @@ extension JSONValue {
 
     /// As the daemon has written it for who asks: whole, or masked.
     package func shown(_ field: PersonalField, or none: String = "") -> String { Self.shown(self[field], or: none) }
+
+    /// The same of a device.
+    func shown(of field: DeviceField) -> String { Self.shown(self[field.name], or: "") }
 
     private static func shown(_ value: JSONValue?, or none: String) -> String {
         switch value {

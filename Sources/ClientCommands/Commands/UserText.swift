@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import Terminal
 import WireFormat
 
@@ -57,10 +58,13 @@ enum UserText {
     }
 
     private static func device(_ device: JSONValue) -> String {
-        let (system, country) = (device.shown(.osVersion), device.shown(.country))
         var text =
             "device \(shortened(device.shown(.token))), version \(device.shown(.version, or: "unknown"))"
-            + (system.isEmpty ? "" : ", system \(system)") + (country.isEmpty ? "" : ", country \(country)") + "\n"
+        for field in DeviceField.values {
+            let value = device.shown(of: field)
+            if let noun = field.noun, !value.isEmpty { text += ", \(noun) \(value)" }
+        }
+        text += "\n"
         let source = device.shown(.versionFrom) == "login" ? "told at login" : "by its registration or an import"
         text += "  known: \(source), \(device.shown(.versionAt, or: "-"))\n"
         let channels: [(Field, String)] = [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import Terminal
 import WireFormat
 
@@ -10,55 +11,28 @@ struct DeviceHeader: Sendable {
     /// What the reader of the file should hear of it.
     let warnings: [String]
 
-    /// Other names under which columns are often kept, without case and separators.
-    private static let synonyms: [(DeviceColumn, Set<String>)] = [
-        (.app, ["bundleid", "bundle", "appid", "application", "applicationid", "package", "packagename", "appname"]),
-        (.platform, ["os", "system", "devicetype", "deviceos", "platformtype"]),
-        (
-            .token,
-            [
-                "devicetoken", "pushtoken", "apnstoken", "fcmtoken", "registrationid", "regid", "registrationtoken",
-                "deviceid",
-            ]
-        ),
-        (
-            .telephone,
-            [
-                "phone", "phonenumber", "phoneno", "tel", "telephonenumber", "mobile", "mobilenumber", "mobilephone",
-                "msisdn", "cellphone", "手机", "手机号", "手机号码", "电话",
-            ]
-        ),
-        (.version, ["appversion", "versionname", "ver", "clientversion", "bundleversion"]),
-        (.environment, ["env", "apnsenvironment", "pushenvironment", "apsenvironment"]),
-        (.osVersion, ["systemversion", "iosversion", "osver", "androidsdk", "sdkint", "apilevel", "sdkversion"]),
-        (.country, ["countrycode", "isocountry", "countryiso", "国家"]),
-        (.registeredAt, ["registered", "registrationtime", "registrationdate", "registeredon", "lastregistered"]),
-        (.deadSince, ["retiredat", "dead", "unregisteredat", "deadat"]),
-        (.seenAt, ["lastseen", "lastseenat", "lastlogin", "lastloginat", "lastactive", "lastactiveat", "activeat"]),
-    ]
-
     /// - Parameters:
     ///   - app: whether the command was given the app, so that no column is needed.
     ///   - platform: the same.
     /// - Throws: `CommandFailure` where the file cannot be read with it.
     init(_ names: [String], app: Bool, platform: Bool) throws {
         let names = names.map { TrimmedText.trimmed($0) }
-        let columns = DeviceLine.columns.map(\.rawValue)
+        let columns = DeviceLine.columns.map(\.name)
         fields = columns.map { names.firstIndex(of: $0) }
         count = names.count
         for column in columns where names.filter({ $0 == column }).count > 1 {
             throw CommandFailure(.failed, "the header names the column \"\(column)\" twice")
         }
         func meant(_ name: String) -> String? {
-            guard let field = Self.meaning(of: name), !names.contains(field.rawValue) else { return nil }
-            return field.rawValue
+            guard let field = Self.meaning(of: name), !names.contains(field.name) else { return nil }
+            return field.name
         }
-        func missing(_ column: DeviceColumn, or option: String?) throws {
-            if names.contains(column.rawValue) { return }
-            let other = names.first { meant($0) == column.rawValue }
-            let hint = other.map { "rename the column \"\(DisplayWidth.sanitised($0))\" to \"\(column.rawValue)\"" }
+        func missing(_ column: DeviceField, or option: String?) throws {
+            if names.contains(column.name) { return }
+            let other = names.first { meant($0) == column.name }
+            let hint = other.map { "rename the column \"\(DisplayWidth.sanitised($0))\" to \"\(column.name)\"" }
             throw CommandFailure(
-                .failed, "the header names no column \"\(column.rawValue)\"",
+                .failed, "the header names no column \"\(column.name)\"",
                 hint: [hint ?? (option == nil ? nil : "add it"), option.map { "give \($0)" }].compactMap(\.self)
                     .joined(separator: ", or ").nonEmpty
                     ?? "the first line names the columns: \(columns.joined(separator: ", "))")
@@ -73,18 +47,18 @@ struct DeviceHeader: Sendable {
         }
     }
 
-    private static func meaning(of name: String) -> DeviceColumn? {
+    private static func meaning(of name: String) -> DeviceField? {
         let bare = String(name.lowercased().filter { !"_-. ".contains($0) })
-        if let column = DeviceLine.columns.first(where: { $0.rawValue.lowercased() == bare }) { return column }
-        if let synonym = synonyms.first(where: { $0.1.contains(bare) }) { return synonym.0 }
-        return Suggestion.nearest(to: name, among: DeviceLine.columns.map(\.rawValue)).flatMap {
-            DeviceColumn(rawValue: $0)
+        if let column = DeviceLine.columns.first(where: { $0.name.lowercased() == bare }) { return column }
+        if let column = DeviceLine.columns.first(where: { $0.synonyms.contains(bare) }) { return column }
+        return Suggestion.nearest(to: name, among: DeviceLine.columns.map(\.name)).flatMap {
+            DeviceField(name: $0)
         }
     }
 
     /// The delimiter of a header: that under which it names the most columns.
     static func delimiter(of line: ArraySlice<UInt8>) -> UInt8 {
-        let columns = Set(DeviceLine.columns.map(\.rawValue))
+        let columns = Set(DeviceLine.columns.map(\.name))
         func known(_ delimiter: UInt8) -> Int {
             line.split(separator: delimiter, omittingEmptySubsequences: false).count { name in
                 let text = String(decoding: name, as: UTF8.self)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import WireFormat
+import Registry
 
 /// One device of an import: where it belongs, and the line that the API gets.
 package struct DeviceLine: Sendable, Equatable {
     /// The columns of CSV and NDJSON (CONTRACT, "Commands").
-    static let columns = DeviceColumn.allCases
+    static let columns = DeviceField.allCases
 
     package var app: String
     package var platform: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import Terminal
 import UpgradeRules
-import VersionSources
 import WireFormat
 
 /// Reads devices from a file's bytes, delimited text or NDJSON by what the first line holds. Pure.
@@ -203,7 +203,7 @@ package struct DeviceReader: Sendable {
             for (index, column) in DeviceLine.columns.enumerated() {
                 guard let value = columns.value(index, of: record), !InputText.isUTF8(value) else { continue }
                 // What it meant would be lost, and something else stored.
-                throw RefusedLine(line: record.line, reason: "\(column.rawValue): not in UTF-8")
+                throw RefusedLine(line: record.line, reason: "\(column.name): not in UTF-8")
             }
             try doubt(of: place.platform, line: record.line) { columns.value($0.index, of: record) ?? [] }
             let json = Self.json { columns.value($0, of: record) }
@@ -216,12 +216,12 @@ package struct DeviceReader: Sendable {
 
     /// - Parameter value: of a column; empty where there is none.
     private mutating func doubt(
-        of platform: String, line: Int, _ value: ((name: DeviceColumn, index: Int)) -> ArraySlice<UInt8>
+        of platform: String, line: Int, _ value: ((column: DeviceField, index: Int)) -> ArraySlice<UInt8>
     ) throws(RefusedLine) {
         var first: DeviceDoubt?
-        for column in Self.judged {
-            let bytes = value(column)
-            guard let doubt = DeviceDoubt(bytes, of: column.name, on: platform) else { continue }
+        for judged in Self.judged {
+            let bytes = value(judged)
+            guard let doubt = DeviceDoubt(bytes, of: judged.column, on: platform) else { continue }
             doubts.add(doubt, bytes, line: line)
             first = first ?? doubt
         }
@@ -231,7 +231,7 @@ package struct DeviceReader: Sendable {
 
     /// The columns of `DeviceDoubt`, with their places among all.
     private static let judged = DeviceDoubt.columns.compactMap { column in
-        DeviceLine.columns.firstIndex(of: column).map { (name: column, index: $0) }
+        DeviceLine.columns.firstIndex(of: column).map { (column: column, index: $0) }
     }
 
     /// The object of a device, from its token on. A column that the file does not have is left out, which leaves the field as it is;
@@ -261,7 +261,7 @@ package struct DeviceReader: Sendable {
 
     /// The columns behind app and platform, as they stand before their values.
     private static let names = DeviceLine.columns.enumerated().dropFirst(2).map {
-        (Array("\"\($0.element.rawValue)\":".utf8), $0.offset)
+        (Array("\"\($0.element.name)\":".utf8), $0.offset)
     }
 
     /// Where a line belongs by its own columns, or by what the command was given where they are empty.
@@ -312,10 +312,12 @@ package struct DeviceReader: Sendable {
         json bytes: [UInt8], _ range: Range<Int>, line: Int
     ) throws(RefusedLine) -> (app: String, platform: String) {
         // An empty name is a name here.
-        if let plain = DeviceLineScan(bytes, in: range), plain.app?.isEmpty != true, plain.platform?.isEmpty != true {
-            let place = try place(
-                app: plain.app.map { bytes[$0] } ?? [], platform: plain.platform.map { bytes[$0] } ?? [], line: line)
-            try doubt(of: place.platform, line: line) { plain[$0.name].map { bytes[$0] } ?? [] }
+        if let plain = DeviceLineScan(bytes, in: range), plain[.app]?.isEmpty != true,
+            plain[.platform]?.isEmpty != true
+        {
+            func value(_ column: DeviceField) -> ArraySlice<UInt8> { plain[column].map { bytes[$0] } ?? [] }
+            let place = try place(app: value(.app), platform: value(.platform), line: line)
+            try doubt(of: place.platform, line: line) { value($0.column) }
             return place
         }
         let device: JSONValue
@@ -327,7 +329,7 @@ package struct DeviceReader: Sendable {
         guard device.object != nil else { throw RefusedLine(line: line, reason: "not a JSON object") }
         let place = try checked(
             app: device[.app]?.string ?? app, platform: device[.platform]?.string ?? platform, line: line)
-        try doubt(of: place.platform, line: line) { Array((device[$0.name.rawValue]?.string ?? "").utf8)[...] }
+        try doubt(of: place.platform, line: line) { Array((device[$0.column.name]?.string ?? "").utf8)[...] }
         return place
     }
 

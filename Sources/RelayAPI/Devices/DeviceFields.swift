@@ -26,11 +26,7 @@ package enum DeviceFields {
             }
         }
         try fields.finish()
-        let device = DeviceRegistration(
-            app: app, token: token, telephone: change.telephone.value, version: change.version.value,
-            environment: change.environment.value ?? .production,
-            osVersion: change.osVersion.value, country: change.country.value)
-        return (device, replaces)
+        return (DeviceRegistration(app, change), replaces)
     }
 
     /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.
@@ -72,26 +68,20 @@ package enum DeviceFields {
     /// - Returns: false where it did not take the line; then `readLine` must judge it. What is taken, `readLine` would take
     ///   in the same way.
     package static func readPlain(_ bytes: [UInt8], in range: Range<Int>, into batch: inout RegistrationBatch) -> Bool {
-        guard let line = DeviceLineScan(bytes, in: range), let token = line.token,
-            line.app.map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
-            line.platform.map({ bytes[$0].elementsEqual(batch.app.platform.rawValue.utf8) }) ?? true
+        guard let line = DeviceLineScan(bytes, in: range), let token = line[.token],
+            line[.app].map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
+            line[.platform].map({ bytes[$0].elementsEqual(batch.app.platform.rawValue.utf8) }) ?? true
         else { return false }
         switch batch.app.platform {
         case .ios: guard lengthOnIOS.contains(token.count), bytes[token].allSatisfy(isHexDigit) else { return false }
         // The scan lets printable ASCII through: all that is left is the space.
         case .android: guard lengthOnAndroid.contains(token.count), !bytes[token].contains(0x20) else { return false }
         }
-        if let telephone = line.telephone {
-            // Characters are bytes here.
-            guard (1...BodyFields.maximumTelephone).contains(telephone.count) else { return false }
+        for (field, text) in zip(DeviceField.texts, DeviceField.rules) {
+            if let value = line[field], !text.isPlain(bytes, value) { return false }
         }
-        for version in [line.version, line.osVersion] {
-            if let version, Version.isOlder(bytes, version, than: .zero) == nil { return false }
-        }
-        // In upper case, as it is stored.
-        if let country = line.country, !CountryCode.isOne(bytes[country]) { return false }
         var environment = PushEnvironment.production
-        if let name = line.environment {
+        if let name = line[.environment] {
             if bytes[name].elementsEqual(PushEnvironment.sandbox.name.utf8) {
                 environment = .sandbox
             } else if !bytes[name].elementsEqual(PushEnvironment.production.name.utf8) {
@@ -105,21 +95,14 @@ package enum DeviceFields {
         }
         let times: (registered: Timestamp?, dead: Timestamp?, seen: Timestamp?)
         do throws(NotPlain) {
-            times = (try time(line.registeredAt), try time(line.deadSince), try time(line.seenAt))
+            times = (try time(line[.registeredAt]), try time(line[.deadSince]), try time(line[.seenAt]))
         } catch {
             return false
         }
-        var kept: DeviceFieldSet = []
-        if !line.named.contains(.telephone) { kept.insert(.telephone) }
-        if !line.named.contains(.version) { kept.insert(.version) }
-        if !line.named.contains(.environment) { kept.insert(.environment) }
-        if !line.named.contains(.osVersion) { kept.insert(.system) }
-        if !line.named.contains(.country) { kept.insert(.country) }
         batch.append(
-            from: bytes, token: token, telephone: line.telephone, version: line.version, system: line.osVersion,
-            country: line.country, environment: environment, kept: kept, registeredAt: times.registered,
-            deadSince: times.dead,
-            seenAt: times.seen)
+            from: bytes, token: token, environment: environment, kept: DeviceFieldSet.values.subtracting(line.named),
+            registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen
+        ) { line[$0] }
         return true
     }
 
@@ -127,11 +110,10 @@ package enum DeviceFields {
 
     private static func read(_ fields: inout BodyFields, token: String, isRecord: Bool = false) -> DeviceChange {
         var change = DeviceChange(token: token)
-        change.telephone = fields.change("telephone") { $0.telephone($1, isRecord: isRecord) }
-        change.version = fields.change("version") { $0.version($1) }
-        change.osVersion = fields.change("osVersion") { $0.version($1) }
-        change.country = fields.change("country") { $0.country($1) }
-        change.environment = fields.change("environment") {
+        for field in DeviceField.texts {
+            change[text: field] = fields.change(field.name) { field.text?.read(&$0, $1, isRecord) }
+        }
+        change.environment = fields.change(DeviceField.environment.name) {
             $0.choice($1, of: PushEnvironment.allCases, ignoresCase: isRecord, \.name)
         }
         return change

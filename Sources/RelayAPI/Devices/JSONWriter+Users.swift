@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import UpgradeRules
@@ -28,14 +29,15 @@ extension JSONWriter {
             writer.member(.stage, app.stage) { $0.stage($1) }
             writer.array(.devices, app.devices) { writer, device in
                 writer.object { writer in
-                    writer.member(.token, device.record.registration.token, for: sight)
-                    writer.member(.version, device.record.registration.version?.text)
+                    let registration = device.record.registration
+                    writer.member(.token, registration.token, for: sight)
+                    writer.member(.version, registration.version?.text)
                     let source = device.record.versionSource
                     writer.member(.versionFrom, source.isLogin ? "login" : "registration")
                     writer.member(.versionAt, source.at)
-                    writer.member(.environment, device.record.registration.environment.name)
-                    writer.member(.osVersion, device.record.registration.osVersion?.text)
-                    writer.member(.country, device.record.registration.country)
+                    for field in DeviceField.values where field != .telephone && field != .version {
+                        writer.member(field, of: registration, for: sight)
+                    }
                     writer.member(.registeredAt, device.record.registeredAt)
                     writer.member(.retiredAt, device.record.retiredAt)
                     writer.object(.channels) { writer in

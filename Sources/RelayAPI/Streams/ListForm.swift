@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import UpgradeRules
@@ -69,7 +70,7 @@ struct LineFormat<Item> {
 
 extension LineFormat<DeviceRecord> {
     static var device: LineFormat {
-        LineFormat(columns: DeviceColumn.allCases.map(\.rawValue)) { writer, record, sight in
+        LineFormat(columns: DeviceField.allCases.map(\.name)) { writer, record, sight in
             writer.object { writer in
                 writer.registrationMembers(record.registration, for: sight)
                 writer.member(.registeredAt, record.registeredAt)
@@ -77,14 +78,14 @@ extension LineFormat<DeviceRecord> {
                 writer.member(.seenAt, record.seenAt)
             }
         } cells: { record, sight in
-            let device = record.registration
-            return [
-                device.app.app, device.app.platform.rawValue, sight.token(device.token),
-                device.telephone.map(sight.telephone), device.version?.text,
-                device.environment.name, device.osVersion?.text, device.country, record.registeredAt.internetTime,
-                record.retiredAt?.internetTime,
-                record.seenAt?.internetTime,
-            ]
+            DeviceField.allCases.map { field in
+                switch field {
+                case .registeredAt: record.registeredAt.internetTime
+                case .deadSince: record.retiredAt?.internetTime
+                case .seenAt: record.seenAt?.internetTime
+                default: record.registration.text(of: field, for: sight)
+                }
+            }
         }
     }
 }

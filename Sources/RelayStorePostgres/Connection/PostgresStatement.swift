@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import StoreSQL
 import Synchronization
 
 /// A statement that each connection prepares at its first use. Made once, as a `static let`: it is known by its number, so that
@@ -14,6 +15,11 @@ struct PostgresStatement: Sendable {
     /// - Parameter text: of this program's source: nothing from outside can become a part of it. Values are `$1`, `$2`….
     init(_ text: StaticString, isReadOnly: Bool = false) {
         self.init(composed: text.description, isReadOnly: isReadOnly)
+    }
+
+    /// - Parameter sql: nothing from outside can become a part of it either.
+    init(sql: SQL, isReadOnly: Bool = false) {
+        self.init(composed: sql.text, isReadOnly: isReadOnly)
     }
 
     /// - Parameter text: put together of such texts.

@@ -23,27 +23,44 @@ package struct BatchRegistrar: DeviceRegistrar {
         self.app = try AppTable.idMade(for: app, session)
     }
 
+    /// Columns of `find`, in its order.
+    private enum Column {
+        static let place = 0
+        static let id = 1
+        static let removed = 2
+        static let environment = 3
+        static let registered = 4
+        static let retired = 5
+        static let seen = 6
+        /// That of the first text; the others follow in the order of `DeviceField.texts`.
+        static let texts = 7
+    }
+
+    /// The texts' columns, and parameters for them.
+    private static let texts = DeviceField.texts.map(\.sql)
+    private static func parameters(from first: Int) -> [SQL] { texts.indices.map { "$\(first + $0)" } }
+
     static let find = PostgresStatement(
-        """
-        SELECT n.place, d.id, d.telephone, d.version, d.removed_at IS NOT NULL, d.environment, d.registered_at, d.retired_at,
-            d.seen_at, d.os_version, d.country
-        FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
-        ORDER BY d.digest FOR UPDATE OF d
-        """)
+        sql: """
+            SELECT n.place, d.id, d.removed_at IS NOT NULL, d.environment, d.registered_at, d.retired_at, d.seen_at,
+                \(texts.map { "d.\($0)" })
+            FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
+            ORDER BY d.digest FOR UPDATE OF d
+            """)
     /// In the order of the digests, with ids in the order in which they came; who is there meanwhile is found by the next look.
     static let insert = PostgresStatement(
-        """
-        INSERT INTO device (id, app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at,
-            os_version, country)
-        SELECT n.id, $1, n.digest, n.token, n.telephone, n.version, n.environment::smallint, n.registered_at,
-            n.retired_at, n.seen_at, n.os_version, n.country
-        FROM (SELECT nextval('device_id_seq') AS id, t.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) WITH ORDINALITY
-                AS t (token, digest, telephone, version, environment, registered_at, retired_at, seen_at, os_version, country, place) ORDER BY t.place) AS n
-        ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
-        """)
+        sql: """
+            INSERT INTO device (id, app_id, digest, token, environment, registered_at, retired_at, seen_at, \(texts))
+            SELECT n.id, $1, n.digest, n.token, n.environment::smallint, n.registered_at, n.retired_at, n.seen_at,
+                \(texts.map { "n.\($0)" })
+            FROM (SELECT nextval('device_id_seq') AS id, t.*
+                FROM unnest($2, $3, $4, $5, $6, $7, \(parameters(from: 8))) WITH ORDINALITY
+                AS t (token, digest, environment, registered_at, retired_at, seen_at, \(texts), place) ORDER BY t.place) AS n
+            ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
+            """)
     /// The same of many, in half the time. It goes on with nothing where one is there already.
-    private static let copy = """
-        COPY device (app_id, digest, token, telephone, version, environment, registered_at, retired_at, seen_at, os_version, country)
+    private static let copy: SQL = """
+        COPY device (app_id, digest, token, environment, registered_at, retired_at, seen_at, \(texts))
         FROM STDIN (FORMAT binary)
         """
     /// Devices from which on that is less work.
@@ -51,17 +68,16 @@ package struct BatchRegistrar: DeviceRegistrar {
     /// The shards of its app's campaign go on having a device where they had it. IS NOT DISTINCT FROM: no index is looked into for
     /// the app, which tells nothing.
     static let update = PostgresStatement(
-        """
-        UPDATE device AS d SET telephone = n.telephone, version = n.version, registered_at = n.registered_at,
-            retired_at = n.retired_at, retired_order = CASE WHEN n.retired_at IS NULL THEN NULL ELSE d.retired_order END,
-            seen_at = n.seen_at, os_version = n.os_version, country = n.country, removed_at = NULL,
-            environment = n.environment::smallint,
-            planned_environment = CASE WHEN d.environment = n.environment THEN d.planned_environment
-                ELSE coalesce(d.planned_environment, d.environment) END
-        FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
-            AS n (id, telephone, version, environment, registered_at, retired_at, seen_at, os_version, country)
-        WHERE d.app_id IS NOT DISTINCT FROM $1 AND d.id = n.id
-        """)
+        sql: """
+            UPDATE device AS d SET \(texts.map { "\($0) = n.\($0)" }), registered_at = n.registered_at,
+                retired_at = n.retired_at, retired_order = CASE WHEN n.retired_at IS NULL THEN NULL ELSE d.retired_order END,
+                seen_at = n.seen_at, removed_at = NULL, environment = n.environment::smallint,
+                planned_environment = CASE WHEN d.environment = n.environment THEN d.planned_environment
+                    ELSE coalesce(d.planned_environment, d.environment) END
+            FROM unnest($2, $3, $4, $5, $6, \(parameters(from: 7)))
+                AS n (id, environment, registered_at, retired_at, seen_at, \(texts))
+            WHERE d.app_id IS NOT DISTINCT FROM $1 AND d.id = n.id
+            """)
     /// Where the app has no campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
     static let remember = PostgresStatement(
         """
@@ -93,38 +109,26 @@ package struct BatchRegistrar: DeviceRegistrar {
     fileprivate struct Written {
         var id: Int64 = 0
         var token: [UInt8] = []
-        var telephone: String?
-        var version: String?
-        var system: String?
-        var country: String?
+        var texts: DeviceTexts<String?>
         var environment: PushEnvironment
         var life: DeviceLife
 
-        /// Reported fields that have no value.
+        /// Texts that have no value.
         var absent: DeviceFieldSet {
             var fields: DeviceFieldSet = []
-            if version == nil { fields.insert(.version) }
-            if system == nil { fields.insert(.system) }
-            if country == nil { fields.insert(.country) }
+            for field in DeviceField.texts where texts[field] == nil { fields.insert(field) }
             return fields
         }
 
         func differing(from other: Written) -> DeviceFieldSet {
-            var fields: DeviceFieldSet = []
-            if !Self.same(telephone, other.telephone) { fields.insert(.telephone) }
-            if !Self.same(version, other.version) { fields.insert(.version) }
-            if !Self.same(system, other.system) { fields.insert(.system) }
-            if !Self.same(country, other.country) { fields.insert(.country) }
-            if environment != other.environment { fields.insert(.environment) }
+            var fields: DeviceFieldSet = environment == other.environment ? [] : [.environment]
+            for field in DeviceField.texts where !Self.same(texts[field], other.texts[field]) { fields.insert(field) }
             return fields
         }
 
         func taking(_ fields: DeviceFieldSet, of other: Written, _ life: DeviceLife) -> Written {
             var new = self
-            if fields.contains(.telephone) { new.telephone = other.telephone }
-            if fields.contains(.version) { new.version = other.version }
-            if fields.contains(.system) { new.system = other.system }
-            if fields.contains(.country) { new.country = other.country }
+            for field in DeviceField.texts where fields.contains(field) { new.texts[field] = other.texts[field] }
             if fields.contains(.environment) { new.environment = other.environment }
             new.life = life
             return new
@@ -150,7 +154,7 @@ package struct BatchRegistrar: DeviceRegistrar {
             values.add(order.lazy.map { digests[$0] }, as: .uuid)
         }
         for place in 0..<found.count {
-            let index = order[Int(found.integer(place, 0)) - 1]
+            let index = order[Int(found.integer(place, Column.place)) - 1]
             isKnown[index] = true
             let row = batch.rows[turn[index].place]
             guard let written = judge(row, of: batch, token: turn[index].token, found, place, &former) else { continue }
@@ -196,20 +200,17 @@ package struct BatchRegistrar: DeviceRegistrar {
         let (connection, deadline) = (session.connection, session.deadline)
         try connection.execute("SAVEPOINT copy", until: deadline)
         do {
-            _ = try connection.copy(Self.copy, until: deadline) { rows in
+            _ = try connection.copy(Self.copy.text, until: deadline) { rows in
                 for (device, digest) in zip(devices, digests) {
-                    try rows.row(columns: 11) { fields in
+                    try rows.row(columns: Int16(7 + Self.texts.count)) { fields in
                         fields.add(app)
                         fields.add(digest)
                         fields.add(device.token)
-                        fields.add(device.telephone)
-                        fields.add(device.version)
                         fields.add(Int16(device.environment.rawValue))
                         fields.add(device.life.registered.milliseconds)
                         fields.add(device.life.dead?.milliseconds)
                         fields.add(device.life.seen?.milliseconds)
-                        fields.add(device.system)
-                        fields.add(device.country)
+                        for field in DeviceField.texts { fields.add(device.texts[field]) }
                     }
                 }
             }
@@ -225,7 +226,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         if device.life.dead != nil { retired.append(device.token) }
         counts.inserted += 1
         tally.gained(1, app: app)
-        tally.came(device.version, app: app)
+        tally.came(device.texts[.version], app: app)
     }
 
     /// The device after the row; nil where it stays as it is.
@@ -237,17 +238,16 @@ package struct BatchRegistrar: DeviceRegistrar {
             found.optionalInteger(place, column).map { Timestamp(milliseconds: $0) }
         }
         let life = DeviceLife(
-            registered: Timestamp(milliseconds: found.integer(place, 6)), dead: time(7), seen: time(8),
-            wasRemoved: found.bool(place, 4))
+            registered: Timestamp(milliseconds: found.integer(place, Column.registered)), dead: time(Column.retired),
+            seen: time(Column.seen), wasRemoved: found.bool(place, Column.removed))
         let before = Written(
-            id: found.integer(place, 1), telephone: found.optionalText(place, 2), version: found.optionalText(place, 3),
-            system: found.optionalText(place, 9), country: found.optionalText(place, 10),
-            environment: found.integer(place, 5) == 0 ? .production : .sandbox, life: life)
+            id: found.integer(place, Column.id),
+            texts: DeviceTexts { found.optionalText(place, Column.texts + $0.slot) },
+            environment: found.integer(place, Column.environment) == 0 ? .production : .sandbox, life: life)
         let said = Written(batch, row, life: life)
         let known = DeviceRule.Known(life, differing: before.differing(from: said), absent: before.absent)
         let verdict = rule.judge(row.observation, known) { field in
-            let (new, old) = field == .version ? (said.version, before.version) : (said.system, before.system)
-            return Self.isOlder(new, than: old)
+            Self.isOlder(said.texts[field], than: before.texts[field])
         }
         switch verdict {
         case .unchanged(let isVersionKept):
@@ -256,14 +256,14 @@ package struct BatchRegistrar: DeviceRegistrar {
             return nil
         case .update(let update):
             let after = before.taking(update.writes, of: said, update.life)
-            if update.isHandedOver, let telephone = before.telephone { former.append((before.id, telephone)) }
-            if update.writes.contains(.version), let version = said.version.flatMap({ try? Version($0) }) {
-                let old = before.version.flatMap { try? Version($0) }
+            if update.isHandedOver, let telephone = before.texts[.telephone] { former.append((before.id, telephone)) }
+            if update.writes.contains(.version), let version = said.texts[.version].flatMap({ try? Version($0) }) {
+                let old = before.texts[.version].flatMap { try? Version($0) }
                 marks.saw(version, after: old, device: before.id, app: app, session)
             }
             if update.isBack { tally.gained(1, app: app) }
-            if !update.isBack, update.writes.contains(.version) { tally.left(before.version, app: app) }
-            if update.isBack || update.writes.contains(.version) { tally.came(after.version, app: app) }
+            if !update.isBack, update.writes.contains(.version) { tally.left(before.texts[.version], app: app) }
+            if update.isBack || update.writes.contains(.version) { tally.came(after.texts[.version], app: app) }
             if update.death == .began { retired.append(token) }
             counts.updated += 1
             if update.isVersionKept { counts.versionsKept += 1 }
@@ -286,14 +286,11 @@ package struct BatchRegistrar: DeviceRegistrar {
         let found = try session.run(statement) { values in
             values.add(app)
             first(&values)
-            values.add(devices.map(\.telephone))
-            values.add(devices.map(\.version))
             values.add(devices.map { Int64($0.environment.rawValue) })
             values.add(devices.map(\.life.registered.milliseconds))
             values.add(devices.map(\.life.dead?.milliseconds))
             values.add(devices.map(\.life.seen?.milliseconds))
-            values.add(devices.map(\.system))
-            values.add(devices.map(\.country))
+            for field in DeviceField.texts { values.add(devices.map { $0.texts[field] }) }
         }
         return (found.affected, (0..<found.count).map { found.bytes($0, 0) })
     }
@@ -312,8 +309,7 @@ extension BatchRegistrar.Written {
         _ batch: RegistrationBatch, _ row: RegistrationBatch.Row, token: [UInt8] = [], life: DeviceLife
     ) {
         self.init(
-            token: token, telephone: batch.string(row.telephone), version: batch.string(row.version),
-            system: batch.string(row.system), country: batch.string(row.country), environment: row.environment,
+            token: token, texts: DeviceTexts { batch.string(row.texts[$0]) }, environment: row.environment,
             life: life)
     }
 }

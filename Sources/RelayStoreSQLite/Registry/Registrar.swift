@@ -14,8 +14,8 @@ package struct Registrar: DeviceRegistrar {
     private let insert: Statement
     private let refresh: Statement
     private let replace: Statement
-    private let changeSystem: Statement
-    private let changeCountry: Statement
+    /// Those that change one text each, of `refresh` and `replace` none.
+    private let others: [(field: DeviceField, change: Statement)]
     private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
@@ -27,15 +27,17 @@ package struct Registrar: DeviceRegistrar {
     /// Columns of `find`, in its order.
     private enum Column {
         static let id: Int32 = 0
-        static let telephone: Int32 = 1
-        static let version: Int32 = 2
-        static let removed: Int32 = 3
-        static let environment: Int32 = 4
-        static let registered: Int32 = 5
-        static let retired: Int32 = 6
-        static let seen: Int32 = 7
-        static let system: Int32 = 8
-        static let country: Int32 = 9
+        static let removed: Int32 = 1
+        static let environment: Int32 = 2
+        static let registered: Int32 = 3
+        static let retired: Int32 = 4
+        static let seen: Int32 = 5
+        /// That of the first text; the others follow in the order of `DeviceField.texts`.
+        static let texts: Int32 = 6
+        static let telephone = text(.telephone)
+        static let version = text(.version)
+
+        static func text(_ field: DeviceField) -> Int32 { texts + Int32(field.slot) }
     }
 
     init(_ connection: SQLiteConnection, at now: Timestamp, from source: RegistrationSource) throws {
@@ -43,16 +45,15 @@ package struct Registrar: DeviceRegistrar {
         rule = DeviceRule(source, at: now)
         find = try connection.prepared(
             """
-            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at, os_version,
-                country
+            SELECT id, removed_at, environment, registered_at, retired_at, seen_at, \(DeviceField.texts.map(\.sql))
             FROM device
             \(DeviceTable.isToken)
             """)
         insert = try connection.prepared(
             """
-            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at, seen_at,
-                os_version, country)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO device (app_id, token, environment, registered_at, token_hash, retired_at, seen_at,
+                \(DeviceField.texts.map(\.sql)))
+            VALUES (?, ?, ?, ?, ?, ?, ?, \(DeviceField.texts.map { _ in "?" }))
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
@@ -65,8 +66,9 @@ package struct Registrar: DeviceRegistrar {
                 telephone = ?7, removed_at = NULL
             WHERE id = ?3
             """)
-        changeSystem = try connection.prepared("UPDATE device SET os_version = ?1 WHERE id = ?2")
-        changeCountry = try connection.prepared("UPDATE device SET country = ?1 WHERE id = ?2")
+        others = try DeviceField.texts.filter { $0 != .telephone && $0 != .version }.map { field in
+            (field, try connection.prepared("UPDATE device SET \(field.sql) = ?1 WHERE id = ?2"))
+        }
     }
 
     /// For one app; others may follow.
@@ -112,29 +114,24 @@ package struct Registrar: DeviceRegistrar {
         guard try find.step() else {
             insert.bind(1, app)
             unsafe insert.bind(2, row.token, of: bytes)
-            unsafe insert.bind(3, row.telephone, of: bytes)
-            unsafe insert.bind(4, row.version, of: bytes)
-            insert.bind(5, Int64(row.environment.rawValue))
+            insert.bind(3, Int64(row.environment.rawValue))
             let life = rule.begin(row.observation)
-            insert.bind(6, life.registered.milliseconds)
-            insert.bind(7, hash)
-            insert.bind(8, life.dead?.milliseconds)
-            insert.bind(9, life.seen?.milliseconds)
-            unsafe insert.bind(10, row.system, of: bytes)
-            unsafe insert.bind(11, row.country, of: bytes)
+            insert.bind(4, life.registered.milliseconds)
+            insert.bind(5, hash)
+            insert.bind(6, life.dead?.milliseconds)
+            insert.bind(7, life.seen?.milliseconds)
+            for slot in row.texts.slots { unsafe insert.bind(8 + Int32(slot), row.texts[slot: slot], of: bytes) }
             try insert.run()
             counts.inserted += 1
             tally.gained(1, app: app)
-            unsafe tally.came(row.version, of: bytes, app: app)
+            unsafe tally.came(row.texts[.version], of: bytes, app: app)
             if life.dead != nil { retired[app, default: []].append(connection.lastInsertedRow) }
             return
         }
         let id = find.integer(Column.id)
         let known = unsafe known(row, of: bytes)
         let verdict = rule.judge(row.observation, known) { field in
-            unsafe isOlder(
-                field == .version ? row.version : row.system, of: bytes,
-                than: field == .version ? Column.version : Column.system)
+            unsafe isOlder(row.texts[field], of: bytes, than: Column.text(field))
         }
         switch verdict {
         case .unchanged(let isVersionKept):
@@ -152,17 +149,18 @@ package struct Registrar: DeviceRegistrar {
             seen: find.optionalTime(Column.seen),
             wasRemoved: !find.isNull(Column.removed))
         var differing = DeviceFieldSet()
-        if unsafe !find.equals(Column.telephone, row.telephone, of: bytes) { differing.insert(.telephone) }
-        if unsafe !find.equals(Column.version, row.version, of: bytes) { differing.insert(.version) }
-        if unsafe !find.equals(Column.system, row.system, of: bytes) { differing.insert(.system) }
-        if unsafe !find.equals(Column.country, row.country, of: bytes) { differing.insert(.country) }
+        for slot in row.texts.slots {
+            if unsafe !find.equals(Column.texts + Int32(slot), row.texts[slot: slot], of: bytes) {
+                differing.insert(DeviceField.texts[slot])
+            }
+        }
         if find.integer(Column.environment) != Int64(row.environment.rawValue) { differing.insert(.environment) }
         // Asked only where it may decide.
         var absent = DeviceFieldSet()
         if !differing.isDisjoint(with: .reported) {
-            if find.isNull(Column.version) { absent.insert(.version) }
-            if find.isNull(Column.system) { absent.insert(.system) }
-            if find.isNull(Column.country) { absent.insert(.country) }
+            for slot in row.texts.slots where find.isNull(Column.texts + Int32(slot)) {
+                absent.insert(DeviceField.texts[slot])
+            }
         }
         return DeviceRule.Known(life, differing: differing, absent: absent)
     }
@@ -175,33 +173,28 @@ package struct Registrar: DeviceRegistrar {
         if update.isHandedOver, let former = find.optionalText(Column.telephone) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
-        if writes.contains(.version), let version = unsafe Self.version(row.version, of: bytes) {
+        if writes.contains(.version), let version = unsafe Self.version(row.texts[.version], of: bytes) {
             try upgrades.saw(version, after: find.version(Column.version), device: id, app: app, connection)
         }
         if !update.isBack, writes.contains(.version) { tally.left(find.version(Column.version), app: app) }
         if writes.contains(.version) {
-            unsafe tally.came(row.version, of: bytes, app: app)
+            unsafe tally.came(row.texts[.version], of: bytes, app: app)
         } else if update.isBack {
             tally.came(find.version(Column.version), app: app)
         }
         let statement = writes.contains(.telephone) ? replace : refresh
-        unsafe statement.bind(1, row.version, of: bytes)
+        unsafe statement.bind(1, row.texts[.version], of: bytes)
         statement.bind(2, life.registered.milliseconds)
         statement.bind(3, id)
         statement.bind(4, writes.contains(.version) ? 0 : 1)
         statement.bind(5, life.dead?.milliseconds)
         statement.bind(6, life.seen?.milliseconds)
-        if writes.contains(.telephone) { unsafe statement.bind(7, row.telephone, of: bytes) }
+        if writes.contains(.telephone) { unsafe statement.bind(7, row.texts[.telephone], of: bytes) }
         try statement.run()
-        if writes.contains(.system) {
-            unsafe changeSystem.bind(1, row.system, of: bytes)
-            changeSystem.bind(2, id)
-            try changeSystem.run()
-        }
-        if writes.contains(.country) {
-            unsafe changeCountry.bind(1, row.country, of: bytes)
-            changeCountry.bind(2, id)
-            try changeCountry.run()
+        for (field, change) in others where writes.contains(field) {
+            unsafe change.bind(1, row.texts[field], of: bytes)
+            change.bind(2, id)
+            try change.run()
         }
         if writes.contains(.environment) { try connection.run(DeviceTable.changeEnvironment, row.environment, id) }
         switch update.death {
@@ -230,8 +223,7 @@ package struct Registrar: DeviceRegistrar {
         insert.clear()
         refresh.clear()
         replace.clear()
-        changeSystem.clear()
-        changeCountry.clear()
+        for other in others { other.change.clear() }
     }
 
     /// Writes the counts that were gathered.

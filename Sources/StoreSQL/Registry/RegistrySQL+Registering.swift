@@ -123,7 +123,7 @@ extension RegistrySQL {
     ) throws {
         try connection.run(
             """
-            UPDATE device SET telephone = NULL, os_version = NULL, country = NULL, retired_order = NULL,
+            UPDATE device SET \(DeviceField.forgotten.map { "\($0.sql) = NULL" }), retired_order = NULL,
                 removed_at = \(connection.dialect.wallClock)
             WHERE app_id = ? AND id = ?
             """, app, device)

@@ -94,7 +94,7 @@ where Upgrades.Connection == Tally.Connection {
                 UPDATE device SET seen_at = ?1, version = CASE WHEN ?2 = 1 THEN ?3 ELSE version END,
                     os_version = CASE WHEN ?4 = 1 THEN ?5 ELSE os_version END
                 WHERE app_id = ?6 AND id = ?7
-                """, rule.at, verdict.writes.contains(.version), sighting.version, verdict.writes.contains(.system),
+                """, rule.at, verdict.writes.contains(.version), sighting.version, verdict.writes.contains(.osVersion),
                 sighting.system, app, device.id)
         }
         guard verdict.writes.contains(.version) else { return }

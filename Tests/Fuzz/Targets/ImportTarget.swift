@@ -101,11 +101,19 @@ extension FuzzTarget {
         func text(_ slice: ByteSlice) -> String? {
             slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
         }
-        return DeviceChange(
-            token: text(row.token) ?? "", telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
-            version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
+        var change = DeviceChange(
+            token: text(row.token) ?? "",
             environment: row.kept.contains(.environment) ? .keep : .set(row.environment),
             registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)
+        for field in DeviceField.texts {
+            let value = text(row.texts[field])
+            change[text: field] = row.kept.contains(field) ? .keep : .set(value)
+            // A text that is none to the change would have been taken plainly, and by no other door.
+            guard row.kept.contains(field) || change[text: field].value == value else {
+                throw Violation(description: "\(field): \(value ?? "nothing")")
+            }
+        }
+        return change
     }
 
     /// The pieces of `bytes` by sizes, over and over.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientCommands
 import FaultInjection
+import Registry
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -154,13 +155,13 @@ extension World {
     // MARK: Their texts
 
     /// By column, in the product's order; nil: an empty cell. What the line does not have is not there.
-    private func cells(_ line: Line) -> [(column: DeviceColumn, text: String?)] {
+    private func cells(_ line: Line) -> [(column: DeviceField, text: String?)] {
         let (key, word) = (settings.key(line.app), line.word)
-        var cells: [(DeviceColumn, String?)] = [
+        var cells: [(DeviceField, String?)] = [
             (.app, line.fault == .otherApp ? "com.example.other" : key.app), (.platform, key.platform.rawValue),
             (.token, line.fault == .noToken ? nil : line.token),
         ]
-        func add<Value>(_ column: DeviceColumn, _ word: FieldWord<Value>, _ text: (Value) -> String) {
+        func add<Value>(_ column: DeviceField, _ word: FieldWord<Value>, _ text: (Value) -> String) {
             if case .says(let value) = word { cells.append((column, value.map(text))) }
         }
         add(.telephone, word.telephone) { $0 }
@@ -172,7 +173,7 @@ extension World {
         add(.osVersion, word.system) { "\($0 / 10).\($0 % 10)" }
         add(.country, word.country) { $0 }
         add(.environment, word.isSandbox) { $0 ? "sandbox" : "production" }
-        func time(_ column: DeviceColumn, _ time: Int64?) {
+        func time(_ column: DeviceField, _ time: Int64?) {
             if let time { cells.append((column, Timestamp(milliseconds: time).internetTime)) }
         }
         time(.registeredAt, word.registeredAt)
@@ -190,7 +191,7 @@ extension World {
                 let text = isUpper || isHex ? text.uppercased() : text
                 return "\"\(isOdd && column == .telephone ? text.replacing("1", with: "\\u0031") : text)\""
             }
-            return "\"\(column.rawValue)\": \(value ?? "null")"
+            return "\"\(column.name)\": \(value ?? "null")"
         }
         if line.fault == .tooLong { members.append(#""level": 3"#) }
         return "{\((isOdd ? members.reversed() : members).joined(separator: ", "))}"
@@ -200,12 +201,12 @@ extension World {
         let mark = [",", ";", "\t"][below(3)]
         let rows = lines.map { line in Dictionary(cells(line).map { ($0.column, $0.text ?? "") }) { first, _ in first }
         }
-        var names = DeviceColumn.allCases.filter { column in rows.contains { $0[column] != nil } }
+        var names = DeviceField.allCases.filter { column in rows.contains { $0[column] != nil } }
         if below(2) == 0 { names.reverse() }
         let isOdd = below(2) == 0
         var text = isOdd ? "\u{FEFF}" : ""
         // A column of theirs, which means nothing here.
-        text += (names.map(\.rawValue) + (isOdd ? ["level"] : [])).joined(separator: mark) + "\r\n"
+        text += (names.map(\.name) + (isOdd ? ["level"] : [])).joined(separator: mark) + "\r\n"
         for (line, row) in zip(lines, rows) {
             var cells = names.map { name in isOdd ? "\"\(row[name] ?? "")\"" : row[name] ?? "" }
             if isOdd { cells.append("3") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import Testing
-import VersionSources
 
 @Suite("Plain lines of an import")
 struct DeviceLineScanTests {
@@ -8,13 +8,10 @@ struct DeviceLineScanTests {
         // Inside other bytes: what is around the line is none of its business.
         let bytes = Array("\"\(text)\"".utf8)
         guard let scan = DeviceLineScan(bytes, in: 1..<bytes.count - 1) else { return nil }
-        return [
-            scan.app, scan.platform, scan.token, scan.telephone, scan.version, scan.environment, scan.registeredAt,
-            scan.deadSince, scan.seenAt,
-        ].map {
-            range in
-            range.map { String(decoding: bytes[$0], as: UTF8.self) }
-        }
+        let fields: [DeviceField] = [
+            .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince, .seenAt,
+        ]
+        return fields.map { field in scan[field].map { String(decoding: bytes[$0], as: UTF8.self) } }
     }
 
     @Test("Each column is found by its name, in any order and however it is spaced")
@@ -29,6 +26,18 @@ struct DeviceLineScanTests {
         #expect(
             columns("\t{ \"version\" : null , \"telephone\":\"\",\r\n\"token\":\"f f\"} ")
                 == [nil, nil, "f f", "", nil, nil, nil, nil, nil])
+    }
+
+    @Test("Each field of the table is found, in any order")
+    func fields() throws {
+        for fields in [DeviceField.allCases, DeviceField.allCases.reversed()] {
+            let line = Array("{\(fields.map { "\"\($0.name)\":\"\($0)\"" }.joined(separator: ","))}".utf8)
+            let scan = try #require(DeviceLineScan(line, in: 0..<line.count))
+            for field in fields {
+                #expect(scan.named.contains(field))
+                #expect(scan[field].map { String(decoding: line[$0], as: UTF8.self) } == "\(field)")
+            }
+        }
     }
 
     @Test(

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package import WireFormat
+
+/// A field of a device: the one table of them. Import, export, API, commands and the statements of both stores walk it.
+///
+/// In the order of the members in JSON and of the columns in CSV. A new field of its kind takes a case, a row, its value in
+/// `DeviceRegistration`, and a step of the schema.
+package enum DeviceField: UInt8, CaseIterable, Hashable, Sendable {
+    case app, platform, token, telephone, version, environment, osVersion, country, registeredAt, deadSince, seenAt
+
+    private static let table: [Row] = [
+        Row(
+            .app, "app",
+            synonyms: [
+                "bundleid", "bundle", "appid", "application", "applicationid", "package", "packagename", "appname",
+            ]),
+        Row(.platform, "platform", synonyms: ["os", "system", "devicetype", "deviceos", "platformtype"]),
+        Row(
+            .token, "token",
+            synonyms: [
+                "devicetoken", "pushtoken", "apnstoken", "fcmtoken", "registrationid", "regid", "registrationtoken",
+                "deviceid",
+            ], personal: .token),
+        Row(
+            .telephone, "telephone",
+            synonyms: [
+                "phone", "phonenumber", "phoneno", "tel", "telephonenumber", "mobile", "mobilenumber", "mobilephone",
+                "msisdn", "cellphone", "手机", "手机号", "手机号码", "电话",
+            ], personal: .telephone, column: "telephone", text: .telephone, isForgotten: true),
+        Row(
+            .version, "version", synonyms: ["appversion", "versionname", "ver", "clientversion", "bundleversion"],
+            column: "version", text: .version, isReported: true),
+        Row(
+            .environment, "environment", synonyms: ["env", "apnsenvironment", "pushenvironment", "apsenvironment"],
+            column: "environment"),
+        Row(
+            .osVersion, "osVersion",
+            synonyms: ["systemversion", "iosversion", "osver", "androidsdk", "sdkint", "apilevel", "sdkversion"],
+            column: "os_version", text: .system, isReported: true, isForgotten: true, noun: "system"),
+        Row(
+            .country, "country", synonyms: ["countrycode", "isocountry", "countryiso", "国家"],
+            column: "country", text: .country, isReported: true, isForgotten: true, noun: "country"),
+        Row(
+            .registeredAt, "registeredAt",
+            synonyms: ["registered", "registrationtime", "registrationdate", "registeredon", "lastregistered"]),
+        Row(.deadSince, "deadSince", synonyms: ["retiredat", "dead", "unregisteredat", "deadat"]),
+        Row(
+            .seenAt, "seenAt",
+            synonyms: ["lastseen", "lastseenat", "lastlogin", "lastloginat", "lastactive", "lastactiveat", "activeat"]),
+    ]
+}
+
+extension DeviceField {
+    private struct Row: Sendable {
+        let field: DeviceField
+        let name: String
+        let synonyms: Set<String>
+        let personal: PersonalField?
+        let column: StaticString?
+        let text: DeviceText?
+        let isReported: Bool
+        let isForgotten: Bool
+        let noun: String?
+
+        init(
+            _ field: DeviceField, _ name: String, synonyms: Set<String>, personal: PersonalField? = nil,
+            column: StaticString? = nil, text: DeviceText? = nil, isReported: Bool = false, isForgotten: Bool = false,
+            noun: String? = nil
+        ) {
+            (self.field, self.name, self.synonyms) = (field, name, synonyms)
+            (self.personal, self.column, self.text) = (personal, column, text)
+            (self.isReported, self.isForgotten, self.noun) = (isReported, isForgotten, noun)
+        }
+    }
+
+    private var row: Row {
+        let row = Self.table[Int(rawValue)]
+        assert(row.field == self, "the rows are in the order of the cases")
+        return row
+    }
+
+    /// Its member in JSON and its column in a file.
+    package var name: String { row.name }
+
+    /// Other names under which a column of it is often kept, without case and separators.
+    package var synonyms: Set<String> { row.synonyms }
+
+    /// The way in which it is shown to readers who may not see people's data; nil: it is no person's.
+    package var personal: PersonalField? { row.personal }
+
+    /// Its column of the table `device`; nil: it is not a value that a device's client may leave out, null or change.
+    package var column: StaticString? { row.column }
+
+    /// The rules of its text; nil: its value is no text in the store.
+    package var text: DeviceText? { row.text }
+
+    /// The noun by which people read it, beside the version; nil: they do not.
+    package var noun: String? { row.noun }
+
+    package init?(name: String) {
+        guard let field = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = field
+    }
+
+    /// Fields that have a column each, as a store keeps them, beside a device's token and its times.
+    package static let values = allCases.filter { $0.column != nil }
+
+    /// Those whose value is a text, by `slot`.
+    package static let texts = values.filter { $0.text != nil }
+
+    /// The rules of each text, by `slot`: a row holds more, which an import would copy for each value.
+    package static let rules = texts.compactMap(\.row.text)
+
+    /// Texts that a device loses with its removal. Its version stays, for it counts no longer.
+    package static let forgotten = texts.filter(\.row.isForgotten)
+
+    fileprivate static let reported = values.filter(\.row.isReported)
+
+    /// Its place among `texts`.
+    package var slot: Int {
+        let slot = DeviceFieldSet.texts.count(below: self)
+        assert(DeviceFieldSet.texts.contains(self), "\(self) is no text")
+        return slot
+    }
+}
+
+extension DeviceFieldSet {
+    /// Fields that an observation may name and a store keeps, beside the token and the times.
+    package static let values = DeviceFieldSet(DeviceField.values)
+    /// Fields that the device itself reports, so that its word may be newer than records.
+    package static let reported = DeviceFieldSet(DeviceField.reported)
+    fileprivate static let texts = DeviceFieldSet(DeviceField.texts)
+}
+
+/// A value for each field, by its raw value.
+typealias DeviceFieldArray<Value> = InlineArray<11, Value>
+
+/// A value for each field whose value is a text: without an allocation, for an import has one of them a row. Inlinable, for its
+/// users else call what is not made for their type.
+package struct DeviceTexts<Value> {
+    @usableFromInline var values: InlineArray<4, Value>
+
+    /// - Parameter value: called once for each of them.
+    @inlinable
+    package init(_ value: (DeviceField) -> Value) {
+        values = InlineArray { value(DeviceField.texts[$0]) }
+    }
+
+    /// - Precondition: the field's value is a text.
+    @inlinable
+    package subscript(field: DeviceField) -> Value {
+        get { values[field.slot] }
+        set { values[field.slot] = newValue }
+    }
+
+    /// The places of `DeviceField.texts`.
+    @inlinable
+    package var slots: Range<Int> { values.indices }
+
+    @inlinable
+    package subscript(slot slot: Int) -> Value { values[slot] }
+}
+
+extension DeviceTexts: Sendable where Value: Sendable {}
+
+extension DeviceTexts: Equatable where Value: Equatable {
+    @inlinable
+    package static func == (left: DeviceTexts, right: DeviceTexts) -> Bool {
+        left.values.indices.allSatisfy { left.values[$0] == right.values[$0] }
+    }
+}
+
+extension DeviceTexts: Hashable where Value: Hashable {
+    @inlinable
+    package func hash(into hasher: inout Hasher) {
+        for place in values.indices { hasher.combine(values[place]) }
+    }
+}

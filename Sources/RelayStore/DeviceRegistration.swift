@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Registry
+package import RelayEngine
+package import UpgradeRules
+
+/// Which of the push service's two worlds a token belongs to. Raw values are in the store; names are on the wire.
+package enum PushEnvironment: UInt8, Sendable, Hashable, Comparable, CaseIterable {
+    case production = 0
+    case sandbox = 1
+
+    package var name: String {
+        switch self {
+        case .production: "production"
+        case .sandbox: "sandbox"
+        }
+    }
+
+    /// Production first.
+    package static func < (left: PushEnvironment, right: PushEnvironment) -> Bool { left.rawValue < right.rawValue }
+
+    package var other: PushEnvironment {
+        switch self {
+        case .production: .sandbox
+        case .sandbox: .production
+        }
+    }
+}
+
+/// A device as a client of the registry gives it.
+package struct DeviceRegistration: Hashable, Sendable {
+    package var app: AppKey
+    /// The push token. iOS tokens are stored in lower case: hex digits mean the same in both.
+    package var token: String
+    /// The logged-in user's telephone, literally as the app holds it; nil when nobody is logged in.
+    package var telephone: String?
+    /// The app's version as last seen; nil when unknown.
+    package var version: Version?
+    package var environment: PushEnvironment
+    /// The version of the phone's system, on Android its API level; nil when unknown.
+    package var osVersion: Version?
+    /// Where its user can get the app from the store: two upper-case letters (ISO 3166-1 alpha-2); nil when unknown.
+    package var country: String?
+
+    package init(
+        app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production,
+        osVersion: Version? = nil, country: String? = nil
+    ) {
+        self.app = app
+        self.token = token
+        self.telephone = telephone
+        self.version = version
+        self.environment = environment
+        self.osVersion = osVersion
+        self.country = country
+    }
+
+    /// A device that is registered as a whole: a field that is left out is as it is for a new one.
+    package init(_ app: AppKey, _ device: DeviceChange) {
+        self.init(
+            app: app, token: device.token, telephone: device.telephone.value, version: device.version.value,
+            environment: device.environment.value ?? .production, osVersion: device.osVersion.value,
+            country: device.country.value)
+    }
+}
+
+/// The change of one field of a device.
+package enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// The field is not named: it stays as it is.
+    case keep
+    /// nil: it is to be forgotten.
+    case set(Value?)
+
+    /// The value for a new device.
+    package var value: Value? {
+        switch self {
+        case .keep: nil
+        case .set(let value): value
+        }
+    }
+
+    fileprivate func map<Other>(_ other: (Value) -> Other?) -> FieldChange<Other> {
+        switch self {
+        case .keep: .keep
+        case .set(let value): .set(value.flatMap(other))
+        }
+    }
+}
+
+/// What an import or a PATCH says of a device: less than the whole. What it does not name stays as it is.
+package struct DeviceChange: Hashable, Sendable {
+    /// iOS tokens are stored in lower case.
+    package var token: String
+    package var telephone: FieldChange<String>
+    package var version: FieldChange<Version>
+    /// Forgotten, it is `production` again.
+    package var environment: FieldChange<PushEnvironment>
+    package var osVersion: FieldChange<Version>
+    package var country: FieldChange<String>
+    /// When the app registered the token; nil: not told. A later one than the store's replaces it, and revives a token that
+    /// had died before.
+    package var registeredAt: Timestamp?
+    /// When the push service declared the token dead; nil: not told, which revives nobody. Counts where the token was not
+    /// registered later.
+    package var deadSince: Timestamp?
+    /// When somebody saw the device with this version; nil: not told. A version that was seen before the device told another one is
+    /// left out.
+    package var seenAt: Timestamp?
+
+    package init(
+        token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
+        environment: FieldChange<PushEnvironment> = .keep, osVersion: FieldChange<Version> = .keep,
+        country: FieldChange<String> = .keep,
+        registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
+        seenAt: Timestamp? = nil
+    ) {
+        self.token = token
+        self.telephone = telephone
+        self.version = version
+        self.environment = environment
+        self.osVersion = osVersion
+        self.country = country
+        self.registeredAt = registeredAt
+        self.deadSince = deadSince
+        self.seenAt = seenAt
+    }
+
+    /// The whole of a device.
+    package init(_ device: DeviceRegistration) {
+        self.init(
+            token: device.token, telephone: .set(device.telephone), version: .set(device.version),
+            environment: .set(device.environment), osVersion: .set(device.osVersion),
+            country: .set(device.country))
+    }
+}
+
+// MARK: By field, for those that walk the table
+
+extension DeviceRegistration {
+    /// The value of a field as text: of each that a device has but its times, which a record has.
+    package subscript(field: DeviceField) -> String? {
+        switch field {
+        case .app: app.app
+        case .platform: app.platform.rawValue
+        case .token: token
+        case .telephone: telephone
+        case .version: version?.text
+        case .environment: environment.name
+        case .osVersion: osVersion?.text
+        case .country: country
+        case .registeredAt, .deadSince, .seenAt: nil
+        }
+    }
+
+    /// Takes a text as a store keeps it, where the field's value is one.
+    package mutating func take(_ text: String?, as field: DeviceField) {
+        switch field {
+        case .telephone: telephone = text
+        case .version: version = text.flatMap { try? Version($0) }
+        case .osVersion: osVersion = text.flatMap { try? Version($0) }
+        case .country: country = text
+        case .app, .platform, .token, .environment, .registeredAt, .deadSince, .seenAt: break
+        }
+    }
+}
+
+extension DeviceChange {
+    /// The change of a field whose value is a text.
+    package subscript(text field: DeviceField) -> FieldChange<String> {
+        get {
+            switch field {
+            case .telephone: telephone
+            case .version: version.map(\.text)
+            case .osVersion: osVersion.map(\.text)
+            case .country: country
+            case .app, .platform, .token, .environment, .registeredAt, .deadSince, .seenAt: .keep
+            }
+        }
+        set {
+            switch field {
+            case .telephone: telephone = newValue
+            case .version: version = newValue.map { try? Version($0) }
+            case .osVersion: osVersion = newValue.map { try? Version($0) }
+            case .country: country = newValue
+            case .app, .platform, .token, .environment, .registeredAt, .deadSince, .seenAt: break
+            }
+        }
+    }
+}
