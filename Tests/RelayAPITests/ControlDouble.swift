@@ -129,7 +129,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
     }
 
     func status(_ record: CampaignRecord) -> CampaignStatus {
-        CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
+        CampaignStatus(record: record, counts: record.figures.counts, ratePerSecond: 0, secondsLeft: nil)
     }
 
     func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {

@@ -34,7 +34,7 @@ struct OutsideWriterTests {
         #expect(history.first?.record.latest?.text == "1.10")
         #expect((history.first?.record.updatedAt ?? fixture.now) > fixture.now)
         let campaign = try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now).campaign
-        #expect(campaign?.required.text == "1.10")
+        #expect(campaign?.requirement.version.text == "1.10")
         #expect(try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now).campaign == nil)
     }
 

@@ -39,7 +39,7 @@ extension ConformanceCase {
             try same(try subject.record(first.key).state, .superseded)
             let record = try subject.record(second.key)
             try same(record.state, .running)
-            try same([record.startedAt, record.expiresAt], [time, time + .seconds(3600)])
+            try same([record.facts.startedAt, record.facts.expiresAt], [time, time + .seconds(3600)])
             try same(record.inForce?.text, "2")
             let inForce = try subject.inForce()
             try same([inForce.required?.text, inForce.latest?.text], ["2", "2"])
@@ -95,7 +95,7 @@ extension ConformanceCase {
             try check(try subject.look("2", .halted, "halted", at: subject.now + .seconds(1)), "")
             try same(try subject.inForce().required?.text, "1.9")
             var record = try subject.record(campaign.key)
-            try same([record.state == .waiting, record.reason == "halted"], [true, true])
+            try same([record.state == .waiting, record.facts.reason == "halted"], [true, true])
             try same(
                 try subject.store.campaigns(before: campaign.key, limit: 1).first?.state, .running,
                 "what was in force before has its campaign again")

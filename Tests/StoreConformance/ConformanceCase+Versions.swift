@@ -49,11 +49,13 @@ extension ConformanceCase {
                 ]
             }
             var (record, campaign) = try bump("2.0", url: "https://two", message: "two")
-            try same([campaign?.downloadURL, campaign?.message], ["https://two", "two"])
+            try same([campaign?.facts.downloadURL, campaign?.requirement.message?.text], ["https://two", "two"])
             try same(inForce(record), ["https://two", "two", "https://two", "two"])
             (record, campaign) = try bump("2.1")
             try same([record.downloadURL, record.message?.text], [nil, nil])
-            try same([campaign?.downloadURL, campaign?.message], [Subject.url, nil], "not those of 2.0")
+            try same(
+                [campaign?.facts.downloadURL, campaign?.requirement.message?.text], [Subject.url, nil],
+                "not those of 2.0")
             try same(inForce(record), [nil, nil, nil, nil])
             record = try bump("2.1", message: "hurry").record
             try same(inForce(record), [nil, "hurry", nil, "hurry"], "what raises nothing rewords what is asked for")
@@ -84,7 +86,7 @@ extension ConformanceCase {
                 VersionBump(app: subject.app, required: try subject.version("2"), message: first),
                 draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)))
             try same(outcome.record.message, first)
-            try same(outcome.campaign?.message, first.text, "pushes say the default")
+            try same(outcome.campaign?.requirement.message?.text, first.text, "pushes say the default")
             try same(try subject.store.version(of: subject.app)?.message, first)
             let second = text("Update \"now\"\n", ["ZH-hans": "请马上更新"])
             try same(try say(second).inForce.message, second, "of the same default, other languages")
@@ -167,13 +169,15 @@ extension ConformanceCase {
                 campaign.id.utf8.count == 12 && campaign.id.allSatisfy { "0123456789abcdef".contains($0) },
                 "twelve hex digits, not \(campaign.id)")
             try same(campaign.app, subject.app)
-            try same([campaign.required.text, campaign.latest?.text], ["2.0", "2.1"])
-            try same([campaign.downloadURL, campaign.message], [Subject.url, "m"])
-            try same(campaign.telephones, ["1", "2"])
+            try same([campaign.requirement.version.text, campaign.latest?.text], ["2.0", "2.1"])
+            try same([campaign.facts.downloadURL, campaign.requirement.message?.text], [Subject.url, "m"])
+            try same(campaign.requirement.canary, ["1", "2"])
             try same(campaign.state, .waiting)
-            try same(campaign.reason, "not out yet")
-            try same([campaign.createdAt, campaign.startedAt, campaign.finishedAt], [subject.now, nil, nil])
-            try same(campaign.expiresAt, subject.now + .seconds(60))
+            try same(campaign.facts.reason, "not out yet")
+            try same(
+                [campaign.facts.createdAt, campaign.facts.startedAt, campaign.facts.finishedAt],
+                [subject.now, nil, nil])
+            try same(campaign.facts.expiresAt, subject.now + .seconds(60))
             try same(try subject.store.campaign(id: campaign.id), campaign)
             try same(try subject.store.campaign(campaign.key), campaign)
         },
@@ -196,9 +200,9 @@ extension ConformanceCase {
             try subject.bump(
                 VersionBump(app: subject.app, required: try subject.version("2"), downloadURL: "https://own"))
             let campaign = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign
-            try same(campaign?.required.text, "2")
-            try same(campaign?.downloadURL, "https://own")
-            try same(campaign?.startedAt, subject.now)
+            try same(campaign?.requirement.version.text, "2")
+            try same(campaign?.facts.downloadURL, "https://own")
+            try same(campaign?.facts.startedAt, subject.now)
             try same(try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign, nil)
         },
         ConformanceCase("concurrent bumps and reconciliations make exactly one campaign for each rise") { subject in
@@ -211,7 +215,7 @@ extension ConformanceCase {
                                 let found = try subject.store.reconcile(
                                     subject.app, draft: subject.draft(), at: subject.now
                                 ).campaign
-                                return found?.required == version ? 1 : 0
+                                return found?.requirement.version == version ? 1 : 0
                             }
                             let outcome = try subject.bump(
                                 VersionBump(app: subject.app, required: version),
@@ -224,7 +228,9 @@ extension ConformanceCase {
                 let late = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign
                 try same(made + (late == nil ? 0 : 1), 1, "campaigns made for \(required)")
             }
-            try same(try subject.store.campaigns(before: nil, limit: 10).map(\.required.text), ["2.0.1", "1.1", "1"])
+            try same(
+                try subject.store.campaigns(before: nil, limit: 10).map(\.requirement.version.text),
+                ["2.0.1", "1.1", "1"])
             try same(try subject.store.openCampaigns().count, 1)
         },
         ConformanceCase("a newer requirement supersedes the open campaign of its app alone") { subject in
@@ -245,9 +251,10 @@ extension ConformanceCase {
             let second = try subject.announce("2", at: subject.now + .seconds(1))
             let old = try subject.record(first.key)
             try same(old.state, .superseded)
-            try check(old.reason != nil, "the reason is told")
-            try same(old.finishedAt, subject.now + .seconds(1))
-            try same([old.counts.accepted, old.counts.cancelled, old.counts.audience], [2, 8, 10])
+            try check(old.facts.reason != nil, "the reason is told")
+            try same(old.facts.finishedAt, subject.now + .seconds(1))
+            try same(
+                [old.figures.counts.accepted, old.figures.counts.cancelled, old.figures.counts.audience], [2, 8, 10])
             try same(try subject.store.nextRetry(first.key, environment: .production), nil)
             try same(try subject.open(first.key), [])
             try same(try subject.record(bystander.key).state, .running)

@@ -188,7 +188,7 @@ extension API {
     ) -> StoredAnswer {
         func campaign(_ writer: inout JSONWriter, _ campaign: CampaignRecord) {
             writer.campaign(
-                CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil),
+                CampaignStatus(record: campaign, counts: campaign.figures.counts, ratePerSecond: 0, secondsLeft: nil),
                 for: sight)
         }
         var writer = JSONWriter()
