@@ -108,7 +108,7 @@ extension Dispatcher {
         var hasChanged = false
         // One relay does it for all: two would say it twice, and two configurations would have a campaign each.
         for record in records where store.membership.leads {
-            guard let required = record.required ?? record.blocked.first else { continue }
+            guard let required = record.required ?? record.requirements.blocked.first else { continue }
             let part = record.app.faultPart
             guard let route = routes[record.app] else {
                 _ = faults.clear(part)

@@ -40,8 +40,9 @@ extension JSONWriter {
 
     private mutating func inForceMembers(_ inForce: InForce?) {
         members([
-            .inForce: inForce?.required?.text, .inForceSince: inForce?.since, .inForceBy: inForce?.openedBy,
-            .inForceReason: inForce?.reason, .announced: inForce?.latest?.text,
+            .inForce: inForce?.required?.text, .inForceSince: inForce?.floor?.inForceAt,
+            .inForceBy: inForce?.floor?.inForceBy, .inForceReason: inForce?.floor?.reason,
+            .announced: inForce?.latest?.text,
         ])
     }
 
@@ -60,18 +61,18 @@ extension JSONWriter {
     }
 
     private mutating func requirementMembers(_ record: VersionRecord?, for sight: Sight) {
+        let (required, latest) = (record?.requirements.required, record?.requirements.latest)
+        let texts = record?.texts
         members([
-            .latest: record?.latest?.text, .required: record?.required?.text, .downloadUrl: record?.downloadURL,
-            .message: record?.message?.text,
+            .latest: latest?.version.text, .required: required?.version.text, .downloadUrl: texts?.downloadURL,
+            .message: texts?.message?.text,
         ])
-        messages(record?.message)
-        member(.telephones, record?.telephones, for: sight)
-        object(.builds) { writer in
-            writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
-        }
+        messages(texts?.message)
+        member(.telephones, required?.canary, for: sight)
+        object(.builds) { $0.members([.latest: latest?.build, .required: required?.build]) }
         members([
-            .minimumOs: record?.minimumOS?.text, .requiredFrom: record?.requiredFrom,
-            .blocked: (record?.blocked ?? []).map(\.text),
+            .minimumOs: required?.minimumOS?.text, .requiredFrom: required?.requiredFrom,
+            .blocked: (record?.requirements.blocked ?? []).map(\.text),
         ])
     }
 

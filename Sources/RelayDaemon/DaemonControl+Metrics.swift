@@ -62,13 +62,15 @@ extension DaemonControl {
         text.write(
             .versionInfo,
             versions.map { record in
-                let shown = [record.required, record.inForce.required, record.inForce.latest].map { $0?.text ?? "" }
+                let inForce = record.inForce
+                let shown = [record.required, inForce.required, inForce.latest].map { $0?.text ?? "" }
                 return (Self.labels(record.app) + shown, 1)
             })
-        let waiting = versions.filter { record in
-            !record.requirements.waiting.isEmpty
+        let waiting = versions.compactMap { record in
+            record.requirements.waiting.isEmpty
+                ? nil : record.updatedAt.map { (Self.labels(record.app), Self.seconds($0)) }
         }
-        text.write(.requirementWaiting, waiting.map { (Self.labels($0.app), Self.seconds($0.updatedAt)) })
+        text.write(.requirementWaiting, waiting)
     }
 
     // MARK: Campaigns

@@ -36,7 +36,7 @@ import UpgradeRules
 
     /// Time goes by, for the push service too, which looks at the age of tokens.
     private func pass(_ bench: LiveBench, _ time: Duration, _ faults: FaultScript = FaultScript()) throws {
-        let before = try #require(try bench.store.version(of: LiveBench.app)).updatedAt
+        let before = try #require(try bench.store.version(of: LiveBench.app)?.updatedAt)
         bench.clock.advance(by: time)
         var faults = faults
         faults.clockAhead = (bench.clock.now - before).milliseconds / 1000

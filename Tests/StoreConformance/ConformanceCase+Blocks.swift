@@ -15,8 +15,10 @@ extension ConformanceCase {
             try same(try subject.store.openCampaigns().map(\.state), [.running, .running])
             let version = try present(try subject.store.version(of: subject.app), "the version")
             try same(version.required?.text, "2.0")
-            try same(version.blocked.map(\.text), ["2.1.5"])
-            try same(try subject.store.history(of: subject.app, limit: 9).map { $0.record.blocked.count }, [1, 0])
+            try same(version.requirements.blocked.map(\.text), ["2.1.5"])
+            try same(
+                try subject.store.history(of: subject.app, limit: 9).map { $0.record.requirements.blocked.count },
+                [1, 0])
             try same(
                 try subject.store.newestCampaigns().map(\.key), [floor.key],
                 "who obeys the floor is asked of its campaign")

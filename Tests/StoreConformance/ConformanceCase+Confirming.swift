@@ -67,7 +67,7 @@ extension ConformanceCase {
             try hold(subject, .blocks(subject.app, bad)) { actor in
                 try subject.store.decide(subject.app, .unblocked(bad, reason: nil), by: actor, in: open)
             }
-            try same(try subject.store.version(of: subject.app)?.blocked, [])
+            try same(try subject.store.version(of: subject.app)?.requirements.blocked, [])
         },
         ConformanceCase("a release lets through what was shown, and not what was raised since") { subject in
             try subject.registerDevices(10)

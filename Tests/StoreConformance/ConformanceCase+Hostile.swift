@@ -105,9 +105,11 @@ extension Subject {
         ] {
             try hold(held, text, what)
         }
-        if bump.downloadURL != nil { try hold(record.downloadURL, text, "the URL") }
-        if bump.message != nil { try hold(record.message?.text, text, "the message") }
-        try check(record.telephones?.map(bytes) == telephones.map(bytes), "the telephones came back otherwise")
+        if bump.downloadURL != nil { try hold(record.texts?.downloadURL, text, "the URL") }
+        if bump.message != nil { try hold(record.texts?.message?.text, text, "the message") }
+        try check(
+            record.requirements.required?.canary?.map(bytes) == telephones.map(bytes),
+            "the telephones came back otherwise")
         let campaign = try present(outcome.campaign, "the campaign")
         try same(try store.campaign(campaign.key), campaign)
         try hold(campaign.facts.downloadURL, text, "the campaign's URL")

@@ -19,16 +19,16 @@ extension ConformanceCase {
             let record = try present(try subject.store.version(of: subject.app), "the record")
             try same(record.latest?.text, "2.01.0")
             try same(record.required?.text, "1.9")
-            try same(record.downloadURL, Subject.url)
-            try same(record.message, "häufig \"neu\"")
+            try same(record.texts?.downloadURL, Subject.url)
+            try same(record.texts?.message, "häufig \"neu\"")
             try same(
-                record.telephones.map { $0.map { Array($0.utf8) } },
+                record.requirements.required?.canary.map { $0.map { Array($0.utf8) } },
                 [Array("+86 138".utf8), Array("e\u{301}\\".utf8)])
             try same(record.updatedAt, subject.now)
             try subject.bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
             let next = try present(try subject.store.version(of: subject.app), "the record")
             try same([next.latest?.text, next.required?.text], ["2.2", "1.9"])
-            try same(next.telephones, record.telephones)
+            try same(next.requirements.required?.canary, record.requirements.required?.canary)
         },
         ConformanceCase("texts are those of one bump: left out, they are the configuration's again") { subject in
             func bump(
@@ -45,14 +45,15 @@ extension ConformanceCase {
             func inForce(_ record: VersionRecord) -> [String?] {
                 let inForce = record.inForce
                 return [
-                    inForce.downloadURL, inForce.message?.text, inForce.latestURL, inForce.latestMessage?.text,
+                    inForce.floor?.downloadURL, inForce.floor?.message?.text, inForce.newest?.downloadURL,
+                    inForce.newest?.message?.text,
                 ]
             }
             var (record, campaign) = try bump("2.0", url: "https://two", message: "two")
             try same([campaign?.facts.downloadURL, campaign?.requirement.message?.text], ["https://two", "two"])
             try same(inForce(record), ["https://two", "two", "https://two", "two"])
             (record, campaign) = try bump("2.1")
-            try same([record.downloadURL, record.message?.text], [nil, nil])
+            try same([record.texts?.downloadURL, record.texts?.message?.text], [nil, nil])
             try same(
                 [campaign?.facts.downloadURL, campaign?.requirement.message?.text], [Subject.url, nil],
                 "not those of 2.0")
@@ -85,28 +86,28 @@ extension ConformanceCase {
             let outcome = try subject.bump(
                 VersionBump(app: subject.app, required: try subject.version("2"), message: first),
                 draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)))
-            try same(outcome.record.message, first)
+            try same(outcome.record.texts?.message, first)
             try same(outcome.campaign?.requirement.message?.text, first.text, "pushes say the default")
-            try same(try subject.store.version(of: subject.app)?.message, first)
+            try same(try subject.store.version(of: subject.app)?.texts?.message, first)
             let second = text("Update \"now\"\n", ["ZH-hans": "请马上更新"])
-            try same(try say(second).inForce.message, second, "of the same default, other languages")
+            try same(try say(second).inForce.floor?.message, second, "of the same default, other languages")
             try check(
-                try subject.store.version(of: subject.app)?.message?.isWritten(as: second) ?? false,
+                try subject.store.version(of: subject.app)?.texts?.message?.isWritten(as: second) ?? false,
                 "the spelling of a language is kept")
             let third = text("Now", ["zh-Hans": "请马上更新"])
-            try same(try say(third).message, third, "of the same languages, another default")
-            try same(try say("Now").message, "Now")
-            try same(try say(nil).message, nil)
-            let history = try subject.store.history(of: subject.app, limit: 9).map(\.record.message)
+            try same(try say(third).texts?.message, third, "of the same languages, another default")
+            try same(try say("Now").texts?.message, "Now")
+            try same(try say(nil).texts?.message, nil)
+            let history = try subject.store.history(of: subject.app, limit: 9).map(\.record.texts?.message)
             try same(history.first ?? "none", nil)
             try same(Array(history.dropFirst().prefix(4)), ["Now", third, second, first])
         },
         ConformanceCase("a rise of required replaces the audience with the bump's own") { subject in
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("1"), telephones: ["1"]))
             try subject.bump(VersionBump(app: subject.app, message: "m"))
-            try same(try subject.store.version(of: subject.app)?.telephones, ["1"])
+            try same(try subject.store.version(of: subject.app)?.requirements.required?.canary, ["1"])
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("2")))
-            try same(try subject.store.version(of: subject.app)?.telephones, nil)
+            try same(try subject.store.version(of: subject.app)?.requirements.required?.canary, nil)
         },
         ConformanceCase("neither version falls, and the refusal names field, current and proposed") { subject in
             let (two, ten) = (try subject.version("2.9"), try subject.version("2.10"))

@@ -16,7 +16,7 @@ extension ConformanceCase {
             try same([withdrawal.record.required?.text, withdrawal.record.latest?.text], ["1.9", "1.9.3"])
             let inForce = withdrawal.record.inForce
             try same([inForce.required?.text, inForce.latest?.text], ["1.9", "1.9.3"])
-            try same([inForce.reason, inForce.openedBy], [nil, InForce.ungated])
+            try same([inForce.floor?.reason, inForce.floor?.inForceBy], [nil, InForce.ungated])
             let campaign = try subject.record(wrong.key)
             try same(campaign.state, .cancelled)
             try same(campaign.facts.reason, "withdrawn by mary: a typing error")

@@ -160,7 +160,7 @@ extension RequirementControl {
             versions, of: app, by: actor, reason: reason, in: surroundings(of: app, at: now))
         progress.poke()
         sources.poke()
-        return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: now)
+        return VersionRecord(app, decision.after)
     }
 
     package func status(_ record: VersionRecord) -> VersionStatus {
