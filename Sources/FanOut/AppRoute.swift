@@ -97,9 +97,9 @@ package struct AppRoute: Sendable, Equatable {
     func payload(of campaign: CampaignRecord) -> UpgradePayload {
         // The languages of phones are not known.
         payload(
-            message: campaign.words.map { moments.worded($0, from: campaign.requiredFrom).text } ?? campaign.message,
-            downloadURL: campaign.downloadURL, target: campaign.target,
-            build: campaign.requiredBuild)
+            message: campaign.requirement.words(moments)?.text, downloadURL: campaign.facts.downloadURL,
+            target: campaign.requirement.target,
+            build: campaign.requirement.build)
     }
 
     /// The app's part of the configuration, as an operator finds it there.

@@ -53,7 +53,7 @@ final class CampaignRun {
         filter = AudienceFilter(record)
         payload = route.payload(of: record)
         idBytes = Array(record.id.utf8)
-        isPayloadTaken = record.counts.accepted > 0
+        isPayloadTaken = record.figures.counts.accepted > 0
         draw = record.draw
         hours = HoursWatch(route.hours)
         pushes = RateMeter(pace: route.pace?.ratePerSecond)
@@ -102,7 +102,7 @@ final class CampaignRun {
 
     /// What the store says of it by now. Its terms are as they were, but for the systems that its version runs on.
     func take(_ record: CampaignRecord) {
-        if record.minimumOS != self.record.minimumOS { filter = AudienceFilter(record) }
+        if record.requirement.minimumOS != self.record.requirement.minimumOS { filter = AudienceFilter(record) }
         self.record = record
     }
 
@@ -114,8 +114,9 @@ final class CampaignRun {
     /// Whether the wave of a device's present user has begun, or the canary names him: a push before that would force him here and at no
     /// login.
     func hasBegun(_ row: DeviceRow, in devices: DeviceRows) -> Bool {
-        guard draw != nil, Int(row.wave) > record.waves.current?.number ?? 0 else { return true }
-        return record.telephones?.contains { devices.bytes[row.telephone.range].elementsEqual($0.utf8) } ?? false
+        guard draw != nil, Int(row.wave) > record.figures.waves.current?.number ?? 0 else { return true }
+        return record.requirement.canary?.contains { devices.bytes[row.telephone.range].elementsEqual($0.utf8) }
+            ?? false
     }
 
     /// The next wave's ramp begins at less than what was measured last.
@@ -151,14 +152,16 @@ extension CampaignRecord {
     func seen(_ rules: WaveRules?) -> CampaignLifecycle.Seen {
         CampaignLifecycle.Seen(
             CampaignLifecycle.Terms(
-                isCanary: isCanary, telephones: audience, rounds: rounds.count, message: message,
-                downloadURL: downloadURL),
-            expiresAt: isCanary ? nil : expiresAt, nextWaveAt: waves.areBetween ? waves.nextAt(rules) : nil)
+                isCanary: isCanary, telephones: audience, rounds: figures.rounds.count,
+                message: requirement.message?.text,
+                downloadURL: facts.downloadURL),
+            expiresAt: isCanary ? nil : facts.expiresAt,
+            nextWaveAt: figures.waves.areBetween ? figures.waves.nextAt(rules) : nil)
     }
 }
 
 extension AudienceFilter {
     fileprivate init(_ record: CampaignRecord) {
-        self.init(record.target, minimumOS: record.minimumOS, telephones: record.audience)
+        self.init(record.requirement.target, minimumOS: record.requirement.minimumOS, telephones: record.audience)
     }
 }

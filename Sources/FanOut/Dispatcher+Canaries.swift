@@ -16,7 +16,7 @@ extension Dispatcher {
         log(
             .notice, "the canary is done",
             [
-                ("campaign", record.id), ("accepted", String(record.counts.accepted)),
+                ("campaign", record.id), ("accepted", String(record.figures.counts.accepted)),
                 ("failed", String(record.canaryFailures)), ("next", "released by hand"),
             ])
     }

@@ -17,11 +17,12 @@ extension CampaignRecord {
     /// Which campaign it was and what became of its audience: what is 0 is left out.
     package var endFields: Log.Fields {
         var fields: Log.Fields = [
-            ("campaign", id), ("app", app.app), ("platform", app.platform.rawValue), ("required", required.text),
-            ("audience", String(counts.audience)), ("accepted", String(counts.accepted)),
+            ("campaign", id), ("app", app.app), ("platform", app.platform.rawValue),
+            ("required", requirement.version.text),
+            ("audience", String(figures.counts.audience)), ("accepted", String(figures.counts.accepted)),
         ]
-        for state in DeliveryState.allCases where state != .accepted && counts[state] > 0 {
-            fields.append((state.name, String(counts[state])))
+        for state in DeliveryState.allCases where state != .accepted && figures.counts[state] > 0 {
+            fields.append((state.name, String(figures.counts[state])))
         }
         return fields
     }

@@ -12,7 +12,7 @@ extension Dispatcher {
     mutating func settle(_ batch: Batch, of run: CampaignRun, _ service: PushService, at now: Moment) {
         let provider = service.provider
         var settlement = Settlement(
-            tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
+            tag: batch.tag, expiresAt: run.record.facts.expiresAt, isPayloadTaken: run.isPayloadTaken,
             connectionReasons: provider.connectionReasons, now: now.wall, random: random)
         batch.settle(with: &settlement, at: now.wall)
         run.isPayloadTaken = settlement.isPayloadTaken

@@ -162,7 +162,7 @@ extension Dispatcher {
     /// When a campaign may begin there; nil: at once.
     func opening(_ service: PushService, of run: CampaignRun, keepsRamp: Bool, at now: Timestamp) -> Timestamp? {
         // What has sent before is past its first minute.
-        guard !keepsRamp, run.record.counts.accepted == 0 else { return nil }
+        guard !keepsRamp, run.record.figures.counts.accepted == 0 else { return nil }
         return quietEnd(of: service, at: now)
     }
 

@@ -59,7 +59,7 @@ extension Dispatcher {
             guard try store.decide(record, .repaired(causes), by: .relay(at: now)) else { continue }
             log(
                 .notice, "the configuration has changed what the campaign was suspended for: it goes on",
-                [("campaign", record.id), ("reason", record.reason ?? "")])
+                [("campaign", record.id), ("reason", record.facts.reason ?? "")])
         }
     }
 

@@ -47,7 +47,7 @@ extension Dispatcher {
         log(
             .notice, "devices that are still behind are reminded",
             [
-                ("campaign", record.id), ("app", app.app), ("required", record.required.text),
+                ("campaign", record.id), ("app", app.app), ("required", record.requirement.version.text),
                 ("due", dueAt.internetTime),
             ])
         return true
@@ -68,7 +68,7 @@ extension Dispatcher {
             }
         }
         guard gathered.progress == .done else { return }
-        let count = try store.campaign(run.record.key)?.rounds.last?.devices ?? 0
+        let count = try store.campaign(run.record.key)?.figures.rounds.last?.devices ?? 0
         log(
             .notice, "all devices that are sent to again are in line",
             [("campaign", run.record.id), ("devices", String(count))])

@@ -108,7 +108,7 @@ extension Dispatcher {
         var hasChanged = false
         // One relay does it for all: two would say it twice, and two configurations would have a campaign each.
         for record in records where store.membership.leads {
-            guard let required = record.required ?? record.blocked.first else { continue }
+            guard let required = record.required ?? record.requirements.blocked.first else { continue }
             let part = record.app.faultPart
             guard let route = routes[record.app] else {
                 _ = faults.clear(part)
@@ -202,12 +202,13 @@ extension Dispatcher {
         }
         if record.isCanary {
             try store.lineUpCanary(record.key, at: now.wall)
-        } else if !record.isPlanned {
+        } else if !record.figures.isPlanned {
             try plan(record, route, at: now.wall)
         }
         var record = record
-        if record.waves.isEmpty, record.stages != nil, let planned = try store.campaign(record.key) {
-            record.waves = planned.waves
+        if record.figures.waves.isEmpty, record.requirement.stages != nil, let planned = try store.campaign(record.key)
+        {
+            record.figures.waves = planned.figures.waves
         }
         var lease = lease
         try recallRefusals(of: record, by: &lease, at: now.wall)
@@ -221,8 +222,9 @@ extension Dispatcher {
             seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
         let run = CampaignRun(
             record: record, lease: lease, lifecycle: lifecycle, route: route,
-            track: record.isBlock ? .block(record.requirement) : isStaged ? .staged : .everybody,
-            unregisteredLimit: record.acceptsDeadTokens ? nil : limit)
+            track: record.requirement.kind == .blocked
+                ? .block(record.requirement.id) : isStaged ? .staged : .everybody,
+            unregisteredLimit: record.facts.acceptsDeadTokens ? nil : limit)
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
         if !keepsRamp { beginRamp(of: run, at: now.tick) }
@@ -239,12 +241,13 @@ extension Dispatcher {
         // A shard has one batch on its way at a time: small audiences get many small shards, so that there are enough to
         // hide what an answer takes until near the end; larger ones are of whole batches.
         let batch = max(1, configuration.limits.batchSize)
-        let part = Int(record.counts.audience) / (4 * BatchBudget(configuration.limits).mostBatches)
+        let part = Int(record.figures.counts.audience) / (4 * BatchBudget(configuration.limits).mostBatches)
         let size = part > batch ? (part + batch - 1) / batch * batch : part
         // Paced batches are small, and it takes several on their way to hide what an answer takes.
         let least = route.pace == nil ? 500 : 20
         try store.planShards(
-            record.key, shardSize: min(max(size, least), configuration.largestShard), waves: record.stages, at: now)
+            record.key, shardSize: min(max(size, least), configuration.largestShard), waves: record.requirement.stages,
+            at: now)
     }
 
     /// The campaign sends to this service, too.
@@ -261,7 +264,7 @@ extension Dispatcher {
         service.forgetTemplate()
         service.provider.forgetRefusal()
         service.machine.begin(
-            campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
+            campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.figures.counts.accepted,
             opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall))
         run.add(service)
         takeUpPause(service, run, at: now.wall)
@@ -269,8 +272,8 @@ extension Dispatcher {
 
     mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
         try store.expireCampaign(record.key, at: now)
-        let after = try store.campaign(record.key)?.counts.expired ?? record.counts.expired
-        tallies[record.app, default: PushTally()].add(expired: Int(after - record.counts.expired))
+        let after = try store.campaign(record.key)?.figures.counts.expired ?? record.figures.counts.expired
+        tallies[record.app, default: PushTally()].add(expired: Int(after - record.figures.counts.expired))
         reportEnd("the campaign's time to live ran out", of: record.key)
     }
 
@@ -306,8 +309,9 @@ extension Dispatcher {
                 .notice, "a newer requirement superseded the campaign",
                 [
                     ("campaign", record.id), ("app", record.app.app), ("platform", record.app.platform.rawValue),
-                    ("required", record.required.text), ("reason", record.reason ?? ""),
-                    ("accepted", String(record.counts.accepted)), ("notSent", String(record.counts.cancelled)),
+                    ("required", record.requirement.version.text), ("reason", record.facts.reason ?? ""),
+                    ("accepted", String(record.figures.counts.accepted)),
+                    ("notSent", String(record.figures.counts.cancelled)),
                 ])
         }
         knownOpen = now
@@ -317,7 +321,7 @@ extension Dispatcher {
     /// of the campaign yet: that run's breaker did not come to judge, the credential may have been at fault, and may
     /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
     private func recallRefusals(of record: CampaignRecord, by lease: inout RunLease, at now: Timestamp) throws {
-        guard record.counts.rejected > 0, !record.counts.proveCredential else { return }
+        guard record.figures.counts.rejected > 0, !record.figures.counts.proveCredential else { return }
         let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         var refusals = UnjudgedRefusals()
         // What never went out was refused by the relay itself.

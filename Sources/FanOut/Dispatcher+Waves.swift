@@ -11,15 +11,16 @@ extension Dispatcher {
         if run.record.isCanary { return try endCanary(of: run, at: now) }
         // A relay that begins anew between two waves finds the wave over.
         let isNews = try store.endWave(run.record.key, at: now)
-        guard let record = try store.campaign(run.record.key), let wave = record.waves.current, wave.endedAt != nil
+        guard let record = try store.campaign(run.record.key), let wave = record.figures.waves.current,
+            wave.endedAt != nil
         else { return halt(run) }
-        let next = record.waves.nextAt(run.route.waveRules) ?? now
+        let next = record.figures.waves.nextAt(run.route.waveRules) ?? now
         run.lifecycle.waveEnded(next: next)
         guard isNews else { return }
         log(
             .notice, "a wave is done",
             [
-                ("campaign", record.id), ("wave", "\(wave.number + 1) of \(record.waves.list.count)"),
+                ("campaign", record.id), ("wave", "\(wave.number + 1) of \(record.figures.waves.list.count)"),
                 ("accepted", String(wave.accepted)), ("failed", String(wave.failed)),
                 ("retrying", String(wave.retrying)), ("next", next.internetTime),
             ])
@@ -28,7 +29,7 @@ extension Dispatcher {
     /// Begins the next wave, unless an operator has to say so.
     mutating func beginWave(of run: CampaignRun, at now: Moment) throws {
         guard let record = try store.campaign(run.record.key) else { return halt(run) }
-        switch record.waves.verdict(run.route.waveRules) {
+        switch record.figures.waves.verdict(run.route.waveRules) {
         case .hold(let cause, let reason):
             if try store.holdWave(record.key, cause, reason: reason, at: now.wall) {
                 log(.warning, "the next wave is held", [("campaign", record.id), ("reason", reason)])
@@ -38,18 +39,20 @@ extension Dispatcher {
             try store.beginNextWave(record.key, at: now.wall)
             // It may have superseded older campaigns: the store's change mark does not move by what this process writes.
             lookAtOnce()
-            guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
+            guard let begun = try store.campaign(record.key), let wave = begun.figures.waves.current else {
+                return halt(run)
+            }
             run.take(begun)
             // The other channels force its users from now on, too.
             onVersions(try store.versions())
-            run.lifecycle.waveBegan(hasMore: begun.waves.next != nil, expiresAt: begun.expiresAt)
+            run.lifecycle.waveBegan(hasMore: begun.figures.waves.next != nil, expiresAt: begun.facts.expiresAt)
             for service in run.services { service.machine.waveBegan() }
             beginRamp(of: run, at: now.tick)
             run.restartRate()
             log(
                 .notice, "a wave begins",
                 [
-                    ("campaign", record.id), ("wave", "\(wave.number + 1) of \(begun.waves.list.count)"),
+                    ("campaign", record.id), ("wave", "\(wave.number + 1) of \(begun.figures.waves.list.count)"),
                     ("devices", String(wave.devices)), ("percent", wave.percentText),
                 ])
         }

@@ -129,7 +129,7 @@ final class PushService {
         if let known, known.campaign == run.record.key, now < known.until { return known.template }
         let made = try provider.template(
             for: run.payload, of: run.record.id, authority: configuration.origin.authority,
-            expiresAt: run.record.expiresAt, at: now)
+            expiresAt: run.record.facts.expiresAt, at: now)
         known = (run.record.key, made, now + .seconds(60))
         return made
     }

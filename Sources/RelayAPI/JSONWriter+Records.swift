@@ -41,8 +41,9 @@ extension JSONWriter {
 
     private mutating func inForceMembers(_ inForce: InForce?) {
         members([
-            .inForce: inForce?.required?.text, .inForceSince: inForce?.since, .inForceBy: inForce?.openedBy,
-            .inForceReason: inForce?.reason, .announced: inForce?.latest?.text,
+            .inForce: inForce?.required?.text, .inForceSince: inForce?.floor?.inForceAt,
+            .inForceBy: inForce?.floor?.inForceBy, .inForceReason: inForce?.floor?.reason,
+            .announced: inForce?.latest?.text,
         ])
     }
 
@@ -61,18 +62,18 @@ extension JSONWriter {
     }
 
     private mutating func requirementMembers(_ record: VersionRecord?, for sight: Sight) {
+        let (required, latest) = (record?.requirements.required, record?.requirements.latest)
+        let texts = record?.texts
         members([
-            .latest: record?.latest?.text, .required: record?.required?.text, .downloadUrl: record?.downloadURL,
-            .message: record?.message?.text,
+            .latest: latest?.version.text, .required: required?.version.text, .downloadUrl: texts?.downloadURL,
+            .message: texts?.message?.text,
         ])
-        messages(record?.message)
-        member(.telephones, record?.telephones, for: sight)
-        object(.builds) { writer in
-            writer.members([.latest: record?.builds.latest, .required: record?.builds.required])
-        }
+        messages(texts?.message)
+        member(.telephones, required?.canary, for: sight)
+        object(.builds) { $0.members([.latest: latest?.build, .required: required?.build]) }
         members([
-            .minimumOs: record?.minimumOS?.text, .requiredFrom: record?.requiredFrom,
-            .blocked: (record?.blocked ?? []).map(\.text),
+            .minimumOs: required?.minimumOS?.text, .requiredFrom: required?.requiredFrom,
+            .blocked: (record?.requirements.blocked ?? []).map(\.text),
         ])
     }
 
@@ -88,38 +89,39 @@ extension JSONWriter {
 
     mutating func campaign(_ status: CampaignStatus, for sight: Sight) {
         let record = status.record
+        let (facts, requirement, figures) = (record.facts, record.requirement, record.figures)
         object { writer in
             writer.member(.id, record.id)
             writer.app(record.app)
             writer.members([
-                .required: record.target.required?.text, .blocked: record.target.blocked?.text,
-                .inForce: record.inForce?.text, .latest: record.latest?.text, .downloadUrl: record.downloadURL,
-                .message: record.message,
+                .required: requirement.target.required?.text, .blocked: requirement.target.blocked?.text,
+                .inForce: record.inForce?.text, .latest: record.latest?.text, .downloadUrl: facts.downloadURL,
+                .message: requirement.message?.text,
             ])
-            writer.member(.telephones, record.telephones, for: sight)
+            writer.member(.telephones, requirement.canary, for: sight)
             writer.member(.canary, record.canary) { $0.canary($1, of: record) }
             writer.members([
-                .state: record.state.rawValue, .reason: record.reason, .createdAt: record.createdAt,
-                .startedAt: record.startedAt, .finishedAt: record.finishedAt, .expiresAt: record.expiresAt,
+                .state: record.state.rawValue, .reason: facts.reason, .createdAt: facts.createdAt,
+                .startedAt: facts.startedAt, .finishedAt: facts.finishedAt, .expiresAt: facts.expiresAt,
                 .waitingUntil: status.waitingUntil,
             ])
-            writer.member(.now, record.urgentAt) { $0.object([.at: $1, .by: record.urgentBy]) }
+            writer.member(.now, facts.urgentAt) { $0.object([.at: $1, .by: facts.urgentBy]) }
             writer.name(.counts)
             writer.counts(status.counts)
-            writer.filteredBy(record.filteredBy)
+            writer.filteredBy(figures.filteredBy)
             writer.object(.rejectedBy) { writer in
-                for (reason, count) in record.rejectedBy.sorted(by: { $0.key < $1.key }) {
+                for (reason, count) in figures.rejectedBy.sorted(by: { $0.key < $1.key }) {
                     writer.member(reason, count)
                 }
             }
-            writer.member(.upgraded, record.upgraded)
+            writer.member(.upgraded, figures.upgraded)
             writer.member(.ratePerSecond, JSONDecimal(status.ratePerSecond))
             writer.member(.secondsLeft, status.secondsLeft)
             writer.member(.rateLimit, JSONDecimal(status.rateLimit, places: 2))
-            writer.member(.wave, record.waves.current) {
-                $0.wave($1, of: record.waves, nextAt: status.nextWaveAt)
+            writer.member(.wave, figures.waves.current) {
+                $0.wave($1, of: figures.waves, nextAt: status.nextWaveAt)
             }
-            writer.array(.rounds, record.rounds) { $0.round($1) }
+            writer.array(.rounds, figures.rounds) { $0.round($1) }
             writer.member(.nextReminderAt, status.nextReminderAt)
             writer.shown(.shown, record.shown)
         }
@@ -128,7 +130,7 @@ extension JSONWriter {
     /// Whether the users whom the bump named are still the only ones.
     private mutating func canary(_ canary: CampaignCanary, of record: CampaignRecord) {
         object([
-            .phase: canary.phase.rawValue, .telephoneCount: Int64(record.telephones?.count ?? 0),
+            .phase: canary.phase.rawValue, .telephoneCount: Int64(record.requirement.canary?.count ?? 0),
             .endedAt: canary.endedAt,
             .releasedAt: canary.releasedAt,
         ])
@@ -147,19 +149,21 @@ extension JSONWriter {
     /// - Parameter shares: which versions the app's devices have; nil: that was not counted yet.
     mutating func adoption(_ adoption: CampaignAdoption, _ shares: VersionShares?, at now: Timestamp) {
         let record = adoption.record
+        let (requirement, figures) = (record.requirement, record.figures)
         object { writer in
             writer.member(.campaign, record.id)
             writer.app(record.app)
             writer.members([
-                .required: record.target.required?.text, .blocked: record.target.blocked?.text,
+                .required: requirement.target.required?.text, .blocked: requirement.target.blocked?.text,
                 .state: record.state.rawValue, .begunAt: record.begunAt, .at: now,
-                .audience: record.counts.audience, .alreadyCurrent: record.alreadyCurrent,
-                .accepted: record.counts.accepted, .toldAtLogin: record.reach.toldAtLogin, .upgraded: record.upgraded,
+                .audience: figures.counts.audience, .alreadyCurrent: record.alreadyCurrent,
+                .accepted: figures.counts.accepted, .toldAtLogin: figures.reach.toldAtLogin,
+                .upgraded: figures.upgraded,
             ])
             writer.object(.reachedBy) { writer in
-                writer.member(.push, record.reach.push)
-                writer.member(.login, record.reach.login)
-                writer.member(.both, record.reach.both)
+                writer.member(.push, figures.reach.push)
+                writer.member(.login, figures.reach.login)
+                writer.member(.both, figures.reach.both)
                 writer.member(.unknown, record.reachedUnknown)
             }
             writer.array(.items, adoption.points) { writer, point in

@@ -62,13 +62,15 @@ extension DaemonControl {
         text.write(
             .versionInfo,
             versions.map { record in
-                let shown = [record.required, record.inForce.required, record.inForce.latest].map { $0?.text ?? "" }
+                let inForce = record.inForce
+                let shown = [record.required, inForce.required, inForce.latest].map { $0?.text ?? "" }
                 return (Self.labels(record.app) + shown, 1)
             })
-        let waiting = versions.filter { record in
-            !record.requirements.waiting.isEmpty
+        let waiting = versions.compactMap { record in
+            record.requirements.waiting.isEmpty
+                ? nil : record.updatedAt.map { (Self.labels(record.app), Self.seconds($0)) }
         }
-        text.write(.requirementWaiting, waiting.map { (Self.labels($0.app), Self.seconds($0.updatedAt)) })
+        text.write(.requirementWaiting, waiting)
     }
 
     // MARK: Campaigns
@@ -89,7 +91,7 @@ extension DaemonControl {
         text.write(.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
         let running = census.open.filter { $0.state == .running }
         let counts = running.map { record in
-            var counts = fanOut.figures(of: record.key).counts(record.counts)
+            var counts = fanOut.figures(of: record.key).counts(record.figures.counts)
             // Nobody waits for them yet: a pause between waves is no standstill.
             counts.pending -= min(record.notYetBegun, counts.pending)
             return (record.app, counts)
@@ -102,7 +104,8 @@ extension DaemonControl {
         text.write(.pending, sum(\.pending))
         writeHours(of: running, to: &text)
         text.write(.retriesWaiting, sum(\.retrying))
-        let starts = Dictionary(running.map { ($0.app, $0.startedAt ?? $0.createdAt) }, uniquingKeysWith: min)
+        let starts = Dictionary(
+            running.map { ($0.app, $0.facts.startedAt ?? $0.facts.createdAt) }, uniquingKeysWith: min)
         text.write(.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
         text.write(
             .pushesCancelled,
@@ -115,7 +118,8 @@ extension DaemonControl {
                 }
             })
         let suspended = Set(
-            census.open.filter { $0.state == .suspended && SuspensionReason.isOfCredential($0.reason) }.map(\.app))
+            census.open.filter { $0.state == .suspended && SuspensionReason.isOfCredential($0.facts.reason) }.map(\.app)
+        )
         text.write(.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
         writeAdoption(of: census.newest, to: &text)
         writeVersions(census, to: &text)
@@ -160,11 +164,12 @@ extension DaemonControl {
             .devicesUpgraded,
             campaigns.flatMap { record in
                 [
-                    ("push", record.reach.push), ("login", record.reach.login), ("both", record.reach.both),
+                    ("push", record.figures.reach.push), ("login", record.figures.reach.login),
+                    ("both", record.figures.reach.both),
                     ("unknown", record.reachedUnknown),
                 ].map { (Self.labels(record.app) + [$0.0], Double($0.1)) }
             })
-        text.write(.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.toldAtLogin)) })
+        text.write(.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.figures.reach.toldAtLogin)) })
     }
 
     // MARK: Pushes

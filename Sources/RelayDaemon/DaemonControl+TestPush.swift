@@ -16,7 +16,7 @@ extension DaemonControl {
         let route = try control.route(of: wish.app)
         // As a campaign of what is asked for now would say it.
         let record = try store.version(of: wish.app)
-        guard let url = record?.downloadURL ?? app.downloadURL else {
+        guard let url = record?.texts?.downloadURL ?? app.downloadURL else {
             throw ControlError(
                 .noDownloadURL, context: "a push needs a downloadUrl: the app ignores one without it",
                 hint: "set it in the app's configuration")

@@ -57,11 +57,11 @@ struct ServiceStatus: Sendable {
         let record = campaign.record
         let state = record.state.rawValue
         return "\(state.prefix(1).uppercased())\(state.dropFirst()): \(name(record)): \(share(campaign.counts))"
-            + (record.reason.map { ", \($0)" } ?? "")
+            + (record.facts.reason.map { ", \($0)" } ?? "")
     }
 
     private static func name(_ record: CampaignRecord) -> String {
-        "\(record.app.app) \(record.app.platform.rawValue) \(record.required.text)"
+        "\(record.app.app) \(record.app.platform.rawValue) \(record.requirement.version.text)"
     }
 
     /// "5 of 10 (50%)".
@@ -75,7 +75,9 @@ struct ServiceStatus: Sendable {
         var pace = Quantity.rate(campaign.ratePerSecond)
         if let limit = campaign.rateLimit { pace += " of at most \(Quantity.rate(limit))" }
         if let until = campaign.waitingUntil { pace = "outside its hours until \(until.internetTime)" }
-        if let wave = record.waves.current { pace += ", wave \(wave.number + 1) of \(record.waves.list.count)" }
+        if let wave = record.figures.waves.current {
+            pace += ", wave \(wave.number + 1) of \(record.figures.waves.list.count)"
+        }
         if let next = campaign.nextWaveAt { pace += " done, next at \(next.internetTime)" }
         return "\(name(record)): \(share(campaign.counts)), \(pace)"
     }

@@ -40,17 +40,21 @@ package struct CampaignAdoption: Hashable, Sendable {
 
 extension CampaignRecord {
     /// When the campaign's time began to run: it started, or waits.
-    package var begunAt: Timestamp { startedAt ?? createdAt }
+    package var begunAt: Timestamp { facts.startedAt ?? facts.createdAt }
 
     /// Devices of the audience that had the version without having been told by the relay.
-    package var alreadyCurrent: Int64 { max((filteredBy[.alreadyCurrent] ?? 0) - reach.early, 0) }
+    package var alreadyCurrent: Int64 { max((figures.filteredBy[.alreadyCurrent] ?? 0) - figures.reach.early, 0) }
 
     /// Devices of the audience that were not current already, and whose systems the version runs on.
-    package var toUpgrade: Int64 { max(counts.audience - alreadyCurrent - (filteredBy[.osTooOld] ?? 0), 0) }
+    package var toUpgrade: Int64 {
+        max(figures.counts.audience - alreadyCurrent - (figures.filteredBy[.osTooOld] ?? 0), 0)
+    }
 
     /// Of `upgraded`: nobody knows how it was reached. It was neither pushed nor told at login before; of an older release,
     /// nothing was kept.
-    package var reachedUnknown: Int64 { max(upgraded - reach.push - reach.login - reach.both, 0) }
+    package var reachedUnknown: Int64 {
+        max(figures.upgraded - figures.reach.push - figures.reach.login - figures.reach.both, 0)
+    }
 }
 
 /// How campaigns are obeyed over time.

@@ -85,23 +85,26 @@ package enum Reopening: Hashable, Sendable {
 
 extension RoundDraft {
     /// Why a campaign may not be opened again; nil where it may.
-    package func refusal(by record: CampaignRecord, isPruned: Bool, _ requirements: Requirements) -> Reopening? {
-        guard let row = requirements.rows.first(where: { $0.id == record.requirement }), row.isLive else {
+    package func refusal(by record: CampaignRecord, _ requirements: Requirements) -> Reopening? {
+        guard let row = requirements[record.requirement.id], row.isLive else {
             return .withdrawn
         }
-        if isPruned { return .pruned }
+        if record.facts.isPruned { return .pruned }
         if requirements.isSuperseded(row) { return .superseded }
         switch cause {
         case .retry(let states):
             guard record.state.isFinal else { return .notOver(record.state) }
-            if states.allSatisfy({ record.counts[$0] == 0 }) { return .nothingLeft }
+            if states.allSatisfy({ record.figures.counts[$0] == 0 }) { return .nothingLeft }
         case .reminder(let dueAt):
             // Somebody else was faster.
-            if record.rounds.contains(where: { $0.kind == .reminder && $0.dueAt == dueAt }) { return .nothingLeft }
+            if record.figures.rounds.contains(where: { $0.kind == .reminder && $0.dueAt == dueAt }) {
+                return .nothingLeft
+            }
             // Also where only retries are left: some may have to wait for days. Not between two waves.
             let isLeftToRetries =
-                record.state == .running && record.isPlanned && record.counts.pending == 0 && !record.hasMoreWaves
-                && record.rounds.allSatisfy { $0.gatheredAt != nil }
+                record.state == .running && record.figures.isPlanned && record.figures.counts.pending == 0
+                && !record.hasMoreWaves
+                && record.figures.rounds.allSatisfy { $0.gatheredAt != nil }
             guard record.state == .completed || isLeftToRetries else { return .notOver(record.state) }
             guard row.isForEverybody else { return .notRequired(now: requirements.inForce?.version) }
         }
@@ -148,22 +151,24 @@ package protocol RoundStore: Sendable {
 
 extension CampaignRecord {
     /// Whether devices are still to be put in line that are sent again.
-    package var isGathering: Bool { rounds.last.map { $0.gatheredAt == nil } ?? false }
+    package var isGathering: Bool { figures.rounds.last.map { $0.gatheredAt == nil } ?? false }
 
     /// Whether a wave is to come. One that was left out when the campaign ended, and is not sent again, does not.
     package var hasMoreWaves: Bool {
-        rounds.isEmpty ? waves.next != nil : waves.list.contains { $0.begunAt == nil && ($0.pending > 0 || $0.isOpen) }
+        figures.rounds.isEmpty
+            ? figures.waves.next != nil
+            : figures.waves.list.contains { $0.begunAt == nil && ($0.pending > 0 || $0.isOpen) }
     }
 
     /// Since when it goes to everybody whom it is for; reminders count from then.
-    package var goesToAllSince: Timestamp? { canary == nil ? startedAt : canary?.releasedAt ?? startedAt }
+    package var goesToAllSince: Timestamp? { canary == nil ? facts.startedAt : canary?.releasedAt ?? facts.startedAt }
 
     /// When the reminder was due that was sent last.
-    private var lastReminder: Timestamp? { rounds.compactMap(\.dueAt).max() }
+    private var lastReminder: Timestamp? { figures.rounds.compactMap(\.dueAt).max() }
 
     /// What is to be done of its reminders. None is left where another version is in force by now, or where a person has to act first.
     package func reminder(_ schedule: ReminderSchedule, at now: Timestamp) -> ReminderSchedule.Decision {
-        guard inForce == required, let startedAt = goesToAllSince,
+        guard inForce == requirement.version, let startedAt = goesToAllSince,
             state == .completed || state == .running || state == .paused
         else { return .over }
         let decision = schedule.next(startedAt: startedAt, last: lastReminder, at: now)

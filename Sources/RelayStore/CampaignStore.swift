@@ -29,101 +29,41 @@ package struct CampaignDraft: Hashable, Sendable {
     }
 }
 
-/// A campaign as the store keeps it.
+/// A campaign as the store keeps it: what was decided of it, what it announces, and what came of it.
 package struct CampaignRecord: Hashable, Sendable {
-    package var key: CampaignKey
-    /// What it announces.
-    package var requirement: Int64 = 0
-    /// For whom that is: `Requirement.reach`.
-    package var requirementReach = Requirement.everybody
-    /// How it reaches them: `Requirement.stages`.
-    package var stages: WavePlan?
     /// The public id: twelve lower-case hex digits, random; the first 48 bits of each of its apns-ids.
     package var id: String
     package var app: AppKey
-    /// The floor that it tells of; of a block the version that is to be left.
-    package var required: Version
-    package var isBlock = false
-    /// Android's version code of `required`, where it is known.
-    package var requiredBuild: Int64?
-    /// The oldest system that `required` runs on; nil: any, or not known.
-    package var minimumOS: Version?
-    /// What is in force for everybody: `required`, a newer one, or an older one for as long as the campaign waits.
+    package var facts: CampaignFacts
+    /// What it announces: the floor that it tells of; of a block the version that is to be left.
+    package var requirement: Requirement
+    package var figures = CampaignFigures()
+    /// What is in force for everybody: what it announces, a newer version, or an older one for as long as it waits.
     package var inForce: Version?
+    /// The newest version when it was made.
     package var latest: Version?
-    package var downloadURL: String
-    package var message: String?
-    /// nil: everyone.
-    package var telephones: [String]?
-    package var state: CampaignState
-    package var reason: String?
-    /// While it is paused: since when, and by whom, where that is known.
-    package var pausedAt: Timestamp?
-    package var pausedBy: String?
-    /// While it is suspended: why.
-    package var cause: SuspensionCause?
-    /// Since when a person, or who asked for it, wants it sent whatever the hour, and who that was; nil: within its app's hours.
-    package var urgentAt: Timestamp?
-    package var urgentBy: String?
-    package var createdAt: Timestamp
-    package var startedAt: Timestamp?
-    package var finishedAt: Timestamp?
-    /// When `timeToLive` runs out; it counts from the start, so a campaign that waits moves this when it begins.
-    package var expiresAt: Timestamp
-    /// Whether the audience has been cut into shards; before that, `counts.pending` is the registry's own count.
-    package var isPlanned: Bool
-    /// A person resumed it after nearly all of its tokens were called dead: they are.
-    package var acceptsDeadTokens = false
-    package var counts: CampaignCounts
-    package var filteredBy: [FilterReason: Int64]
-    package var rejectedBy: [String: Int64]
-    package var upgraded: Int64
-    /// Empty before the audience is cut into shards, and where it goes out as a whole.
-    package var waves = CampaignWaves()
-    /// How those who upgraded had been reached.
-    package var reach = CampaignReach()
-    /// Its message in all languages, as it was given; pushes say the default's.
-    package var words: LocalizedText?
-    /// Of its requirement.
-    package var requiredFrom: Timestamp?
-    /// nil where the bump named no telephones, and where an older release began the campaign: it goes to `telephones` alone then.
-    package var canary: CampaignCanary?
-    /// How often it was opened again, in their order.
-    package var rounds: [CampaignRound] = []
 
-    package init(
-        key: CampaignKey, id: String, app: AppKey, required: Version, latest: Version?, downloadURL: String,
-        message: String?, telephones: [String]?, state: CampaignState, reason: String?, createdAt: Timestamp,
-        startedAt: Timestamp?, finishedAt: Timestamp?, expiresAt: Timestamp, isPlanned: Bool, counts: CampaignCounts,
-        filteredBy: [FilterReason: Int64], rejectedBy: [String: Int64], upgraded: Int64
-    ) {
-        self.key = key
+    package init(id: String, app: AppKey, facts: CampaignFacts, requirement: Requirement) {
         self.id = id
         self.app = app
-        self.required = required
-        self.latest = latest
-        self.downloadURL = downloadURL
-        self.message = message
-        self.telephones = telephones
-        self.state = state
-        self.reason = reason
-        self.createdAt = createdAt
-        self.startedAt = startedAt
-        self.finishedAt = finishedAt
-        self.expiresAt = expiresAt
-        self.isPlanned = isPlanned
-        self.counts = counts
-        self.filteredBy = filteredBy
-        self.rejectedBy = rejectedBy
-        self.upgraded = upgraded
+        self.facts = facts
+        self.requirement = requirement
     }
 }
 
 extension CampaignRecord {
-    /// What it wants of a device.
-    package var target: UpgradeTarget { UpgradeTarget(required, isBlock: isBlock) }
+    package var key: CampaignKey { facts.key }
+    package var state: CampaignState { facts.state }
     /// Whether it is sent outside its app's hours, too.
-    package var isUrgent: Bool { urgentAt != nil }
+    package var isUrgent: Bool { facts.urgentAt != nil }
+
+    /// nil where the bump named no telephones, and where an older release began the campaign: it goes to those alone then.
+    package var canary: CampaignCanary? {
+        guard requirement.canary != nil else { return nil }
+        return CampaignCanary(
+            requirement.reach == 0 ? .alone : .released, endedAt: figures.canaryEndedAt,
+            releasedAt: figures.canaryReleasedAt)
+    }
 }
 
 /// The right to send a campaign and to record its outcomes: its owner's, until it has another.

@@ -2,28 +2,36 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// What every channel says of an app: the part of its version record that a gate has let through (DESIGN, rule 8). The login
+/// What every channel says of an app: the part of its requirements that a gate has let through (DESIGN, rule 8). The login
 /// check, the launch document, the pushes and what is asked by proxies all go by this, never by what was merely asked for.
 package struct InForce: Hashable, Sendable {
     /// The highest requirement whose gate has opened.
-    package var required: Version?
-    /// The newest version that users are told of; never older than `required`.
-    package var latest: Version?
-    package var builds = BuildNumbers()
-    /// Of the bump that raised `required`; nil: the configuration's.
-    package var downloadURL: String?
-    package var message: LocalizedText?
-    /// Of the bump that raised `latest`, where that is newer than `required`; nil: the configuration's.
-    package var latestURL: String?
-    package var latestMessage: LocalizedText?
-    /// Since when `required` is in force.
-    package var since: Timestamp?
-    /// Who let it through: the store that was asked, `InForce.ungated`, an operator's name, …
-    package var openedBy: String?
-    /// What that one said.
-    package var reason: String?
+    package let floor: Requirement?
+    /// The newest version that users are told of; never older than `floor`.
+    package let newest: Requirement?
 
-    package init() {}
+    /// - Parameter systems: those that are known of devices. Where nobody's own can be asked, what does not run on one of them is asked
+    ///   of nobody.
+    package init(_ requirements: Requirements = Requirements(), systems: [Version] = []) {
+        let rules = requirements.rules
+        floor = requirements.inForce(on: systems, by: rules)
+        newest = requirements.announced(on: systems, by: rules)
+    }
+
+    package var required: Version? { floor?.version }
+    package var latest: Version? { newest?.version }
+
+    /// Whether every channel says the same, whatever else of the rows has changed.
+    package func saysTheSame(as other: InForce) -> Bool {
+        Self.isSame(floor, other.floor) && floor?.inForceAt == other.floor?.inForceAt
+            && floor?.inForceBy == other.floor?.inForceBy && floor?.reason == other.floor?.reason
+            && Self.isSame(newest, other.newest)
+    }
+
+    private static func isSame(_ row: Requirement?, _ other: Requirement?) -> Bool {
+        row?.version == other?.version && row?.build == other?.build && row?.downloadURL == other?.downloadURL
+            && row?.words(MomentWords()) == other?.words(MomentWords())
+    }
 
     /// Who let a requirement through for which no store is asked.
     package static let ungated = "noGate"

@@ -28,13 +28,14 @@ package struct Rollout: Hashable, Sendable {
     package let begun: Int
 
     package init(_ campaign: CampaignRecord) {
-        let waves =
-            campaign.waves.isEmpty ? campaign.stages.map { Array($0.ends) } ?? [] : campaign.waves.list.map(\.end)
-        let canary = campaign.canary.map { _ in Step.canary(numbers: campaign.telephones?.count ?? 0) }
-        steps = [canary].compactMap(\.self) + waves.dropLast().map { Step.share(parts: $0) } + [.everybody]
-        let isReleased = campaign.startedAt != nil && !campaign.isCanary
-        let begunWaves = campaign.waves.list.count { $0.begunAt != nil }
-        begun = (canary != nil && campaign.startedAt != nil ? 1 : 0) + (isReleased ? max(begunWaves, 1) : 0)
+        let (requirement, waves, hasStarted) = (
+            campaign.requirement, campaign.figures.waves, campaign.facts.startedAt != nil
+        )
+        let ends = waves.isEmpty ? requirement.stages.map { Array($0.ends) } ?? [] : waves.list.map(\.end)
+        let canary = requirement.canary.map { Step.canary(numbers: $0.count) }
+        steps = [canary].compactMap(\.self) + ends.dropLast().map { Step.share(parts: $0) } + [.everybody]
+        let begunWaves = waves.list.count { $0.begunAt != nil }
+        begun = !hasStarted ? 0 : (canary != nil ? 1 : 0) + (campaign.isCanary ? 0 : max(begunWaves, 1))
     }
 
     /// The step that is to come; nil: everybody is reached, as far as a push can.

@@ -3,67 +3,6 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// What was asked for, for one app and platform, and what of it is in force.
-package struct VersionRecord: Hashable, Sendable {
-    package var app: AppKey
-    package var latest: Version?
-    package var required: Version?
-    package var downloadURL: String?
-    package var message: LocalizedText?
-    /// The only telephones that a requirement is announced to; nil means everyone.
-    package var telephones: [String]?
-    package var updatedAt: Timestamp
-    package var builds = BuildNumbers()
-    /// Of what is required.
-    package var minimumOS: Version?
-    package var requiredFrom: Timestamp?
-    /// What is to be left, in force or not, the highest first.
-    package var blocked: [Version] = []
-    /// Its message, with the moment where that names it.
-    package func words(_ moments: MomentWords) -> LocalizedText? {
-        message.map { moments.worded($0, from: requiredFrom) }
-    }
-    /// Not part of the history's records.
-    package var inForce = InForce()
-    /// What it is made of. Not part of the history's records.
-    package var requirements = Requirements()
-
-    /// What was asked for alone, as the history keeps it.
-    package var asked: VersionRecord {
-        var record = self
-        (record.inForce, record.requirements) = (InForce(), Requirements())
-        return record
-    }
-
-    package init(
-        app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
-        message: LocalizedText? = nil, telephones: [String]? = nil, updatedAt: Timestamp
-    ) {
-        self.app = app
-        self.latest = latest
-        self.required = required
-        self.downloadURL = downloadURL
-        self.message = message
-        self.telephones = telephones
-        self.updatedAt = updatedAt
-    }
-}
-
-/// One entry of the history: the record as it was after a change, with who changed it and by which way.
-package struct VersionChange: Hashable, Sendable {
-    package var record: VersionRecord
-    /// Who: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when another program wrote to the database.
-    package var actor: String
-    /// By which way: "webhook", "api", "cli", "database", …
-    package var source: String
-
-    package init(record: VersionRecord, actor: String, source: String) {
-        self.record = record
-        self.actor = actor
-        self.source = source
-    }
-}
-
 /// A wish to raise versions. Versions that are nil stay as they are; a bump that raises `required` replaces the audience with
 /// its own (nil: everyone), and one that raises anything brings its own texts (nil: the configuration's).
 package struct VersionBump: Hashable, Sendable {
@@ -139,11 +78,6 @@ package struct Withdrawal: Sendable {
     package var record: VersionRecord
     /// The campaign of what was withdrawn; nil where it had none.
     package var campaign: CampaignRecord?
-}
-
-extension VersionChange {
-    /// The source of a change that took a requirement back: the only one that may let a version fall.
-    package static let withdrawal = "withdraw"
 }
 
 /// A webhook's id and the answer that it got, kept so that a replay answers alike and changes nothing.
@@ -290,8 +224,7 @@ extension VersionStore {
     ) throws -> AppliedBump {
         func outcome(_ decision: Decision) -> BumpOutcome {
             BumpOutcome(
-                record: VersionRecord(bump.app, decision.after)
-                    ?? VersionRecord(app: bump.app, updatedAt: actor.at),
+                record: VersionRecord(bump.app, decision.after),
                 requiredRose: decision.subject != nil, campaign: decision.campaign, blocked: decision.blocked)
         }
         do {
@@ -350,8 +283,9 @@ extension VersionStore {
                 app, .withdrawn(required, reason: reason),
                 by: Signature(by: actor, via: VersionChange.withdrawal, at: now),
                 in: RequirementMachine.Surroundings(now: now))
-            guard let record = VersionRecord(app, decision.after), let row = decision.subject else { return nil }
-            return Withdrawal(withdrawn: row.version, record: record, campaign: decision.campaign)
+            guard let row = decision.subject else { return nil }
+            return Withdrawal(
+                withdrawn: row.version, record: VersionRecord(app, decision.after), campaign: decision.campaign)
         } catch is RequirementRefusal {
             return nil
         }

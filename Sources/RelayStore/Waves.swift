@@ -38,25 +38,27 @@ package struct WaveTally: Hashable, Sendable {
 
 extension CampaignRecord {
     /// Whether its requirement is not in force for everybody yet.
-    package var isStaged: Bool { requirementReach < Requirement.everybody }
+    package var isStaged: Bool { requirement.reach < Requirement.everybody }
 
     /// Whether it goes to named users alone for now.
     package var isCanary: Bool { canary?.phase == .alone }
 
     /// Those that it goes to; nil: everybody.
-    package var audience: [String]? { canary?.phase == .released ? nil : telephones }
+    package var audience: [String]? { canary?.phase == .released ? nil : requirement.canary }
 
     /// What the canary's pushes came to, as its waves tell it.
-    package var canaryFailures: Int64 { counts.rejected + counts.unregistered + counts.expired }
+    package var canaryFailures: Int64 {
+        figures.counts.rejected + figures.counts.unregistered + figures.counts.expired
+    }
 
     /// Which device is in which wave; nil where the campaign has none.
     package var draw: WaveDraw? {
-        WavePlan(ends: waves.list.map(\.end)).map { WaveDraw($0, requirement: requirement) }
+        WavePlan(ends: figures.waves.list.map(\.end)).map { WaveDraw($0, requirement: requirement.id) }
     }
 
     /// Pending devices whose wave has not begun.
     package var notYetBegun: Int64 {
-        waves.list.reduce(0) { $1.begunAt == nil ? $0 + $1.pending : $0 }
+        figures.waves.list.reduce(0) { $1.begunAt == nil ? $0 + $1.pending : $0 }
     }
 }
 

@@ -311,16 +311,17 @@ package enum NotificationTable {
             let type = type(row.state),
             var campaign = try CampaignTable.record(row.campaign, connection)
         else { return nil }
-        (campaign.state, campaign.reason, campaign.counts) = (state, row.reason, row.counts)
-        campaign.inForce = row.inForce
-        (campaign.startedAt, campaign.finishedAt) = (row.startedAt, row.finishedAt)
-        (campaign.expiresAt, campaign.isPlanned, campaign.upgraded) = (row.expiresAt, row.isPlanned, row.upgraded)
-        (campaign.filteredBy, campaign.rejectedBy) = ([:], [:])
+        (campaign.facts.state, campaign.facts.reason, campaign.inForce) = (state, row.reason, row.inForce)
+        (campaign.facts.startedAt, campaign.facts.finishedAt) = (row.startedAt, row.finishedAt)
+        campaign.facts.expiresAt = row.expiresAt
+        (campaign.figures.counts, campaign.figures.upgraded) = (row.counts, row.upgraded)
+        campaign.figures.isPlanned = row.isPlanned
+        (campaign.figures.filteredBy, campaign.figures.rejectedBy) = ([:], [:])
         for entry in (try? JSONReader.read(Array(row.reasons.utf8)))?.array ?? [] {
             guard let entry = entry.array, entry.count == 3, let kind = entry[0].string, let reason = entry[1].string,
                 let devices = entry[2].integer
             else { continue }
-            campaign.note(kind, reason, devices)
+            campaign.figures.note(kind, reason, devices)
         }
         return RelayEvent(id: row.id, type: type, at: row.at, subject: .campaign(campaign))
     }

@@ -84,7 +84,7 @@ extension SourceLoop {
             if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
             // Not the code of an older version: both only rise.
             if let build = offer.build, stored?.latest.map({ $0 <= version }) ?? true,
-                stored?.builds.latest.map({ $0 < build }) ?? true
+                stored?.requirements.latest?.build.map({ $0 < build }) ?? true
             {
                 bump.builds.latest = build
             }

@@ -26,8 +26,8 @@ import Testing
             return Reply(status: status, reason: reason)
         }
         let campaign = try bench.bench.campaign()
-        #expect(campaign.state == .completed && campaign.counts.addsUp)
-        #expect(campaign.counts.accepted == 1_999 && campaign.rejectedBy == [reason: 1])
+        #expect(campaign.state == .completed && campaign.figures.counts.addsUp)
+        #expect(campaign.figures.counts.accepted == 1_999 && campaign.figures.rejectedBy == [reason: 1])
         #expect(refused == 1, "it is not sent again")
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.lane.waiting(at: "production") == 1)
         bench.serve("production") { _, _ in refusal }
         let campaign = try bench.bench.campaign()
-        #expect(campaign.state == .completed && campaign.rejectedBy == [reason: 1])
+        #expect(campaign.state == .completed && campaign.figures.rejectedBy == [reason: 1])
     }
 
     @Test func oneInAHundredThroughoutStopsNothing() throws {
@@ -54,8 +54,10 @@ import Testing
         try bench.raise()
         bench.serve("production") { place, _ in place % 100 == 7 ? Reply(status: 403, reason: "Forbidden") : Reply() }
         let campaign = try bench.bench.campaign()
-        #expect(campaign.state == .completed && campaign.counts.addsUp)
-        #expect(campaign.counts.rejected == campaign.rejectedBy["Forbidden"] && campaign.counts.rejected >= 80)
+        #expect(campaign.state == .completed && campaign.figures.counts.addsUp)
+        #expect(
+            campaign.figures.counts.rejected == campaign.figures.rejectedBy["Forbidden"]
+                && campaign.figures.counts.rejected >= 80)
     }
 
     /// Before enough answers have come to believe that it is dead.
@@ -79,7 +81,7 @@ import Testing
             place == 0 ? Reply(status: 410, reason: "Unregistered", timestamp: since) : Reply()
         }
         let campaign = try bench.bench.campaign()
-        #expect(campaign.state == .completed && campaign.counts.accepted == 34)
+        #expect(campaign.state == .completed && campaign.figures.counts.accepted == 34)
         #expect(try bench.bench.retired() == 1)
     }
 
@@ -97,16 +99,16 @@ import Testing
             return sent > 1_200 ? Reply(status: 403, reason: reason) : Reply()
         }
         let suspended = try bench.bench.campaign()
-        #expect(suspended.state == .suspended && suspended.counts.accepted == 1_200)
-        #expect(suspended.counts.rejected == 0, "the pushes are not at fault")
-        #expect(suspended.reason?.hasPrefix("\(reason): ") == true)
+        #expect(suspended.state == .suspended && suspended.figures.counts.accepted == 1_200)
+        #expect(suspended.figures.counts.rejected == 0, "the pushes are not at fault")
+        #expect(suspended.facts.reason?.hasPrefix("\(reason): ") == true)
         try bench.resume()
         bench.serve("production")
         bench.pass(.seconds(10))
         bench.turn()
         bench.serve("production")
         let end = try bench.bench.campaign()
-        #expect(end.state == .completed && end.counts.accepted == 5_000)
+        #expect(end.state == .completed && end.figures.counts.accepted == 5_000)
     }
 
     // MARK: Tokens that are no longer registered
@@ -125,14 +127,14 @@ import Testing
         serve()
         let suspended = try bench.bench.campaign()
         #expect(suspended.state == .suspended && sent <= 64)
-        #expect(suspended.reason?.hasPrefix("Unregistered: \(sent) of the last \(sent) tokens of") == true)
+        #expect(suspended.facts.reason?.hasPrefix("Unregistered: \(sent) of the last \(sent) tokens of") == true)
         #expect(try bench.bench.retired() == 0)
-        #expect(suspended.counts.unregistered == 0 && suspended.counts.addsUp)
+        #expect(suspended.figures.counts.unregistered == 0 && suspended.figures.counts.addsUp)
 
         try bench.resume()
         serve()
         let end = try bench.bench.campaign()
-        #expect(end.state == .completed && end.counts.unregistered == 500)
+        #expect(end.state == .completed && end.figures.counts.unregistered == 500)
         #expect(try bench.bench.retired() == 500)
     }
 
@@ -155,8 +157,10 @@ import Testing
         }
         serve()
         let suspended = try bench.bench.campaign()
-        #expect(suspended.state == .suspended && suspended.counts.accepted == 500 && suspended.counts.addsUp)
-        #expect(suspended.counts.unregistered < 20, "those whose batch had good answers, too")
+        #expect(
+            suspended.state == .suspended && suspended.figures.counts.accepted == 500 && suspended.figures.counts.addsUp
+        )
+        #expect(suspended.figures.counts.unregistered < 20, "those whose batch had good answers, too")
         #expect(try bench.bench.retired() == 0)
     }
 

@@ -25,7 +25,7 @@ import UpgradeRules
         var found: CampaignRecord?
         // The watcher makes it.
         let isThere = try bench.until(deadline: .seconds(20)) {
-            found = try bench.store.campaigns(before: nil, limit: 9).first { $0.required == version }
+            found = try bench.store.campaigns(before: nil, limit: 9).first { $0.requirement.version == version }
             return found != nil
         }
         try #require(isThere)
@@ -66,17 +66,21 @@ import UpgradeRules
         let bench = try bench()
         try startPaced(bench)
         try bench.raise("2.0")
-        try pace(bench) { try record(bench, "2.0").counts.accepted > 0 }
+        try pace(bench) { try record(bench, "2.0").figures.counts.accepted > 0 }
         try bench.raise("2.1", canary: Self.canary)
         try pace(bench) { try record(bench, "2.1").canary?.endedAt != nil }
         var (older, newer) = (try record(bench, "2.0"), try record(bench, "2.1"))
-        #expect(older.state == .running && older.counts.cancelled == 0 && older.counts.pending > 0)
-        #expect(newer.state == .running && newer.isCanary && newer.inForce == older.required)
-        #expect(newer.counts.accepted == 3 && newer.counts.pending == 297 && newer.counts.addsUp)
-        #expect(newer.counts.filtered == 0 && newer.counts.audience == 300)
-        #expect(try inForce(bench)?.version == older.required && staged(bench)?.version == newer.required)
+        #expect(older.state == .running && older.figures.counts.cancelled == 0 && older.figures.counts.pending > 0)
+        #expect(newer.state == .running && newer.isCanary && newer.inForce == older.requirement.version)
+        #expect(
+            newer.figures.counts.accepted == 3 && newer.figures.counts.pending == 297 && newer.figures.counts.addsUp)
+        #expect(newer.figures.counts.filtered == 0 && newer.figures.counts.audience == 300)
+        #expect(
+            try inForce(bench)?.version == older.requirement.version
+                && staged(bench)?.version == newer.requirement.version)
         #expect(try staged(bench)?.canary == Self.canary)
-        #expect(try requirements(bench).announced?.version == older.required, "the others hear nothing of it")
+        #expect(
+            try requirements(bench).announced?.version == older.requirement.version, "the others hear nothing of it")
         #expect(try bench.store.newestCampaigns().map(\.key) == [older.key], "the one that is in force for everybody")
         #expect(try bench.store.check { _ in true } == [])
         // The older one comes to its end, across a restart, and nobody gets the newer one.
@@ -84,14 +88,15 @@ import UpgradeRules
         try startPaced(bench)
         try pace(bench) { try record(bench, "2.0").state == .completed }
         older = try record(bench, "2.0")
-        #expect(older.counts.accepted == 300 && older.counts.addsUp)
-        #expect(try record(bench, "2.1").counts == newer.counts)
+        #expect(older.figures.counts.accepted == 300 && older.figures.counts.addsUp)
+        #expect(try record(bench, "2.1").figures.counts == newer.figures.counts)
         #expect(bench.production.accepted().distinctIDs == 303)
         try release(bench)
-        #expect(try inForce(bench)?.version == newer.required && staged(bench) == nil)
+        #expect(try inForce(bench)?.version == newer.requirement.version && staged(bench) == nil)
         try pace(bench) { try record(bench, "2.1").state == .completed }
         newer = try record(bench, "2.1")
-        #expect(newer.counts.accepted == 300 && newer.counts.audience == 300 && newer.counts.addsUp)
+        #expect(
+            newer.figures.counts.accepted == 300 && newer.figures.counts.audience == 300 && newer.figures.counts.addsUp)
         #expect(bench.production.accepted().distinctIDs == 600 && bench.production.figures.duplicates == 0)
         #expect(try bench.store.check { _ in true } == [])
         let all = try bench.store.deliveries(of: newer.key, DeliveryFilter(), after: 0, limit: 1_000)
@@ -103,24 +108,24 @@ import UpgradeRules
         try bench.register(301...320, environment: .sandbox)
         try startPaced(bench)
         try bench.raise("2.0")
-        try pace(bench) { try record(bench, "2.0").counts.accepted > 0 }
+        try pace(bench) { try record(bench, "2.0").figures.counts.accepted > 0 }
         try bench.raise("2.1", canary: Self.canary + [LiveBench.telephone(301)])
         // Stopped as it begins.
-        #expect(try record(bench, "2.1").counts.addsUp)
+        #expect(try record(bench, "2.1").figures.counts.addsUp)
         bench.stop()
         try startPaced(bench)
         try pace(bench) { try record(bench, "2.1").canary?.endedAt != nil }
-        #expect(try record(bench, "2.1").counts.accepted == 4)
+        #expect(try record(bench, "2.1").figures.counts.accepted == 4)
         #expect(try record(bench, "2.0").state == .running)
         // Who registers meanwhile, or is removed, is counted as what he is.
         try bench.register(400...401)
         try bench.remove(6)
-        #expect(try record(bench, "2.1").counts.pending == 321 - 3)
+        #expect(try record(bench, "2.1").figures.counts.pending == 321 - 3)
         try release(bench)
         #expect(try record(bench, "2.0").state == .superseded)
         try pace(bench) { try record(bench, "2.1").state == .completed }
         let newer = try record(bench, "2.1")
-        #expect(newer.counts.accepted == 322 && newer.counts.addsUp)
+        #expect(newer.figures.counts.accepted == 322 && newer.figures.counts.addsUp)
         #expect(bench.production.figures.duplicates == 0)
         #expect(try bench.store.check { _ in true } == [])
     }
@@ -137,7 +142,8 @@ import UpgradeRules
             try bench.store.move(canary.key, .cancelled, at: bench.clock.now))
         #expect(try staged(bench) == nil && inForce(bench)?.version.text == "2.0")
         let ended = try record(bench, "2.1")
-        #expect(ended.counts.accepted == 2 && ended.counts.cancelled == 38 && ended.counts.addsUp)
+        #expect(
+            ended.figures.counts.accepted == 2 && ended.figures.counts.cancelled == 38 && ended.figures.counts.addsUp)
         // Nor does a later bump, or the gate, bring it back.
         _ = try bench.store.apply(
             VersionBump(app: LiveBench.app, latest: try Version("3.0")), actor: "test", source: "test",
@@ -161,14 +167,15 @@ import UpgradeRules
         bench.fanOut?.poke()
         #expect(!bench.production.wait(forRequests: 4, deadline: .milliseconds(500)))
         try release(bench)
-        #expect(try bench.until { try record(bench, "2.0").waves.list.first?.endedAt != nil })
+        #expect(try bench.until { try record(bench, "2.0").figures.waves.list.first?.endedAt != nil })
         let first = try record(bench, "2.0")
-        #expect(first.waves.list.map(\.devices).reduce(0, +) == 297, "the canary is of no wave")
-        #expect(first.counts.addsUp && first.inForce == nil, "in force for the first wave alone")
+        #expect(first.figures.waves.list.map(\.devices).reduce(0, +) == 297, "the canary is of no wave")
+        #expect(first.figures.counts.addsUp && first.inForce == nil, "in force for the first wave alone")
         bench.clock.advance(by: .seconds(601))
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 300 && end.counts.addsUp && bench.production.figures.duplicates == 0)
+        #expect(
+            end.figures.counts.accepted == 300 && end.figures.counts.addsUp && bench.production.figures.duplicates == 0)
         #expect(try bench.store.check { _ in true } == [])
     }
 
@@ -182,7 +189,7 @@ import UpgradeRules
         #expect(!bench.production.wait(forRequests: 4, deadline: .milliseconds(500)))
         #expect(try record(bench, "2.0").state == .running)
         try release(bench)
-        #expect(try record(bench, "2.0").expiresAt > bench.clock.now)
+        #expect(try record(bench, "2.0").facts.expiresAt > bench.clock.now)
     }
 
     @Test func aCanaryThatNobodyIsInWaitsAndAnotherTakesItsPlace() throws {
@@ -197,12 +204,12 @@ import UpgradeRules
         try bench.raise("2.1", canary: Self.canary)
         #expect(try bench.until { try record(bench, "2.1").canary?.endedAt != nil })
         let newer = try record(bench, "2.1")
-        #expect(newer.state == .running && newer.counts.accepted == 2)
+        #expect(newer.state == .running && newer.figures.counts.accepted == 2)
         #expect(try record(bench, "2.0").state == .superseded)
-        #expect(try staged(bench)?.version == newer.required)
+        #expect(try staged(bench)?.version == newer.requirement.version)
         try release(bench)
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 20 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 20 && end.figures.counts.addsUp)
     }
 
     @Test func whoChangedHandsBeforeThePushComesWithTheOthers() throws {
@@ -214,15 +221,15 @@ import UpgradeRules
                 at: bench.clock.now
             ).campaign)
         for _ in 0..<2 { try bench.store.lineUpCanary(made.key, at: bench.clock.now) }
-        #expect(try record(bench, "2.0").counts.retrying == 2)
+        #expect(try record(bench, "2.0").figures.counts.retrying == 2)
         try bench.register(5...5, telephone: { _ in "another" })
         try bench.start()
         #expect(try bench.until { try record(bench, "2.0").canary?.endedAt != nil })
         let canary = try record(bench, "2.0")
-        #expect(canary.counts.accepted == 1 && canary.filteredBy == [.notInAudience: 1])
+        #expect(canary.figures.counts.accepted == 1 && canary.figures.filteredBy == [.notInAudience: 1])
         try release(bench)
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 20 && end.counts.filtered == 0 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 20 && end.figures.counts.filtered == 0 && end.figures.counts.addsUp)
         #expect(try bench.store.check { _ in true } == [])
     }
 }

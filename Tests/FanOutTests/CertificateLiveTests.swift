@@ -81,7 +81,7 @@ import Testing
         try bench.raise()
         let end = try bench.wait(for: .completed)
         try tell(form.rawValue, bench, since: began)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
         let figures = bench.production.figures
         #expect(figures.distinctTokens == Self.devices && figures.duplicates == 0)
         #expect(figures.providerTokens == 0, "no token is sent beside a certificate")
@@ -108,7 +108,7 @@ import Testing
         bench.clock.advance(by: old.term.notAfter + .seconds(1) - bench.clock.now)
         bench.fanOut?.poke()
         let stopped = try bench.wait(for: .suspended)
-        let reason = try #require(stopped.reason)
+        let reason = try #require(stopped.facts.reason)
         #expect(
             reason.hasPrefix(
                 "CertificateExpired: the certificate of com.example.app, \"Apple Push Services: com.example.app\", ended at "
@@ -116,8 +116,8 @@ import Testing
         #expect(reason.contains(#"Check apps["com.example.app"].ios.apns.certificate: make a new "#))
         #expect(reason.hasSuffix("upgrade-relay campaigns resume \(stopped.id)"))
         #expect(SuspensionReason.isOfCredential(reason))
-        #expect(stopped.counts.rejected == 0 && stopped.counts.accepted > 0)
-        #expect(stopped.counts.accepted < Int64(devices))
+        #expect(stopped.figures.counts.rejected == 0 && stopped.figures.counts.accepted > 0)
+        #expect(stopped.figures.counts.accepted < Int64(devices))
 
         // The operator puts the new one there and reloads.
         let began = ContinuousClock.now
@@ -127,7 +127,7 @@ import Testing
         bench.fanOut?.reroute([other])
         let end = try bench.passTime(to: .completed, by: .seconds(60))
         try tell("expired in mid-campaign, renewed", bench, since: began)
-        #expect(end.counts.accepted == Int64(devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(devices) && end.figures.counts.addsUp)
         #expect(bench.production.figures.duplicates == 0)
     }
 
@@ -143,19 +143,19 @@ import Testing
         }
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        let reason = try #require(stopped.reason)
+        let reason = try #require(stopped.facts.reason)
         #expect(
             reason.hasPrefix(
                 "TopicDisallowed: APNs does not accept the topic com.example.app of com.example.app. Check "))
         #expect(reason.contains("one of the certificate's, which are com.example.other"))
-        #expect(stopped.counts.rejected == 0, "they wait")
+        #expect(stopped.figures.counts.rejected == 0, "they wait")
         let began = ContinuousClock.now
         var mended = try #require(route)
         Self.show(try files.read(try files.issue()), in: &mended)
         bench.fanOut?.reroute([mended])
         let end = try bench.passTime(to: .completed, by: .seconds(60))
         try tell("wrong topic, then the right certificate", bench, since: began)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
     }
 
     @Test func `A certificate that APNs does not know suspends with words about it`() throws {
@@ -165,10 +165,10 @@ import Testing
         try bench.start { Self.show(stranger, in: &$0) }
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        let reason = try #require(stopped.reason)
+        let reason = try #require(stopped.facts.reason)
         #expect(
             reason.hasPrefix("BadCertificate: APNs does not accept the certificate of com.example.app, \"Apple Push"))
-        #expect(stopped.counts.rejected == 0 && stopped.counts.accepted == 0)
+        #expect(stopped.figures.counts.rejected == 0 && stopped.figures.counts.accepted == 0)
     }
 
     @Test func `Devices of a world that the certificate is not for wait, and the others get theirs`() throws {
@@ -179,12 +179,14 @@ import Testing
         try bench.start { Self.show(certificate, in: &$0) }
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        let reason = try #require(stopped.reason)
+        let reason = try #require(stopped.facts.reason)
         #expect(
             reason.hasPrefix(
                 "CertificateEnvironment: the certificate of com.example.app, \"Apple Push Services: com.example.app\", is for "
                     + "production alone, not for sandbox, whose devices wait. Check"))
-        #expect(stopped.counts.accepted == 500 && stopped.counts.rejected == 0 && stopped.counts.addsUp)
+        #expect(
+            stopped.figures.counts.accepted == 500 && stopped.figures.counts.rejected == 0
+                && stopped.figures.counts.addsUp)
         #expect(bench.sandbox?.figures.requests == 0, "nothing is sent there")
     }
 
@@ -216,7 +218,7 @@ import Testing
         }
         let end = try bench.wait(for: .completed)
         try tell("three reloads with new certificates during the campaign", bench, since: began)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
         let figures = bench.production.figures
         #expect(figures.requests == Self.devices && figures.duplicates == 0)
         // The same files again change nothing.
@@ -268,7 +270,7 @@ import Testing
         }
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 600 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 600 && end.figures.counts.addsUp)
         #expect(bench.production.figures.accepted == 300 && bench.sandbox?.figures.accepted == 300)
     }
 
@@ -280,7 +282,7 @@ import Testing
         try bench.start()
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        #expect(stopped.counts.accepted == 50)
-        #expect(stopped.reason?.hasPrefix("InvalidProviderToken: ") == true)
+        #expect(stopped.figures.counts.accepted == 50)
+        #expect(stopped.facts.reason?.hasPrefix("InvalidProviderToken: ") == true)
     }
 }

@@ -28,12 +28,12 @@ import WireFormat
         try bench.start()
         try bench.raise()
         let first = try bench.wait(for: .suspended)
-        let delivered = first.counts.accepted
+        let delivered = first.figures.counts.accepted
         #expect(delivered >= 1 && delivered < Self.devices)
         #expect(delivered == Int64(bench.production.figures.accepted))
-        #expect(first.counts.rejected == 0, "the pushes are not at fault")
-        #expect(first.counts.addsUp)
-        let text = try #require(first.reason)
+        #expect(first.figures.counts.rejected == 0, "the pushes are not at fault")
+        #expect(first.figures.counts.addsUp)
+        let text = try #require(first.facts.reason)
         #expect(text.hasPrefix("\(reason): "))
         #expect(text.contains(LiveBench.app.app))
         #expect(text.contains(#"Check apps["com.example.app"].ios.apns"#))
@@ -44,7 +44,7 @@ import WireFormat
             let before = bench.production.figures.requests
             try bench.resume()
             let second = try bench.wait(for: .suspended)
-            #expect(second.counts.accepted == delivered)
+            #expect(second.figures.counts.accepted == delivered)
             #expect(
                 bench.production.figures.requests <= before + BatchLimits().probeSize,
                 "a bad credential costs the pushes of a probe at most")
@@ -57,8 +57,8 @@ import WireFormat
         try bench.resume()
         let end = try bench.wait(for: .completed)
         try bench.tell(reason, since: resumed)
-        #expect(end.counts.accepted == Int64(Self.devices))
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.addsUp)
         #expect(bench.production.figures.distinctTokens == Self.devices)
         #expect(bench.production.figures.duplicates == 0)
         #expect(bench.production.figures.providerTokens == 1, "nothing is signed anew for this")
@@ -78,8 +78,8 @@ import WireFormat
         try bench.raise()
         let end = try bench.wait(for: .completed)
         try bench.tell("ExpiredProviderToken from the start", since: began)
-        #expect(end.counts.accepted == Int64(Self.devices))
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.addsUp)
         let figures = bench.production.figures
         #expect(figures.providerTokens == 2, "the old one and one new one")
         #expect(figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
@@ -102,7 +102,7 @@ import WireFormat
         try bench.production.play(script)
         let end = try bench.wait(for: .completed)
         try bench.tell("ExpiredProviderToken in mid-campaign", since: began)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         let figures = bench.production.figures
         #expect(figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
         #expect(figures.providerTokens == 2)
@@ -122,9 +122,9 @@ import WireFormat
         try bench.raise()
         for _ in 0..<2 {
             let stopped = try bench.wait(for: .suspended)
-            #expect(stopped.reason?.hasPrefix("\(reason): ") == true)
-            #expect(stopped.reason?.contains("clock, which says \(bench.clock.now.internetTime)") == true)
-            #expect(stopped.counts.accepted == 0 && stopped.counts.rejected == 0)
+            #expect(stopped.facts.reason?.hasPrefix("\(reason): ") == true)
+            #expect(stopped.facts.reason?.contains("clock, which says \(bench.clock.now.internetTime)") == true)
+            #expect(stopped.figures.counts.accepted == 0 && stopped.figures.counts.rejected == 0)
             try bench.resume()
         }
         _ = try bench.wait(for: .suspended)
@@ -136,7 +136,7 @@ import WireFormat
         try bench.resume()
         let end = try bench.wait(for: .completed)
         try bench.tell("clock \(-ahead) s off", since: resumed)
-        #expect(end.counts.accepted == 200)
+        #expect(end.figures.counts.accepted == 200)
         #expect(bench.production.figures.providerTokens == 2)
         #expect(bench.production.figures.duplicates == 0)
         #expect(try bench.retired() == 0)
@@ -154,7 +154,7 @@ import WireFormat
         try bench.start(issued: .seconds(600))
         try bench.raise()
         try #require(bench.lines.wait(for: "the push service wants a pause", deadline: .seconds(60)))
-        let isDone = bench.until { (try? bench.campaign().counts.accepted) ?? 0 >= Int64(Self.devices) }
+        let isDone = bench.until { (try? bench.campaign().figures.counts.accepted) ?? 0 >= Int64(Self.devices) }
         #expect(isDone)
         #expect(bench.production.figures.requests == Self.devices)
         let state = try bench.campaign().state
@@ -189,8 +189,8 @@ import WireFormat
         fanOut.poke()
         let end = try bench.wait(for: .completed)
         try bench.tell("TooManyProviderTokenUpdates, after its pause", since: over)
-        #expect(end.counts.accepted == Int64(Self.devices))
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.addsUp)
         #expect(bench.production.figures.providerTokens == 1, "never a new token")
         #expect(bench.production.figures.connectionsOpened >= 2)
         #expect(bench.production.figures.duplicates == 0)
@@ -208,7 +208,7 @@ import WireFormat
         // What was refused waits for its schedule.
         let end = try bench.passTime(to: .completed, by: .seconds(2))
         try bench.tell("UnrelatedKeyIdInToken on one connection", since: began)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(bench.production.figures.distinctTokens == Self.devices)
         #expect(bench.production.figures.connectionsOpened >= 2)
         #expect(bench.production.figures.duplicates == 0)
@@ -222,9 +222,9 @@ import WireFormat
         try bench.start()
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        let reason = try #require(stopped.reason)
+        let reason = try #require(stopped.facts.reason)
         #expect(reason.hasPrefix("UnrelatedKeyIdInToken: APNs takes the key of com.example.app for one"))
-        #expect(stopped.counts.rejected == 0)
+        #expect(stopped.figures.counts.rejected == 0)
         // Three new connections, one push on each. While one refusal is on its way to the campaign, the batch of retries
         // and that of a shard may cross: the second one then asks a connection that says nothing new.
         let figures = bench.production.figures
@@ -246,10 +246,10 @@ import WireFormat
         try bench.start()
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        #expect(stopped.counts.rejected == 0, "also what was refused before the breaker tripped waits")
-        #expect(stopped.counts.filtered == 50)
-        #expect(stopped.counts.addsUp)
-        let text = try #require(stopped.reason)
+        #expect(stopped.figures.counts.rejected == 0, "also what was refused before the breaker tripped waits")
+        #expect(stopped.figures.counts.filtered == 50)
+        #expect(stopped.figures.counts.addsUp)
+        let text = try #require(stopped.facts.reason)
         #expect(text.hasPrefix("\(reason): "))
         #expect(text.contains("pushes of com.example.app were refused by https://127.0.0.1:"))
         #expect(text.contains("no token was given up"))
@@ -258,9 +258,9 @@ import WireFormat
         try bench.resume()
         let end = try bench.wait(for: .completed)
         try bench.tell("mostly \(reason)", since: resumed)
-        #expect(end.counts.accepted == Int64(Self.devices - 50))
-        #expect(end.counts.rejected == 0)
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices - 50))
+        #expect(end.figures.counts.rejected == 0)
+        #expect(end.figures.counts.addsUp)
         #expect(bench.production.figures.duplicates == 0)
         #expect(try bench.retired() == 0)
     }
@@ -281,8 +281,8 @@ import WireFormat
         let sent = bench.production.figures.requests
         print("\(filtered) filtered, then one in \(share): \(sent) pushes before the judgement")
         #expect(sent <= 2 * 64, "\(sent) pushes before a judgement")
-        #expect(stopped.counts.rejected == 0)
-        #expect(stopped.counts.addsUp)
+        #expect(stopped.figures.counts.rejected == 0)
+        #expect(stopped.figures.counts.addsUp)
     }
 
     /// Ten refusals are no judgement, and the restart comes before there are more. As long as the service has taken nothing,
@@ -299,12 +299,12 @@ import WireFormat
         try bench.start()
         try bench.raise()
         let isThere = try bench.until {
-            let counts = try bench.store.campaigns(before: nil, limit: 1).first?.counts
+            let counts = try bench.store.campaigns(before: nil, limit: 1).first?.figures.counts
             return counts?.rejected == 10 && counts?.retrying == 1
         }
         let campaign = try bench.campaign()
         try #require(isThere, "\(campaign)")
-        #expect(campaign.counts.accepted == (isTaken ? 1 : 0))
+        #expect(campaign.figures.counts.accepted == (isTaken ? 1 : 0))
         bench.fanOut?.stop(within: .seconds(60))
 
         try bench.production.play(FaultScript())
@@ -313,8 +313,8 @@ import WireFormat
         bench.clock.advance(by: .seconds(600))
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == (isTaken ? 2 : 11) && end.counts.rejected == (isTaken ? 10 : 0))
-        #expect(end.counts.addsUp && end.rejectedBy == (isTaken ? ["BadDeviceToken": 10] : [:]))
+        #expect(end.figures.counts.accepted == (isTaken ? 2 : 11) && end.figures.counts.rejected == (isTaken ? 10 : 0))
+        #expect(end.figures.counts.addsUp && end.figures.rejectedBy == (isTaken ? ["BadDeviceToken": 10] : [:]))
         #expect(try bench.store.check { _ in true } == [])
     }
 
@@ -330,8 +330,8 @@ import WireFormat
         try bench.raise()
         let end = try bench.wait(for: .completed)
         #expect(bad > 20)
-        #expect(end.counts.rejected == Int64(bad))
-        #expect(end.counts.accepted == Int64(Self.devices - bad))
+        #expect(end.figures.counts.rejected == Int64(bad))
+        #expect(end.figures.counts.accepted == Int64(Self.devices - bad))
         #expect(try bench.retired() == 0)
     }
 }

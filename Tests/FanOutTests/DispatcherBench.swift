@@ -132,6 +132,6 @@ final class DispatcherBench {
         for _ in 0..<turns where lane.waiting(at: host) > 0 { turn(lane.answer(host, answer)) }
     }
 
-    var counts: CampaignCounts { get throws { try bench.campaign().counts } }
+    var counts: CampaignCounts { get throws { try bench.campaign().figures.counts } }
     var now: Timestamp { box.now.wall }
 }

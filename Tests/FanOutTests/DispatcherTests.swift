@@ -65,7 +65,9 @@ import UpgradeRules
         bench.turn()
         bench.serve("sandbox")
         let campaign = try bench.bench.campaign()
-        #expect(campaign.state == .completed && campaign.counts.accepted == 13_000 && campaign.counts.addsUp)
+        #expect(
+            campaign.state == .completed && campaign.figures.counts.accepted == 13_000 && campaign.figures.counts.addsUp
+        )
     }
 
     @Test func theSandboxFinishesAsIfProductionDidNotExist() throws {
@@ -98,12 +100,12 @@ import UpgradeRules
         try bench.raise()
         bench.turn(bench.lane.answer("sandbox", status: 503, reason: "ServiceUnavailable"))
         bench.serve("production")
-        #expect(try bench.bench.campaign().waves.list.first?.endedAt != nil)
+        #expect(try bench.bench.campaign().figures.waves.list.first?.endedAt != nil)
         bench.pass(.seconds(601))
         bench.turn()
         bench.serve("production")
         let campaign = try bench.bench.campaign()
-        #expect(campaign.counts.accepted == 1_500, "\(campaign)")
+        #expect(campaign.figures.counts.accepted == 1_500, "\(campaign)")
     }
 
     /// A relay that starts again, or is resumed, in the pause finds the wave over (FAULTS 2.17).
@@ -116,12 +118,12 @@ import UpgradeRules
         try bench.raise()
         bench.serve("production")
         let campaign = try bench.bench.campaign()
-        #expect(campaign.waves.areBetween)
+        #expect(campaign.figures.waves.areBetween)
         try bench.restart()
         bench.turn()
-        try #require(try bench.bench.store.move(campaign.key, .paused, at: campaign.createdAt + .seconds(5)))
+        try #require(try bench.bench.store.move(campaign.key, .paused, at: campaign.facts.createdAt + .seconds(5)))
         bench.turn([.poke])
-        try #require(try bench.bench.store.move(campaign.key, .resumed, at: campaign.createdAt + .seconds(9)))
+        try #require(try bench.bench.store.move(campaign.key, .resumed, at: campaign.facts.createdAt + .seconds(9)))
         bench.turn([.poke])
         #expect(bench.bench.lines.count(of: "a wave is done") == 1)
         bench.pass(.seconds(601))
@@ -139,11 +141,11 @@ import UpgradeRules
         bench.turn(bench.lane.answer("sandbox", status: 403, reason: "BadEnvironmentKeyInToken"))
         bench.serve("production")
         let end = try bench.bench.campaign()
-        #expect(end.counts.accepted == 2_000 && end.counts.rejected == 0)
+        #expect(end.figures.counts.accepted == 2_000 && end.figures.counts.rejected == 0)
         #expect(end.state == .suspended, "and the operator hears of it when nothing else is left")
-        #expect(end.reason?.hasPrefix("BadEnvironmentKeyInToken: ") == true)
+        #expect(end.facts.reason?.hasPrefix("BadEnvironmentKeyInToken: ") == true)
         try #require(
-            try bench.bench.store.move(end.key, .resumed, at: end.createdAt + .seconds(60)))
+            try bench.bench.store.move(end.key, .resumed, at: end.facts.createdAt + .seconds(60)))
         bench.turn([.poke])
         bench.serve("sandbox")
         #expect(try bench.bench.campaign().state == .completed)
@@ -161,7 +163,7 @@ import UpgradeRules
         bench.serve("sandbox")
         bench.serve("production")
         let end = try bench.bench.campaign()
-        #expect(end.state == .completed && end.counts.accepted == 2_000 && end.counts.addsUp)
+        #expect(end.state == .completed && end.figures.counts.accepted == 2_000 && end.figures.counts.addsUp)
         #expect(try bench.bench.deliveries().count == 2_000)
     }
 
@@ -186,14 +188,14 @@ import UpgradeRules
         bench.serve("production")
         let campaigns = { try bench.bench.store.campaigns(before: nil, limit: 9) }
         let other = try #require(campaigns().first { $0.app == FanOutBench.app })
-        #expect(other.state == .completed && other.counts.accepted == 100)
-        #expect(try campaigns().first { $0.app == refused }?.counts.accepted ?? 0 == 0)
+        #expect(other.state == .completed && other.figures.counts.accepted == 100)
+        #expect(try campaigns().first { $0.app == refused }?.figures.counts.accepted ?? 0 == 0)
         // It comes back to the app by itself.
         try bench.bench.store.administer("DROP TRIGGER refuses")
         bench.pass(.seconds(1))
         bench.turn()
         bench.serve("production")
-        #expect(try campaigns().first { $0.app == refused }?.counts.accepted == 100)
+        #expect(try campaigns().first { $0.app == refused }?.figures.counts.accepted == 100)
         #expect(bench.dispatcher.faults.texts.isEmpty)
     }
 
@@ -208,7 +210,7 @@ import UpgradeRules
         #expect(bench.lane.waiting(at: "production") <= 64, "the first pushes are few")
         bench.serve("production", status: 400, reason: "BadDeviceToken", turns: 20)
         let stopped = try bench.bench.campaign()
-        #expect(stopped.state == .suspended && stopped.counts.rejected == 0 && stopped.counts.addsUp)
+        #expect(stopped.state == .suspended && stopped.figures.counts.rejected == 0 && stopped.figures.counts.addsUp)
     }
 
     // MARK: Reloads
@@ -242,7 +244,7 @@ import UpgradeRules
         bench.serve("production")
         #expect(bench.lane.pools.map(\.isRemoved) == [true, false])
         let end = try bench.bench.campaign()
-        #expect(end.state == .completed && end.counts.accepted == 30_000)
+        #expect(end.state == .completed && end.figures.counts.accepted == 30_000)
     }
 
     @Test func aNewKeyLetsGoOnWhatTheOldOneStopped() throws {
@@ -265,7 +267,7 @@ import UpgradeRules
         #expect(bench.lane.waiting(at: "production") <= 64, "a probe first")
         bench.serve("production")
         let end = try bench.bench.campaign()
-        #expect(end.state == .completed && end.counts.accepted == 2_000)
+        #expect(end.state == .completed && end.figures.counts.accepted == 2_000)
     }
 
     @Test func aReloadEndsNoPause() throws {

@@ -320,8 +320,8 @@ final class FCMBench: Sendable {
         let required = required.withLock { $0 }
         var found: CampaignRecord?
         let isThere = try until(deadline: deadline) {
-            guard let campaign = try campaign(), campaign.state == state, campaign.required == required,
-                fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight ?? 0 == 0
+            guard let campaign = try campaign(), campaign.state == state, campaign.requirement.version == required,
+                fanOut?.figures(of: campaign.key).counts(campaign.figures.counts).inFlight ?? 0 == 0
             else { return false }
             found = try self.campaign()
             return true
@@ -359,13 +359,13 @@ final class FCMBench: Sendable {
 
     private func isNothingOnItsWay() throws -> Bool {
         guard let campaign = try campaign() else { return true }
-        return fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight ?? 0 == 0
+        return fanOut?.figures(of: campaign.key).counts(campaign.figures.counts).inFlight ?? 0 == 0
     }
 
     /// The fault's row of the table in the closing note: lost, sent twice, tokens given up, real time until all was sent, and what the
     /// clock was moved on meanwhile.
     func tell(_ fault: String, since began: ContinuousClock.Instant, waited: Duration = .zero) throws {
-        guard let counts = try campaign()?.counts else { return }
+        guard let counts = try campaign()?.figures.counts else { return }
         let lost = counts.audience - counts.filtered - counts.accepted - counts.unregistered - counts.rejected
         func text(_ time: Duration) -> String { "\((time / .seconds(1) * 10).rounded() / 10) s" }
         print(

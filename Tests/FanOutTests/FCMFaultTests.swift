@@ -112,8 +112,8 @@ import UpgradeRules
         var repaired = (at: began, clock: from)
         if let reason = line.suspends {
             let stopped = try bench.wait(for: .suspended)
-            #expect(stopped.reason?.hasPrefix("\(reason): ") == true, "\(stopped.reason ?? "")")
-            #expect(stopped.counts.rejected == 0 && stopped.counts.addsUp)
+            #expect(stopped.facts.reason?.hasPrefix("\(reason): ") == true, "\(stopped.facts.reason ?? "")")
+            #expect(stopped.figures.counts.rejected == 0 && stopped.figures.counts.addsUp)
             try simulator.play(FaultScript())
             repaired = (.now, bench.clock.now)
             // What was in doubt before the breaker tripped waits for its second attempt.
@@ -126,7 +126,7 @@ import UpgradeRules
             repaired = (.now, bench.clock.now)
         }
         let end = try bench.passTime(to: .completed, by: .seconds(1))
-        #expect(end.counts.accepted == Int64(Self.devices - line.refused) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices - line.refused) && end.figures.counts.addsUp)
         #expect(simulator.figures.distinctTokens == Self.devices - line.refused)
         // A cut connection's answers are lost: those pushes are sent again, with the same id.
         if line.name != "cut connections" { #expect(bench.repeats == 0) }
@@ -151,14 +151,15 @@ import UpgradeRules
         try bench.raise()
         try #require(
             try bench.until {
-                try bench.campaign().map { $0.counts.accepted + $0.counts.retrying == Int64(devices) } ?? false
+                try bench.campaign().map { $0.figures.counts.accepted + $0.figures.counts.retrying == Int64(devices) }
+                    ?? false
             })
-        let busy = try #require(try bench.campaign()).counts.retrying
+        let busy = try #require(try bench.campaign()).figures.counts.retrying
         // Under load some others are tried again as well: theirs is not the time that matters here.
         #expect(busy > 100 && busy < Int64(devices) / 10, "\(busy)")
         #expect(bench.clock.now == from, "no time had to pass for those who may be pushed to")
         let end = try bench.passTime(to: .completed, by: .seconds(5))
-        #expect(end.counts.accepted == Int64(devices) && end.counts.addsUp && bench.repeats == 0)
+        #expect(end.figures.counts.accepted == Int64(devices) && end.figures.counts.addsUp && bench.repeats == 0)
         #expect(bench.lines.count(of: "the project's quota is reached: nothing of the app is sent for a while") == 0)
         // Each of them is refused twice: a minute, then two (PROTOCOLS 2.3), a quarter more at most, and the turn of each.
         let waited = bench.clock.now - from
@@ -179,7 +180,7 @@ import UpgradeRules
         try bench.start(bench.route(try bench.tokens()))
         bench.clock.advance(by: .seconds(2))
         let end = try bench.passTime(to: .completed, by: .seconds(1))
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(simulator.figures.distinctIDs == Self.devices, "what was sent again had the same id")
         #expect(try bench.retired() == 0)
         try bench.tell("stopped in mid-campaign, started anew", since: began)

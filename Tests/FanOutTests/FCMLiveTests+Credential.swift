@@ -25,7 +25,7 @@ extension FCMLiveTests {
         let began = ContinuousClock.now
         let from = bench.clock.now
         let end = try bench.passTime(to: .completed, by: .seconds(5))
-        #expect(end.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
         #expect(bench.until { bench.fanOut?.faults()[part] == nil })
         try bench.tell("token endpoint down", since: began, waited: bench.clock.now - from)
     }
@@ -39,7 +39,7 @@ extension FCMLiveTests {
         let began = ContinuousClock.now
         service.state.change { $0.goodTokens = [] }
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(bench.seen.tokensAsked == 2, "one for all connections and batches")
         #expect(bench.repeats == 0)
         #expect(try bench.retired() == 0)
@@ -52,14 +52,14 @@ extension FCMLiveTests {
         try bench.start()
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        #expect(stopped.reason?.hasPrefix("UNAUTHENTICATED: FCM does not accept the access tokens") == true)
+        #expect(stopped.facts.reason?.hasPrefix("UNAUTHENTICATED: FCM does not accept the access tokens") == true)
         #expect(bench.seen.tokensAsked == 2)
-        #expect(stopped.counts.rejected == 0)
+        #expect(stopped.figures.counts.rejected == 0)
         bench.rule { _ in nil }
         let began = ContinuousClock.now
         try bench.resume()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(try bench.retired() == 0)
         try bench.tell("401 to every token, then repaired", since: began)
     }
@@ -73,7 +73,7 @@ extension FCMLiveTests {
         try bench.start()
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        let reason = try #require(stopped.reason)
+        let reason = try #require(stopped.facts.reason)
         #expect(reason.hasPrefix("AccessTokenRefused: Google refuses the service account's key (invalid_grant"))
         #expect(reason.contains("the key was deleted") && reason.contains("relay@example-project.iam"))
         #expect(SuspensionReason.isOfCredential(reason))
@@ -85,7 +85,7 @@ extension FCMLiveTests {
         let began = ContinuousClock.now
         try bench.resume()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         try bench.tell("key refused, then repaired", since: began)
     }
 
@@ -104,7 +104,7 @@ extension FCMLiveTests {
             return try bench.campaign()?.state == .completed
         }
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
         #expect(bench.seen.goodTokens == ["Bearer k1-1", "Bearer k2-2"])
         try bench.tell("reload with another key", since: began)
     }

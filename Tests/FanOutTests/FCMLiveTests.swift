@@ -29,7 +29,7 @@ import UpgradeRules
         try bench.start()
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
         let seen = bench.seen
         #expect(seen.taken.count == Self.devices && bench.repeats == 0)
         #expect(seen.complaints == [])
@@ -53,7 +53,7 @@ import UpgradeRules
         bench.rule { _ in nil }
         bench.peer.release()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(bench.peer.state.now.widest == 100)
     }
 
@@ -77,9 +77,10 @@ import UpgradeRules
         try bench.raise()
         let end = try bench.wait(for: .completed)
         let part = Int64(Self.devices / 20)
-        #expect(end.counts.accepted == 14 * part)
-        #expect(end.counts.unregistered == 3 * part, "UNREGISTERED, a bad token beside good ones, and NOT_FOUND")
-        #expect(end.counts.rejected == 3 * part)
+        #expect(end.figures.counts.accepted == 14 * part)
+        #expect(
+            end.figures.counts.unregistered == 3 * part, "UNREGISTERED, a bad token beside good ones, and NOT_FOUND")
+        #expect(end.figures.counts.rejected == 3 * part)
         for number in [1, 2, 3, 4, 5, 6, 7] {
             let device = try #require(try bench.store.device(FCMBench.app, token: FCMBench.token(number)))
             #expect((device.retiredAt != nil) == (number == 1 || number == 2), "\(number)")
@@ -107,7 +108,7 @@ import UpgradeRules
         try bench.start()
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.unregistered == 2)
+        #expect(end.figures.counts.unregistered == 2)
         #expect(try bench.store.device(FCMBench.app, token: FCMBench.token(5))?.retiredAt == nil)
         #expect(try bench.store.device(FCMBench.app, token: FCMBench.token(6))?.retiredAt != nil)
     }
@@ -128,9 +129,11 @@ import UpgradeRules
         try bench.start()
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        #expect(stopped.reason?.hasPrefix("\(reason): ") == true, "\(stopped.reason ?? "")")
-        #expect(stopped.reason?.hasSuffix("upgrade-relay campaigns resume \(stopped.id)") == true)
-        #expect(stopped.counts.accepted == 0 && stopped.counts.rejected == 0 && stopped.counts.addsUp)
+        #expect(stopped.facts.reason?.hasPrefix("\(reason): ") == true, "\(stopped.facts.reason ?? "")")
+        #expect(stopped.facts.reason?.hasSuffix("upgrade-relay campaigns resume \(stopped.id)") == true)
+        #expect(
+            stopped.figures.counts.accepted == 0 && stopped.figures.counts.rejected == 0
+                && stopped.figures.counts.addsUp)
         #expect(bench.seen.requests < 400, "\(bench.seen.requests)")
         #expect(try bench.retired() == 0)
         bench.rule { _ in nil }
@@ -138,7 +141,7 @@ import UpgradeRules
         bench.clock.advance(by: .seconds(3))
         try bench.resume()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(bench.repeats == 0)
         #expect(try bench.retired() == 0)
         try bench.tell("\(reason) to all, then repaired", since: repaired)
@@ -162,7 +165,8 @@ import UpgradeRules
         try bench.raise()
         try #require(
             try bench.until {
-                try bench.campaign().map { $0.counts.accepted == 299 && $0.counts.retrying == 1 } ?? false
+                try bench.campaign().map { $0.figures.counts.accepted == 299 && $0.figures.counts.retrying == 1 }
+                    ?? false
             })
         let key = try #require(try bench.campaign()).key
         let deliveries = try bench.store.deliveries(of: key, DeliveryFilter(), after: 0, limit: 1_000)
@@ -176,7 +180,7 @@ import UpgradeRules
         bench.clock.advance(by: due)
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 300)
+        #expect(end.figures.counts.accepted == 300)
         #expect(bench.repeats == 0)
         try bench.tell(
             "\(status) \(code)\(retryAfter.map { ", Retry-After \($0)" } ?? ""), one device", since: began, waited: due)
@@ -193,7 +197,7 @@ import UpgradeRules
         let began = ContinuousClock.now
         let from = bench.clock.now
         let end = try bench.passTime(to: .completed, by: .seconds(5))
-        #expect(end.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
         #expect(try bench.retired() == 0)
         try bench.tell("503 to all for a while", since: began, waited: bench.clock.now - from)
     }
@@ -217,7 +221,7 @@ import UpgradeRules
         let began = ContinuousClock.now
         let from = bench.clock.now
         let end = try bench.passTime(to: .completed, by: .seconds(5))
-        #expect(end.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && bench.repeats == 0)
         #expect(try bench.retired() == 0)
         try bench.tell("429 to all for a while", since: began, waited: bench.clock.now - from)
     }
@@ -233,7 +237,7 @@ import UpgradeRules
         let began = ContinuousClock.now
         try bench.raise()
         let end = try bench.passTime(to: .completed, by: .seconds(2))
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(bench.repeats == 0)
         #expect(try bench.retired() == 0)
         try bench.tell("GOAWAY every 400 requests", since: began)
@@ -256,7 +260,7 @@ import UpgradeRules
             _ = bench.service.state.wait(seconds: 0, milliseconds: 200) { $0.requests >= 500 }
         }
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 500 && bench.repeats == 0)
+        #expect(end.figures.counts.accepted == 500 && bench.repeats == 0)
     }
 
     @Test func noCampaignBeginsAroundAQuarterOfAnHour() throws {
@@ -272,7 +276,7 @@ import UpgradeRules
         bench.clock.advance(by: .seconds(1))
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 100)
+        #expect(end.figures.counts.accepted == 100)
     }
 
     // MARK: One push

@@ -183,7 +183,7 @@ struct FanOutBench {
     }
 
     /// nil while there is no campaign yet.
-    func counts() throws -> CampaignCounts? { try store.campaigns(before: nil, limit: 1).first?.counts }
+    func counts() throws -> CampaignCounts? { try store.campaigns(before: nil, limit: 1).first?.figures.counts }
 
     func deliveries() throws -> [Delivery] {
         try store.deliveries(of: campaign().key, DeliveryFilter(), after: 0, limit: 100_000)

@@ -63,7 +63,7 @@ import UpgradeRules
         let fanOut = try fanOut(simulator, bench)
         defer { fanOut.stop(within: .seconds(5)) }
         try bench.runToTheEnd(fanOut)
-        #expect(try bench.campaign().counts.accepted == 2_000)
+        #expect(try bench.campaign().figures.counts.accepted == 2_000)
         let plans = try #require(bench.store as? SQLiteStore).plans()
         #expect(plans.contains { $0.statement.contains("FROM shard") } && plans.count > 20)
         for (statement, plan) in plans {
@@ -116,8 +116,8 @@ import UpgradeRules
         try #require(bench.lines.wait(for: "the campaign's time to live ran out", deadline: .seconds(60)))
         let end = try bench.campaign()
         #expect(end.state == .completed)
-        #expect(end.counts.expired == 200)
-        #expect(end.counts.audience == 200)
+        #expect(end.figures.counts.expired == 200)
+        #expect(end.figures.counts.audience == 200)
     }
 
     @Test func eachPushIsTakenByItsOwnUserWhateverTheTelephone() throws {
@@ -178,9 +178,9 @@ import UpgradeRules
         fanOut.poke()
         try #require(bench.lines.wait(for: "the campaign is complete", deadline: .seconds(60)))
         let end = try bench.campaign()
-        #expect(end.counts.accepted == 300)
-        #expect(end.counts.rejected == Int64(hostile.count))
-        #expect(end.rejectedBy == ["MalformedDeviceToken": Int64(hostile.count)])
+        #expect(end.figures.counts.accepted == 300)
+        #expect(end.figures.counts.rejected == Int64(hostile.count))
+        #expect(end.figures.rejectedBy == ["MalformedDeviceToken": Int64(hostile.count)])
         // None of them has left.
         #expect(simulator.figures.requests == 300)
     }

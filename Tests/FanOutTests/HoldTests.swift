@@ -66,7 +66,7 @@ import UpgradeRules
         bench.serve("sandbox")
         bench.serve("production")
         let end = try bench.bench.campaign()
-        #expect(end.state == .completed && end.counts.accepted == 2_100 && end.counts.addsUp)
+        #expect(end.state == .completed && end.figures.counts.accepted == 2_100 && end.figures.counts.addsUp)
         #expect(bench.dispatcher.board.read { $0.faults }.isEmpty)
     }
 
@@ -79,7 +79,7 @@ import UpgradeRules
             TestLane.Reply(status: place == 0 ? 429 : 200, reason: place == 0 ? "TooManyRequests" : "")
         }
         let campaign = try bench.bench.campaign()
-        #expect(campaign.counts.retrying == 1 && campaign.counts.accepted == 9)
+        #expect(campaign.figures.counts.retrying == 1 && campaign.figures.counts.accepted == 9)
         let next = try #require(bench.dispatcher.board.read { $0.figures[campaign.key]?.nextRetryAt })
         #expect(next > bench.now && next <= bench.now + .seconds(4))
     }

@@ -38,7 +38,7 @@ import UpgradeRules
         try bench.raise()
         #expect(bench.lane.waiting(at: Self.production) == 0)
         let campaign = try bench.bench.campaign()
-        #expect(campaign.state == .running && campaign.counts.pending == 100)
+        #expect(campaign.state == .running && campaign.figures.counts.pending == 100)
         // The turn before the moment, and the turn at it.
         try pass(bench)
         bench.pass(.milliseconds(-1))
@@ -111,11 +111,11 @@ import UpgradeRules
         for _ in 0..<18 {
             bench.pass(.seconds(1800))
             bench.turn()
-            #expect(try bench.bench.campaign().rounds.isEmpty)
+            #expect(try bench.bench.campaign().figures.rounds.isEmpty)
         }
         try pass(bench)
         bench.turn()
-        #expect(try bench.bench.campaign().rounds.map(\.kind) == [.reminder])
+        #expect(try bench.bench.campaign().figures.rounds.map(\.kind) == [.reminder])
         bench.serve(Self.production)
         #expect(try bench.bench.campaign().state == .completed)
     }
@@ -129,15 +129,15 @@ import UpgradeRules
         try bench.register(1...40)
         try bench.raise()
         bench.serve(Self.production)
-        #expect(try bench.bench.campaign().waves.current?.endedAt != nil)
+        #expect(try bench.bench.campaign().figures.waves.current?.endedAt != nil)
         for _ in 0..<18 {
             bench.pass(.seconds(1800))
             bench.turn()
-            #expect(try bench.bench.campaign().waves.current?.number == 0)
+            #expect(try bench.bench.campaign().figures.waves.current?.number == 0)
         }
         try pass(bench)
         bench.turn()
-        #expect(try bench.bench.campaign().waves.current?.number == 1)
+        #expect(try bench.bench.campaign().figures.waves.current?.number == 1)
         bench.serve(Self.production)
         #expect(try bench.counts.accepted == 40)
     }

@@ -20,7 +20,7 @@ import Testing
         try bench.raise()
         let end = try bench.wait(for: .completed, deadline: .seconds(60))
         let time = ContinuousClock.now - began
-        #expect(end.counts.accepted == 3000 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 3000 && end.figures.counts.addsUp)
         #expect(bench.production.figures.connectionsOpened == 8, "all that it may have")
         #expect(bench.production.figures.duplicates == 0)
         // Little's law: one connection carries 50 requests in 200 ms.
@@ -36,7 +36,7 @@ import Testing
         try bench.start()
         try bench.raise()
         let end = try bench.wait(for: .completed, deadline: .seconds(60))
-        #expect(end.counts.accepted == 20_000)
+        #expect(end.figures.counts.accepted == 20_000)
         // Sixteen are allowed. Four, where the machine was so busy that even the quickest answer of a thousand took long;
         // and where the answers took long on the whole, the service was none that is quick.
         let answers = try #require(bench.fanOut).laneFigures[0].latency
@@ -51,7 +51,7 @@ import Testing
         try bench.start(lanes: 2) { $0.production.maximumConnections = 4 }
         try bench.raise()
         let end = try bench.wait(for: .completed, deadline: .seconds(60))
-        #expect(end.counts.accepted == 3000)
+        #expect(end.figures.counts.accepted == 3000)
         let opened = try #require(bench.fanOut).laneFigures.map(\.connectionsOpened)
         #expect(opened == [4, 4], "half of the shards each")
     }

@@ -173,11 +173,11 @@ final class LiveBench {
     func wait(for state: CampaignState, deadline: Duration = .seconds(60)) throws -> CampaignRecord {
         var found: CampaignRecord?
         func newest() throws -> CampaignRecord? {
-            try store.campaigns(before: nil, limit: 1).first { $0.state == state && $0.required == required }
+            try store.campaigns(before: nil, limit: 1).first { $0.state == state && $0.requirement.version == required }
         }
         let isThere = try until(deadline: deadline) {
             guard let campaign = try newest(), let fanOut,
-                fanOut.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
+                fanOut.figures(of: campaign.key).counts(campaign.figures.counts).inFlight == 0
             else { return false }
             // Until the fan-out has looked, it sends one batch after the other: between two, nothing is on its way.
             if state.isFinal, fanOut.campaigns.contains(campaign.key) { return false }
@@ -203,9 +203,10 @@ final class LiveBench {
         for _ in 0..<60 {
             let isLanded = try until {
                 // Right after the rise there is none yet.
-                guard let campaign = try store.campaigns(before: nil, limit: 1).first, campaign.required == required
+                guard let campaign = try store.campaigns(before: nil, limit: 1).first,
+                    campaign.requirement.version == required
                 else { return false }
-                return fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
+                return fanOut?.figures(of: campaign.key).counts(campaign.figures.counts).inFlight == 0
             }
             guard isLanded else { break }
             clock.advance(by: step)
@@ -229,7 +230,8 @@ final class LiveBench {
     /// The fault's row of the table in the closing note: tried, lost, sent twice, tokens given up, until all was sent.
     func tell(_ fault: String, since began: ContinuousClock.Instant) throws {
         let campaign = try campaign()
-        let lost = campaign.counts.audience - campaign.counts.filtered - campaign.counts.accepted
+        let lost =
+            campaign.figures.counts.audience - campaign.figures.counts.filtered - campaign.figures.counts.accepted
         let seconds = ((ContinuousClock.now - began) / .seconds(1) * 100).rounded() / 100
         print("| \(fault) | 1 | \(lost) | \(production.figures.duplicates) | \(try retired()) | \(seconds) s |")
     }

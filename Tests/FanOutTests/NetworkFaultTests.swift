@@ -31,7 +31,7 @@ import Testing
         try bench.raise("2.0")
         fanOut.poke()
         let isComplete = bench.lines.wait(for: "the campaign is complete", deadline: .seconds(120))
-        let counts = try bench.campaign().counts
+        let counts = try bench.campaign().figures.counts
         try #require(isComplete, "\(counts) \(fanOut.faults())")
 
         // The ledger: all accepted, each with at least as many attempts as the peer saw.
@@ -89,7 +89,7 @@ import Testing
         }
         #expect(tries(peer.state.now) == PoolMachine.sendLimit)
         #expect(!peer.state.wait(seconds: 0, milliseconds: 500) { tries($0) > PoolMachine.sendLimit })
-        let counts = try bench.campaign().counts
+        let counts = try bench.campaign().figures.counts
         #expect(counts.accepted == 1_199 && counts.retrying == 1)
         let refused = try #require(try bench.deliveries().first { $0.token == token })
         #expect(refused.reason == "StreamRefused" && refused.attempts == 1)
@@ -116,7 +116,7 @@ import Testing
         fanOut.poke()
         // Neither is the campaign suspended nor the push given up. The clock stands, so it is not tried again yet.
         try bench.wait { try bench.counts().map { $0.retrying == 1 && $0.pending == 0 } ?? false }
-        #expect(try bench.campaign().counts.accepted == 99)
+        #expect(try bench.campaign().figures.counts.accepted == 99)
         #expect(try bench.campaign().state == .running)
         let refused = try #require(try bench.deliveries().first { $0.token == token })
         #expect(refused.reason == "ConnectionLost" && refused.attempts == 2)

@@ -38,7 +38,7 @@ import Testing
 
     /// nil while there is no campaign yet.
     private func recorded(_ bench: LiveBench) throws -> CampaignCounts? {
-        try bench.store.campaigns(before: nil, limit: 1).first?.counts
+        try bench.store.campaigns(before: nil, limit: 1).first?.figures.counts
     }
 
     private func counts(of bench: LiveBench) -> Comment { "\((try? recorded(bench)) as Any)" }
@@ -84,7 +84,7 @@ import Testing
         let vain = Self.first + 5 * Self.probe
         #expect(bench.production.figures.requests == vain)
         let held = try bench.campaign()
-        #expect(held.state == .running && held.counts.addsUp)
+        #expect(held.state == .running && held.figures.counts.addsUp)
         let fault = try #require(self.fault(bench))
         #expect(fault.hasPrefix("the push service answers 503 ServiceUnavailable to nearly every push: sending waits"))
         let told = bench.until { bench.fanOut?.figures(of: held.key).trouble == self.fault(bench) }
@@ -102,7 +102,7 @@ import Testing
         #expect(try recorded(bench)?.retrying == Int64(vain))
         #expect(bench.production.figures.requests == Self.devices)
         let end = try finish(bench, Self.devices, inVain: vain)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
         #expect(bench.production.figures.requests == Self.devices + vain)
         #expect(bench.production.figures.distinctTokens == Self.devices)
         #expect(bench.production.figures.duplicates == 0)
@@ -131,7 +131,7 @@ import Testing
         try bench.production.play(FaultScript())
         passPause(bench, before: 1)
         let end = try finish(bench, devices, inVain: sent - 1_000)
-        #expect(end.counts.accepted == Int64(devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(devices) && end.figures.counts.addsUp)
         #expect(bench.production.figures.requests == devices + sent - 1_000)
         #expect(bench.production.figures.distinctTokens == devices)
         #expect(bench.production.figures.duplicates == 0)
@@ -145,7 +145,7 @@ import Testing
         try bench.register(1...Self.devices)
         try bench.raise()
         let end = try finish(bench, Self.devices, inVain: 60)
-        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.figures.counts.accepted == Int64(Self.devices))
         #expect(bench.production.figures.requests == Self.devices + 60)
         #expect(bench.lines.count(of: Self.begins) == 0)
     }
@@ -164,7 +164,7 @@ import Testing
         bench.clock.advance(by: .seconds(32))
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 1_000)
+        #expect(end.figures.counts.accepted == 1_000)
         #expect(bench.production.figures.requests == 1_000 + Self.first)
     }
 
@@ -191,7 +191,7 @@ import Testing
         try move(.cancelled)
         try #require(bench.until { self.fault(bench) == nil })
         let end = try bench.wait(for: .cancelled)
-        #expect(end.counts.cancelled == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.cancelled == Int64(Self.devices) && end.figures.counts.addsUp)
         #expect(bench.production.figures.requests == 2 * Self.first)
         #expect(bench.lines.count(of: Self.begins) == 2)
         #expect(bench.lines.count(of: "the push service is not waited for any more") == 2)
@@ -207,7 +207,7 @@ import Testing
         try bench.production.play(FaultScript())
         passPause(bench, before: 1)
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 1_000)
+        #expect(end.figures.counts.accepted == 1_000)
         #expect(bench.production.figures.requests == 1_000 + Self.first, "the hold went on")
         #expect(bench.lines.count(of: Self.begins) == 1)
     }
@@ -229,7 +229,7 @@ import Testing
         try bench.production.play(FaultScript())
         passPause(bench, before: 1)
         let end = try finish(bench, 500, inVain: sent)
-        #expect(end.counts.accepted == 500)
+        #expect(end.figures.counts.accepted == 500)
         #expect(bench.production.figures.requests == 500 + sent)
     }
 
@@ -241,19 +241,19 @@ import Testing
         try bench.register(1...1_000)
         try bench.raise()
         try settle(bench, retrying: Self.first)
-        #expect(try bench.campaign().waves.list.first?.endedAt == nil)
+        #expect(try bench.campaign().figures.waves.list.first?.endedAt == nil)
         try bench.production.play(FaultScript())
         passPause(bench, before: 1)
-        let isOver = try bench.until { try bench.campaign().waves.list.first?.endedAt != nil }
+        let isOver = try bench.until { try bench.campaign().figures.waves.list.first?.endedAt != nil }
         try #require(isOver, counts(of: bench))
-        let wave = try #require(try bench.campaign().waves.current)
+        let wave = try #require(try bench.campaign().figures.waves.current)
         #expect(wave.number == 0 && wave.retrying == Int64(Self.first) && wave.failed == 0)
         #expect(wave.accepted == wave.devices - Int64(Self.first))
         #expect(bench.production.figures.requests == Int(wave.devices))
         bench.clock.advance(by: .seconds(600))
         bench.fanOut?.poke()
         let end = try finish(bench, 1_000, inVain: Self.first)
-        #expect(end.waves.list.map(\.accepted) == end.waves.list.map(\.devices))
+        #expect(end.figures.waves.list.map(\.accepted) == end.figures.waves.list.map(\.devices))
         #expect(bench.production.figures.requests == 1_000 + Self.first)
     }
 
@@ -283,7 +283,7 @@ import Testing
         try bench.production.play(FaultScript())
         passPause(bench, before: 1)
         let end = try finish(bench, 1_000, inVain: vain)
-        #expect(end.counts.accepted == 1_000)
+        #expect(end.figures.counts.accepted == 1_000)
         #expect(bench.production.figures.requests == 900 + vain)
         #expect(bench.sandbox?.figures.requests == 100)
     }
@@ -306,7 +306,7 @@ import Testing
         try bench.sandbox?.play(FaultScript())
         passPause(bench, before: 1)
         let end = try finish(bench, 1_000, inVain: Self.first)
-        #expect(end.counts.accepted == 1_000)
+        #expect(end.figures.counts.accepted == 1_000)
     }
 
     /// Production goes on as if the sandbox did not exist, whoever registered first.

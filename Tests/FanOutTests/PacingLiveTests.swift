@@ -23,7 +23,7 @@ import UpgradeRules
         let began = ContinuousClock.now
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 100 && end.counts.filtered == 1_900 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 100 && end.figures.counts.filtered == 1_900 && end.figures.counts.addsUp)
         #expect(ContinuousClock.now - began >= .milliseconds(1_850), "a hundred pushes at 50 a second")
         #expect(bench.store.figures().commits.count < 400, "about one for each batch, not for each device")
     }
@@ -34,8 +34,8 @@ import UpgradeRules
         try bench.start()
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 3_000)
-        #expect(end.waves.isEmpty)
+        #expect(end.figures.counts.accepted == 3_000)
+        #expect(end.figures.waves.isEmpty)
         #expect(bench.fanOut?.work.rateLimits == [:])
     }
 
@@ -47,13 +47,13 @@ import UpgradeRules
         try bench.register(1...60)
         try bench.start { $0.pace = Pace(ratePerSecond: 40) }
         try bench.raise()
-        let all = try bench.until { try bench.newest?.counts.retrying == 60 }
+        let all = try bench.until { try bench.newest?.figures.counts.retrying == 60 }
         #expect(all)
         bench.clock.advance(by: .seconds(60))
         let began = ContinuousClock.now
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 60)
+        #expect(end.figures.counts.accepted == 60)
         #expect(ContinuousClock.now - began >= .milliseconds(1_350), "60 retries at 40 a second")
     }
 
@@ -73,7 +73,7 @@ import UpgradeRules
         faster.pace = Pace(ratePerSecond: 2_000)
         bench.fanOut?.reroute([faster])
         let end = try bench.wait(for: .completed, deadline: .seconds(60))
-        #expect(end.counts.accepted == 400)
+        #expect(end.figures.counts.accepted == 400)
     }
 
     @Test func theStatusForetellsTheEnd() throws {
@@ -86,10 +86,11 @@ import UpgradeRules
         var told: (left: Int64, rate: Double)?
         let isTold = try bench.until {
             let record = try bench.campaign()
-            guard let figures = bench.fanOut?.figures(of: record.key), record.counts.accepted >= 120 else {
+            guard let figures = bench.fanOut?.figures(of: record.key), record.figures.counts.accepted >= 120 else {
                 return false
             }
-            let left = figures.secondsLeft(figures.counts(record.counts), waves: record.waves, at: bench.clock.now)
+            let left = figures.secondsLeft(
+                figures.counts(record.figures.counts), waves: record.figures.waves, at: bench.clock.now)
             told = left.map { ($0, figures.rateLimit ?? 0) }
             return told != nil
         }
@@ -114,13 +115,13 @@ import UpgradeRules
         try bench.raise()
         var sent: Int64 = 0
         for wave in 0..<2 {
-            let isOver = try bench.until { try bench.newest?.waves.list[safe: wave]?.endedAt != nil }
+            let isOver = try bench.until { try bench.newest?.figures.waves.list[safe: wave]?.endedAt != nil }
             try #require(isOver)
             let record = try bench.campaign()
-            let current = try #require(record.waves.current)
+            let current = try #require(record.figures.waves.current)
             #expect(current.number == wave && current.accepted == current.devices && current.failed == 0)
             sent += current.devices
-            #expect(record.counts.accepted == sent && record.counts.addsUp)
+            #expect(record.figures.counts.accepted == sent && record.figures.counts.addsUp)
             #expect(bench.production.figures.requests == Int(sent))
             // Not before its time.
             bench.clock.advance(by: .seconds(590))
@@ -130,10 +131,10 @@ import UpgradeRules
             bench.fanOut?.poke()
         }
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 1_000)
-        #expect(end.waves.list.map(\.accepted) == end.waves.list.map(\.devices))
+        #expect(end.figures.counts.accepted == 1_000)
+        #expect(end.figures.waves.list.map(\.accepted) == end.figures.waves.list.map(\.devices))
         // Some five percent, and not the first five that were registered.
-        #expect((20...90).contains(end.waves.list[0].devices))
+        #expect((20...90).contains(end.figures.waves.list[0].devices))
     }
 
     @Test func aWaveThatFailedHoldsTheNextUntilAnOperatorSaysSo() throws {
@@ -147,14 +148,15 @@ import UpgradeRules
         }
         try bench.raise()
         let held = try bench.wait(for: .suspended)
-        let wave = try #require(held.waves.current)
+        let wave = try #require(held.figures.waves.current)
         #expect(wave.number == 0 && wave.failed > 5 && wave.heldAt != nil)
-        #expect(held.reason?.hasPrefix("WaveFailed: \(wave.failed) of \(wave.devices) pushes of wave 1 of 2") == true)
+        #expect(
+            held.facts.reason?.hasPrefix("WaveFailed: \(wave.failed) of \(wave.devices) pushes of wave 1 of 2") == true)
         #expect(bench.production.figures.requests == Int(wave.devices))
         try bench.resume()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 150 && end.counts.rejected == 50 && end.counts.addsUp)
-        #expect(end.waves.list.map(\.failed).reduce(0, +) == 50)
+        #expect(end.figures.counts.accepted == 150 && end.figures.counts.rejected == 50 && end.figures.counts.addsUp)
+        #expect(end.figures.waves.list.map(\.failed).reduce(0, +) == 50)
     }
 
     @Test func whatIsTriedAgainInThePauseIsNotAFailure() throws {
@@ -168,15 +170,15 @@ import UpgradeRules
             $0.waveRules = WaveRules(pause: .seconds(60), failedShare: 0)
         }
         try bench.raise()
-        try #require(try bench.until { try bench.newest?.waves.current?.endedAt != nil })
-        let before = try #require(try bench.campaign().waves.current)
+        try #require(try bench.until { try bench.newest?.figures.waves.current?.endedAt != nil })
+        let before = try #require(try bench.campaign().figures.waves.current)
         #expect(before.failed == 0 && before.retrying > 50 && before.pushes == before.devices, "\(before)")
         bench.clock.advance(by: .seconds(10))
         bench.fanOut?.poke()
-        try #require(try bench.until { try bench.newest?.waves.current?.retrying == 0 })
-        #expect(try bench.campaign().waves.current?.failed == 0)
+        try #require(try bench.until { try bench.newest?.figures.waves.current?.retrying == 0 })
+        #expect(try bench.campaign().figures.waves.current?.failed == 0)
         let end = try bench.passTime(to: .completed, by: .seconds(70))
-        #expect(end.counts.accepted == 200)
+        #expect(end.figures.counts.accepted == 200)
     }
 
     @Test func aNewerRequirementEndsAPauseBetweenWaves() throws {
@@ -187,13 +189,14 @@ import UpgradeRules
             $0.waveRules = WaveRules(pause: .seconds(86_000))
         }
         try bench.raise()
-        try #require(try bench.until { try bench.newest?.waves.current?.endedAt != nil })
+        try #require(try bench.until { try bench.newest?.figures.waves.current?.endedAt != nil })
         let first = try bench.campaign()
         try bench.raise("3.0")
-        try #require(try bench.until { try bench.newest.map { $0.key != first.key && $0.waves.areBetween } ?? false })
+        try #require(
+            try bench.until { try bench.newest.map { $0.key != first.key && $0.figures.waves.areBetween } ?? false })
         let older = try #require(try bench.store.campaign(first.key))
-        #expect(older.state == .superseded && older.counts.addsUp && older.counts.audience == 300)
-        #expect(older.counts.cancelled == 300 - older.counts.accepted)
+        #expect(older.state == .superseded && older.figures.counts.addsUp && older.figures.counts.audience == 300)
+        #expect(older.figures.counts.cancelled == 300 - older.figures.counts.accepted)
     }
 }
 

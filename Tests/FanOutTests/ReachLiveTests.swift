@@ -21,7 +21,7 @@ import UpgradeRules
     private static let forgotten = "the push service is not waited for any more"
 
     private func counts(_ bench: LiveBench) throws -> CampaignCounts? {
-        try bench.store.campaigns(before: nil, limit: 1).first?.counts
+        try bench.store.campaigns(before: nil, limit: 1).first?.figures.counts
     }
 
     private func text(_ bench: LiveBench) -> Comment {
@@ -81,11 +81,11 @@ import UpgradeRules
         // The clock stands: each was told once that it has to wait, and none comes back before its time.
         let tally = try #require(bench.fanOut?.work.tallies[LiveBench.app])
         #expect(tally.retriedBy == ["NoConnection": sandbox.count])
-        #expect(try bench.campaign().counts.addsUp)
+        #expect(try bench.campaign().figures.counts.addsUp)
 
         try bench.sandboxComes()
         let end = try finish(bench)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
         #expect(bench.sandbox?.figures.requests == sandbox.count)
         #expect(bench.production.figures.requests == Self.devices - sandbox.count)
         #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false })
@@ -104,7 +104,7 @@ import UpgradeRules
         try bench.start(change: waves)
         try bench.raise()
         let isOver = try bench.until {
-            try bench.store.campaigns(before: nil, limit: 1).first?.waves.list.first?.endedAt != nil
+            try bench.store.campaigns(before: nil, limit: 1).first?.figures.waves.list.first?.endedAt != nil
         }
         try #require(isOver, text(bench))
         bench.stop()
@@ -117,7 +117,7 @@ import UpgradeRules
         try #require(isSent, text(bench))
         try bench.sandboxComes()
         let end = try finish(bench)
-        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == Int64(Self.devices) && end.figures.counts.addsUp)
         #expect(bench.sandbox?.figures.requests == sandbox.count)
         #expect(bench.production.figures.duplicates == 0)
     }
@@ -205,7 +205,7 @@ import UpgradeRules
             try bench.wait { try out(bench, fanOut) <= 500 }
             peer.stop()
             try #require(bench.lines.wait(for: "the campaign is complete", deadline: .seconds(60)))
-            #expect(try bench.campaign().counts.accepted == 3_000)
+            #expect(try bench.campaign().figures.counts.accepted == 3_000)
             #expect(other.state.now.requests.count == 3_000 - 64)
             #expect(fanOut.faults().isEmpty)
         }
@@ -220,7 +220,7 @@ import UpgradeRules
             try bench.wait { try out(bench, fanOut) <= 500 }
             peer.stop()
             try bench.wait { fanOut.campaigns.isEmpty }
-            let counts = try bench.campaign().counts
+            let counts = try bench.campaign().figures.counts
             #expect(counts.accepted == 64 && counts.addsUp && counts.inFlight == 0, "\(counts)")
             #expect(fanOut.faults().isEmpty)
         }
@@ -251,7 +251,7 @@ import UpgradeRules
         #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false }, text(bench))
         #expect(bench.fanOut?.environments(of: LiveBench.app).allSatisfy { $0.waits.isEmpty } ?? false)
         #expect(bench.lines.count(of: Self.begins) == 1 && bench.lines.count(of: Self.forgotten) == 1)
-        #expect(try bench.campaign().counts.addsUp)
+        #expect(try bench.campaign().figures.counts.addsUp)
     }
 
     /// The first answer refuses the credential, on a connection that has shown nothing good yet.

@@ -65,7 +65,7 @@ import Testing
         try #require(bench.wait { bench.simulator.figures.accepted == 34 })
         try outsider.administer("DELETE FROM device WHERE id IN (5, 30, 50); COMMIT")
         let end = try wait(for: .completed, bench, fanOut)
-        #expect(end.counts.accepted == 57 && end.counts.audience == 57, "\(end.counts)")
+        #expect(end.figures.counts.accepted == 57 && end.figures.counts.audience == 57, "\(end.figures.counts)")
         #expect(bench.simulator.figures.accepted == 60 && bench.simulator.figures.duplicates == 0, "each sent once")
         #expect(bench.lines.count(of: Self.leftOut) == 3)
         #expect(bench.lines.count(of: Self.givenUp) == 0)
@@ -86,13 +86,15 @@ import Testing
         defer { fanOut.stop(within: .seconds(5)) }
         try bench.raise("2")
         fanOut.poke()
-        try #require(bench.wait { bench.campaign()?.counts.retrying == 2 }, "\(bench.campaign() as Any)")
+        try #require(bench.wait { bench.campaign()?.figures.counts.retrying == 2 }, "\(bench.campaign() as Any)")
         try Self.delete("2", in: bench.store)
         bench.clock.advance(by: .seconds(600))
         fanOut.poke()
         let end = try wait(for: .completed, bench, fanOut)
-        #expect(end.counts.accepted == 3 && end.counts.filtered == 1 && end.counts.audience == 4, "\(end.counts)")
-        #expect(end.filteredBy == [.noTelephone: 1])
+        #expect(
+            end.figures.counts.accepted == 3 && end.figures.counts.filtered == 1 && end.figures.counts.audience == 4,
+            "\(end.figures.counts)")
+        #expect(end.figures.filteredBy == [.noTelephone: 1])
         let faults = try bench.store.check { _ in true }.filter { $0.check.hasPrefix("counts of campaigns") }
         #expect(faults.isEmpty, "\(faults)")
     }
@@ -109,8 +111,8 @@ import Testing
         try bench.raise("2")
         fanOut.poke()
         let held = try wait(for: .suspended, bench, fanOut)
-        #expect(held.reason?.hasPrefix("StoreConflict: recording outcomes failed: not today") == true, "\(held)")
-        #expect(held.counts.pending == 20 && held.counts.audience == 20, "\(held.counts)")
+        #expect(held.facts.reason?.hasPrefix("StoreConflict: recording outcomes failed: not today") == true, "\(held)")
+        #expect(held.figures.counts.pending == 20 && held.figures.counts.audience == 20, "\(held.figures.counts)")
         try #require(bench.wait { bench.lines.count(of: Self.givenUp) == 1 && fanOut.campaigns.isEmpty })
         #expect(bench.simulator.figures.requests == 4, "the first batch")
         #expect(fanOut.faults().isEmpty, "the store does what it is there for")
@@ -119,7 +121,7 @@ import Testing
             try bench.store.move(held.key, .resumed, at: bench.clock.now))
         fanOut.poke()
         let end = try wait(for: .completed, bench, fanOut)
-        #expect(end.counts.accepted == 20 && end.counts.audience == 20, "\(end.counts)")
+        #expect(end.figures.counts.accepted == 20 && end.figures.counts.audience == 20, "\(end.figures.counts)")
         #expect(bench.simulator.figures.distinctIDs == 20, "the same ids once more")
     }
 
@@ -151,14 +153,15 @@ import Testing
         let paused = try #require(bench.campaign())
         #expect(paused.state == .paused)
         // What was read before the thread looked up: batches of 10, as many as the open streams are worth.
-        #expect(paused.counts.filtered > 0 && paused.counts.filtered < 10_000, "\(paused.counts)")
-        #expect(paused.counts.audience == 20_000)
+        #expect(
+            paused.figures.counts.filtered > 0 && paused.figures.counts.filtered < 10_000, "\(paused.figures.counts)")
+        #expect(paused.figures.counts.audience == 20_000)
 
         try #require(
             try store.move(paused.key, .resumed, at: clock.now))
         fanOut.poke()
         let end = try wait(for: .completed, bench, fanOut)
-        #expect(end.counts.filtered == 20_000 && end.counts.audience == 20_000, "\(end.counts)")
+        #expect(end.figures.counts.filtered == 20_000 && end.figures.counts.audience == 20_000, "\(end.figures.counts)")
         #expect(bench.simulator.figures.requests == 0)
     }
 }

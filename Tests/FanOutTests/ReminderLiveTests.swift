@@ -36,7 +36,7 @@ import UpgradeRules
 
     /// Time goes by, for the push service too, which looks at the age of tokens.
     private func pass(_ bench: LiveBench, _ time: Duration, _ faults: FaultScript = FaultScript()) throws {
-        let before = try #require(try bench.store.version(of: LiveBench.app)).updatedAt
+        let before = try #require(try bench.store.version(of: LiveBench.app)?.updatedAt)
         bench.clock.advance(by: time)
         var faults = faults
         faults.clockAhead = (bench.clock.now - before).milliseconds / 1000
@@ -48,7 +48,7 @@ import UpgradeRules
     private func wait(_ bench: LiveBench, rounds: Int) throws -> CampaignRecord {
         let isThere = try bench.until {
             let campaign = try bench.campaign()
-            return campaign.rounds.count == rounds && campaign.state == .completed
+            return campaign.figures.rounds.count == rounds && campaign.state == .completed
         }
         let last = try bench.campaign()
         try #require(isThere, "\(last)")
@@ -63,21 +63,23 @@ import UpgradeRules
         try start(bench, 3, 7)
         try bench.raise()
         let first = try bench.wait(for: .completed)
-        #expect(first.counts.accepted == 2_599 && first.rounds.isEmpty)
+        #expect(first.figures.counts.accepted == 2_599 && first.figures.rounds.isEmpty)
         // Of 2,599 these have upgraded, are gone or have no user.
         try upgrade(bench, Array(1...1_500))
         try bench.remove(1_501)
         try bench.register(1_502...1_502, telephone: { _ in nil })
         try pass(bench, Self.day * 3 - .seconds(1))
-        let isEarly = try bench.until(deadline: .milliseconds(700)) { try !bench.campaign().rounds.isEmpty }
+        let isEarly = try bench.until(deadline: .milliseconds(700)) { try !bench.campaign().figures.rounds.isEmpty }
         #expect(!isEarly)
         try pass(bench, .seconds(1))
         let reminded = try wait(bench, rounds: 1)
-        let round = try #require(reminded.rounds.first)
+        let round = try #require(reminded.figures.rounds.first)
         #expect(round.kind == .reminder && round.devices == 1_097)
-        #expect(round.dueAt == first.startedAt.map { $0 + Self.day * 3 })
-        #expect(reminded.counts.accepted == 2_599 && reminded.counts.rejected == 1 && reminded.counts.addsUp)
-        #expect(reminded.upgraded == 1_500)
+        #expect(round.dueAt == first.facts.startedAt.map { $0 + Self.day * 3 })
+        #expect(
+            reminded.figures.counts.accepted == 2_599 && reminded.figures.counts.rejected == 1
+                && reminded.figures.counts.addsUp)
+        #expect(reminded.figures.upgraded == 1_500)
         let taken = bench.production.accepted()
         #expect(taken.duplicates == 1_097 && taken.distinctIDs == 2_599, "the same ids")
         #expect((1...1_502).allSatisfy { taken.count(ofToken: LiveBench.token($0)) == 1 })
@@ -88,12 +90,15 @@ import UpgradeRules
         try upgrade(bench, Array(1_503...2_000))
         try pass(bench, Self.day * 4)
         let last = try wait(bench, rounds: 2)
-        #expect(last.rounds[1].devices == 599 && last.counts.accepted == 2_599 && last.counts.addsUp)
+        #expect(
+            last.figures.rounds[1].devices == 599 && last.figures.counts.accepted == 2_599 && last.figures.counts.addsUp
+        )
         #expect(bench.production.accepted().tokensByCount == [1: 1_502, 2: 498, 3: 599])
         #expect(try bench.store.check { _ in true } == [])
         // And that is all.
         try pass(bench, Self.day * 30)
-        #expect(try bench.until(deadline: .milliseconds(700)) { try bench.campaign().rounds.count > 2 } == false)
+        #expect(
+            try bench.until(deadline: .milliseconds(700)) { try bench.campaign().figures.rounds.count > 2 } == false)
     }
 
     @Test func ofThoseMissedWhileTheDaemonWasDownOnlyTheLatestIsSent() throws {
@@ -105,7 +110,7 @@ import UpgradeRules
         try pass(bench, Self.day * 2 + .seconds(60))
         try start(bench, 1, 2, 3)
         let reminded = try wait(bench, rounds: 1)
-        #expect(reminded.rounds[0].dueAt == first.startedAt.map { $0 + Self.day * 2 })
+        #expect(reminded.figures.rounds[0].dueAt == first.facts.startedAt.map { $0 + Self.day * 2 })
         #expect(bench.production.accepted().tokensByCount == [2: 300])
     }
 
@@ -118,9 +123,9 @@ import UpgradeRules
         _ = try bench.wait(for: .completed)
         try pass(bench, Self.day * 2)
         let reminded = try wait(bench, rounds: 1)
-        #expect(reminded.required.text == "3.0")
+        #expect(reminded.requirement.version.text == "3.0")
         let all = try bench.store.campaigns(before: nil, limit: 9)
-        #expect(all.map(\.rounds.count) == [1, 0])
+        #expect(all.map(\.figures.rounds.count) == [1, 0])
     }
 
     @Test func whoUpgradesWhileItIsPausedIsNotRemindedAndKeepsItsPush() throws {
@@ -136,13 +141,13 @@ import UpgradeRules
         #expect(isPaused)
         bench.fanOut?.poke()
         let paused = try bench.wait(for: .paused)
-        #expect(paused.counts.addsUp && paused.counts.retrying > 100)
+        #expect(paused.figures.counts.addsUp && paused.figures.counts.retrying > 100)
         try upgrade(bench, Array(1...200))
         _ = try bench.store.move(key, .resumed, at: bench.clock.now)
         try pass(bench, .seconds(60))
         let end = try bench.passTime(to: .completed, by: .seconds(10))
-        #expect(end.counts.accepted == 200 && end.counts.filtered == 0, "what was taken stays taken")
-        #expect(end.rounds[0].devices == Int64(bench.production.figures.requests - 200))
+        #expect(end.figures.counts.accepted == 200 && end.figures.counts.filtered == 0, "what was taken stays taken")
+        #expect(end.figures.rounds[0].devices == Int64(bench.production.figures.requests - 200))
         #expect(try bench.store.check { _ in true } == [])
     }
 
@@ -160,15 +165,16 @@ import UpgradeRules
         let gathered = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0
         }
         let during = try bench.campaign()
-        #expect(gathered.devices > 10 && during.counts.retrying == gathered.devices && during.counts.addsUp)
-        #expect(during.counts.accepted == 2_000 - gathered.devices && during.isGathering)
+        #expect(
+            gathered.devices > 10 && during.figures.counts.retrying == gathered.devices && during.figures.counts.addsUp)
+        #expect(during.figures.counts.accepted == 2_000 - gathered.devices && during.isGathering)
         #expect(try bench.store.check { _ in true } == [])
         try bench.raise("3.0")
         try start(bench)
         _ = try bench.wait(for: .completed)
         let old = try #require(try bench.store.campaign(first.key))
-        #expect(old.state == .superseded && old.counts.accepted == 2_000 && old.counts.cancelled == 0)
-        #expect(old.rounds[0].devices == 0 && !old.isGathering)
+        #expect(old.state == .superseded && old.figures.counts.accepted == 2_000 && old.figures.counts.cancelled == 0)
+        #expect(old.figures.rounds[0].devices == 0 && !old.isGathering)
         #expect(try bench.store.check { _ in true } == [])
     }
 
@@ -182,8 +188,10 @@ import UpgradeRules
         script.badTokens = [LiveBench.token(8)]
         try pass(bench, Self.day, script)
         let end = try wait(bench, rounds: 1)
-        #expect(end.counts.accepted == 98 && end.counts.unregistered == 1 && end.counts.rejected == 1)
-        #expect(end.counts.addsUp && end.rounds[0].devices == 100)
+        #expect(
+            end.figures.counts.accepted == 98 && end.figures.counts.unregistered == 1
+                && end.figures.counts.rejected == 1)
+        #expect(end.figures.counts.addsUp && end.figures.rounds[0].devices == 100)
         #expect(try bench.device(7).retiredAt != nil)
         #expect(try bench.store.check { _ in true } == [])
     }
@@ -198,8 +206,8 @@ import UpgradeRules
         let first = try bench.wait(for: .completed)
         try pass(bench, Self.day)
         let end = try wait(bench, rounds: 1)
-        #expect(end.counts.accepted == 1_000 && end.rounds[0].devices == 1_000)
-        #expect(end.waves == first.waves)
+        #expect(end.figures.counts.accepted == 1_000 && end.figures.rounds[0].devices == 1_000)
+        #expect(end.figures.waves == first.figures.waves)
         #expect(bench.production.accepted().tokensByCount == [2: 1_000])
     }
 }

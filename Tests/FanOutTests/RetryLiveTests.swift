@@ -35,8 +35,8 @@ import UpgradeRules
         try bench.start()
         try bench.raise()
         let first = try bench.wait(for: .completed)
-        #expect(first.counts.accepted == 95 && first.counts.rejected == 5)
-        let started = try #require(first.startedAt)
+        #expect(first.figures.counts.accepted == 95 && first.figures.counts.rejected == 5)
+        let started = try #require(first.facts.startedAt)
         // Upgraded, removed and moved to another user since.
         try bench.register(1...1, version: "2.0")
         try bench.remove(2)
@@ -45,11 +45,14 @@ import UpgradeRules
         bench.clock.advance(by: .seconds(10))
         #expect(try retry(bench, [.rejected]) == .opened)
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 98 && end.counts.rejected == 0 && end.counts.filtered == 2)
-        #expect(end.filteredBy[.alreadyCurrent] == 1 && end.filteredBy[.noTelephone] == 1)
-        #expect(end.rejectedBy.values.reduce(0, +) == 0 && end.counts.addsUp && end.counts.audience == 100)
-        #expect(end.rounds.map(\.devices) == [5] && end.startedAt == started)
-        #expect(end.expiresAt == bench.clock.now + .seconds(86_400), "the whole time to live once more")
+        #expect(
+            end.figures.counts.accepted == 98 && end.figures.counts.rejected == 0 && end.figures.counts.filtered == 2)
+        #expect(end.figures.filteredBy[.alreadyCurrent] == 1 && end.figures.filteredBy[.noTelephone] == 1)
+        #expect(
+            end.figures.rejectedBy.values.reduce(0, +) == 0 && end.figures.counts.addsUp
+                && end.figures.counts.audience == 100)
+        #expect(end.figures.rounds.map(\.devices) == [5] && end.facts.startedAt == started)
+        #expect(end.facts.expiresAt == bench.clock.now + .seconds(86_400), "the whole time to live once more")
         for number in 3...5 {
             let delivery = try bench.delivery(number)
             #expect(delivery.state == .accepted && delivery.attempts == 2)
@@ -72,15 +75,15 @@ import UpgradeRules
         _ = try bench.store.move(key, .cancelled, at: bench.clock.now)
         bench.fanOut?.poke()
         let cancelled = try bench.wait(for: .cancelled)
-        let left = cancelled.counts.cancelled
-        #expect(left > 1_000 && cancelled.counts.accepted == 2_100 - left)
+        let left = cancelled.figures.counts.cancelled
+        #expect(left > 1_000 && cancelled.figures.counts.accepted == 2_100 - left)
         let listed = try bench.store.deliveries(of: key, DeliveryFilter(state: .cancelled), after: 0, limit: 9_999)
         #expect(listed.count == left)
         #expect(try retry(bench, [.rejected, .expired]) == .nothingLeft)
         #expect(try retry(bench) == .opened)
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 2_100 && end.counts.cancelled == 0 && end.counts.addsUp)
-        #expect(end.rounds.map(\.devices) == [left])
+        #expect(end.figures.counts.accepted == 2_100 && end.figures.counts.cancelled == 0 && end.figures.counts.addsUp)
+        #expect(end.figures.rounds.map(\.devices) == [left])
         #expect(bench.production.figures.requests == 2_100 && bench.production.figures.duplicates == 0)
         #expect(try bench.store.check { _ in true } == [])
     }
@@ -93,12 +96,12 @@ import UpgradeRules
         _ = try bench.store.reconcile(LiveBench.app, draft: draft, at: bench.clock.now)
         let key = try bench.campaign().key
         _ = try bench.store.move(key, .cancelled, at: bench.clock.now)
-        #expect(try bench.campaign().counts.cancelled == 1_000)
+        #expect(try bench.campaign().figures.counts.cancelled == 1_000)
         try bench.register(1_001...1_500, environment: .sandbox)
         #expect(try retry(bench) == .opened)
         try bench.start()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 1_500 && end.counts.cancelled == 0)
+        #expect(end.figures.counts.accepted == 1_500 && end.figures.counts.cancelled == 0)
         #expect(try bench.store.check { _ in true } == [])
     }
 
@@ -112,20 +115,20 @@ import UpgradeRules
         try bench.raise()
         // The other 80, too: whoever had no turn by then would expire with those.
         let isSent = try bench.until {
-            let counts = try bench.store.campaigns(before: nil, limit: 1).first?.counts
+            let counts = try bench.store.campaigns(before: nil, limit: 1).first?.figures.counts
             return counts?.retrying == 20 && counts?.accepted == 80
         }
         try #require(isSent)
         bench.clock.advance(by: .seconds(601))
         bench.fanOut?.poke()
         let first = try bench.wait(for: .completed)
-        #expect(first.counts.accepted == 80 && first.counts.expired == 20)
+        #expect(first.figures.counts.accepted == 80 && first.figures.counts.expired == 20)
         var repaired = FaultScript()
         repaired.clockAhead = 601
         try bench.production.play(repaired)
         #expect(try retry(bench, [.expired], timeToLive: .seconds(600)) == .opened)
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 100 && end.counts.expired == 0 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 100 && end.figures.counts.expired == 0 && end.figures.counts.addsUp)
         #expect(bench.production.figures.duplicates == 0, "none had been taken")
         #expect(try bench.store.check { _ in true } == [])
     }
@@ -142,7 +145,7 @@ import UpgradeRules
             #expect(try retry(bench) == .opened)
         }
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 3_000 && end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 3_000 && end.figures.counts.addsUp)
         #expect(bench.production.accepted().distinctTokens == 3_000)
         #expect(try bench.store.check { _ in true } == [])
     }
@@ -154,7 +157,7 @@ import UpgradeRules
         try bench.register(1...6_000)
         try bench.start()
         try bench.raise()
-        #expect(try bench.wait(for: .completed).counts.rejected == 2_000)
+        #expect(try bench.wait(for: .completed).figures.counts.rejected == 2_000)
         let before = bench.production.figures.requests
         var down = FaultScript()
         down.serviceErrors = FaultScript.ServiceErrorBurst(afterN: 0, count: .max)

@@ -103,15 +103,17 @@ import Threading
                 return figures.trouble != nil && figures.shardRequestsOut + figures.retryRequestsOut == 0
             })
         #expect(sandbox.figures.requests == 0)
-        #expect(try bench.campaign().counts.rejected == 0, "no token is given up that has not been tried everywhere")
+        #expect(
+            try bench.campaign().figures.counts.rejected == 0, "no token is given up that has not been tried everywhere"
+        )
         script.refusals = nil
         try bench.production.play(script)
         // Five minutes, and a quarter on top at most.
         bench.clock.advance(by: .seconds(376))
         fanOut.poke()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 20)
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 20)
+        #expect(end.figures.counts.addsUp)
         #expect(sandbox.figures.requests == 10)
         #expect(try bench.device(5).registration.environment == .sandbox)
     }

@@ -80,7 +80,8 @@ import UpgradeRules
             if met > 0 { slowest = max(slowest, .now - mended) }
             let end = try #require(bench.campaign())
             #expect(
-                end.counts.accepted == Int64(Self.devices) && end.counts.audience == Int64(Self.devices), "\(stage)")
+                end.figures.counts.accepted == Int64(Self.devices)
+                    && end.figures.counts.audience == Int64(Self.devices), "\(stage)")
             #expect(bench.simulator.figures.accepted == round * Self.devices, "\(stage): sent once each")
             failed += met > 0 ? 1 : 0
             if isFull, met == 0 { break }
@@ -97,7 +98,7 @@ import UpgradeRules
     /// Whether the campaign of that requirement is complete; a store that cannot be read does not say so.
     private func isDone(_ bench: StoreFaultBench, _ required: Int = 2) throws -> Bool {
         guard let campaign = bench.campaign() else { return false }
-        return try campaign.required == Version("\(required)") && campaign.state == .completed
+        return try campaign.requirement.version == Version("\(required)") && campaign.state == .completed
     }
 
     /// Every token is bad, and the service says so late. A connection with no good answer carries one push at a time, so that
@@ -125,7 +126,7 @@ import UpgradeRules
         bench.faults.disarm()
         try #require(try bench.wait { try isDone(bench) })
         let end = try #require(bench.campaign())
-        #expect(end.counts.rejected == 12, "fewer than a sample prove nothing about the key")
+        #expect(end.figures.counts.rejected == 12, "fewer than a sample prove nothing about the key")
     }
 
     /// A suspension that the store refuses stops the sending all the same, and is stored with the reason of the first try.
@@ -143,10 +144,10 @@ import UpgradeRules
         #expect(bench.simulator.figures.requests <= 30, "nothing goes out with a credential in doubt")
         bench.faults.disarm()
         try #require(
-            bench.wait { bench.campaign()?.state == .suspended && bench.campaign()?.counts.retrying == 20 })
+            bench.wait { bench.campaign()?.state == .suspended && bench.campaign()?.figures.counts.retrying == 20 })
         let end = try #require(bench.campaign())
-        #expect(end.reason?.hasPrefix("BadDeviceToken") == true)
-        #expect(end.counts.rejected == 0, "they wait for the repair")
+        #expect(end.facts.reason?.hasPrefix("BadDeviceToken") == true)
+        #expect(end.figures.counts.rejected == 0, "they wait for the repair")
         #expect(bench.lines.count(of: "the campaign is suspended") == 1)
         #expect(bench.lines.count(of: Self.refuses) == 1, "told once, not at each try")
         #expect(bench.wait { isCalm(fanOut, bench) })

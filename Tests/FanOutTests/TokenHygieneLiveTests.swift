@@ -39,9 +39,9 @@ import UpgradeRules
         try bench.start()
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 2)
-        #expect(end.counts.unregistered == 1)
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 2)
+        #expect(end.figures.counts.unregistered == 1)
+        #expect(end.figures.counts.addsUp)
         let isGivenUp = [.at, .after, .secondsAfter].contains(stamp)
         #expect(try (bench.device(2).retiredAt != nil) == isGivenUp)
         #expect(try bench.retired() == (isGivenUp ? 1 : 0))
@@ -49,12 +49,12 @@ import UpgradeRules
         // The next campaign pushes to it exactly if it was kept, or has come back.
         try bench.raise("3.0")
         let next = try bench.wait(for: .completed)
-        #expect(next.filteredBy[.knownDead] == (isGivenUp ? 1 : nil))
+        #expect(next.figures.filteredBy[.knownDead] == (isGivenUp ? 1 : nil))
         bench.clock.advance(by: .seconds(60))
         try bench.register([2])
         try bench.production.play(FaultScript())
         try bench.raise("4.0")
-        #expect(try bench.wait(for: .completed).counts.accepted == 3, "registering revives")
+        #expect(try bench.wait(for: .completed).figures.counts.accepted == 3, "registering revives")
     }
 
     // MARK: Between batch and answer
@@ -80,10 +80,10 @@ import UpgradeRules
         try bench.register([4, 5], telephone: { "1999\($0)" })
         for number in [6, 7] { try bench.remove(number) }
         try bench.register([8], version: "2.0")
-        #expect(try bench.campaign().counts.pending == 8, "no answer has come yet")
+        #expect(try bench.campaign().figures.counts.pending == 8, "no answer has come yet")
 
         let isRecorded = try bench.until {
-            let counts = try bench.campaign().counts
+            let counts = try bench.campaign().figures.counts
             return counts.retrying == 2 && counts.unregistered == 2 && counts.accepted == 4
         }
         try #require(isRecorded)
@@ -96,10 +96,10 @@ import UpgradeRules
         // The retries are read anew: 5's new user gets it, 7 is gone.
         let end = try bench.passTime(to: .completed, by: .seconds(5))
         #expect(try bench.device(3).retiredAt != nil, "no later answer spoke for it")
-        #expect(end.counts.addsUp)
-        #expect(end.counts.accepted == 5)
-        #expect(end.counts.unregistered == 2)
-        #expect(end.counts.filtered == 1)
+        #expect(end.figures.counts.addsUp)
+        #expect(end.figures.counts.accepted == 5)
+        #expect(end.figures.counts.unregistered == 2)
+        #expect(end.figures.counts.filtered == 1)
         let moved = try bench.delivery(5)
         #expect(moved.state == .accepted)
         #expect(moved.telephone == "19995")
@@ -110,7 +110,7 @@ import UpgradeRules
         try bench.production.play(FaultScript())
         try bench.raise("3.0")
         let next = try bench.wait(for: .completed)
-        #expect(next.counts.accepted == 5, "1, 2, 4, 5 and 8; 3 is dead, 6 and 7 are deleted")
+        #expect(next.figures.counts.accepted == 5, "1, 2, 4, 5 and 8; 3 is dead, 6 and 7 are deleted")
         #expect(try bench.delivery(4).telephone == "19994")
     }
 
@@ -122,7 +122,7 @@ import UpgradeRules
         try bench.register(101...130, environment: .sandbox)
         try bench.start()
         try bench.raise()
-        #expect(try bench.wait(for: .completed).counts.accepted == 130)
+        #expect(try bench.wait(for: .completed).figures.counts.accepted == 130)
         let (production, sandbox) = (bench.production, try #require(bench.sandbox))
         #expect(production.figures.requests == 100)
         #expect(sandbox.figures.requests == 30)
@@ -153,10 +153,10 @@ import UpgradeRules
         try bench.start { $0.triesOtherEnvironment = true }
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 41)
-        #expect(end.counts.rejected == 4)
-        #expect(end.counts.unregistered == 1)
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 41)
+        #expect(end.figures.counts.rejected == 4)
+        #expect(end.figures.counts.unregistered == 1)
+        #expect(end.figures.counts.addsUp)
         let sandbox = try #require(bench.sandbox)
         // No loop: each bad token once in each world.
         #expect(bench.production.figures.requests == 46)
@@ -174,7 +174,7 @@ import UpgradeRules
         // The next campaign knows where they are.
         try bench.raise("3.0")
         let next = try bench.wait(for: .completed)
-        #expect(next.counts.accepted == 41)
+        #expect(next.figures.counts.accepted == 41)
         #expect(bench.production.figures.requests == 46 + 25)
         #expect(sandbox.figures.requests == 26 + 24)
     }
@@ -185,7 +185,7 @@ import UpgradeRules
         try bench.raise()
         // 25 of 46 are bad: not nearly all.
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.rejected == 26)
+        #expect(end.figures.counts.rejected == 26)
         #expect(bench.production.figures.requests == 45)
         #expect(bench.sandbox?.figures.requests == 1)
         #expect(try bench.device(30).registration.environment == .production)
@@ -197,9 +197,9 @@ import UpgradeRules
         try bench.start { $0.triesOtherEnvironment = true }
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 20)
-        #expect(end.counts.rejected == 25, "the first answers stand")
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 20)
+        #expect(end.figures.counts.rejected == 25, "the first answers stand")
+        #expect(end.figures.counts.addsUp)
         #expect(
             try #require(bench.sandbox?.figures.requests) <= ConnectionMachine.doubtLimit,
             "it is not asked again and again")
@@ -217,9 +217,9 @@ import UpgradeRules
         }
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 21)
-        #expect(end.counts.rejected == 25, "the first answers stand")
-        #expect(end.counts.addsUp)
+        #expect(end.figures.counts.accepted == 21)
+        #expect(end.figures.counts.rejected == 25, "the first answers stand")
+        #expect(end.figures.counts.addsUp)
     }
 
     @Test func tokensThatAreAllAtHomeInTheOtherWorldDoNotTripTheBreaker() throws {
@@ -230,7 +230,7 @@ import UpgradeRules
         try bench.start { $0.triesOtherEnvironment = true }
         try bench.raise()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 300)
+        #expect(end.figures.counts.accepted == 300)
         // A service that calls all tokens bad moves none: they are pushed to in the other world all the same.
         #expect(try bench.device(300).registration.environment == .production)
     }
@@ -243,7 +243,7 @@ import UpgradeRules
         try bench.start { $0.triesOtherEnvironment = true }
         try bench.raise()
         let stopped = try bench.wait(for: .suspended)
-        #expect(stopped.counts.rejected == 0)
-        #expect(stopped.reason?.hasPrefix("BadDeviceToken: 64 of the first 64 pushes") == true)
+        #expect(stopped.figures.counts.rejected == 0)
+        #expect(stopped.facts.reason?.hasPrefix("BadDeviceToken: 64 of the first 64 pushes") == true)
     }
 }

@@ -27,7 +27,7 @@ import UpgradeRules
                 NotificationDocument.slack(
                     of: RelayEvent(id: "1", type: type, at: bench.now, subject: .campaign(campaign))))
         }
-        (campaign.state, campaign.reason) = (.suspended, "<!channel> 403 & <https://evil.example|here>")
+        (campaign.facts.state, campaign.facts.reason) = (.suspended, "<!channel> 403 & <https://evil.example|here>")
         #expect(
             try text(.suspended) == """
                 *com.example.app ios 2.0.0* campaign \(campaign.id) stands still: &lt;!channel&gt; 403 &amp; \
@@ -35,8 +35,10 @@ import UpgradeRules
                 `upgrade-relay campaigns show \(campaign.id)` says more
                 `upgrade-relay campaigns resume \(campaign.id)` goes on
                 """)
-        (campaign.state, campaign.telephones, campaign.counts.accepted) = (.running, ["1", "2"], 3)
-        (campaign.counts.rejected, campaign.reason) = (1, nil)
+        (campaign.facts.state, campaign.requirement.canary, campaign.figures.counts.accepted) = (
+            .running, ["1", "2"], 3
+        )
+        (campaign.figures.counts.rejected, campaign.facts.reason) = (1, nil)
         #expect(
             try text(.canaryDone) == """
                 *com.example.app ios 2.0.0* the canary, 2 phone numbers, is done: 3 accepted, 1 rejected

@@ -119,7 +119,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
     func unblock(_ versions: [Version], of app: AppKey, by actor: Principal, reason: String?) throws -> VersionRecord {
         let surroundings = RequirementMachine.Surroundings(now: Bench.now)
         let decision = try store.unblock(versions, of: app, by: actor, reason: reason, in: surroundings)
-        return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: Bench.now)
+        return VersionRecord(app, decision.after)
     }
 
     /// What a bump is told of the hour.
@@ -129,7 +129,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
     }
 
     func status(_ record: CampaignRecord) -> CampaignStatus {
-        CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
+        CampaignStatus(record: record, counts: record.figures.counts, ratePerSecond: 0, secondsLeft: nil)
     }
 
     func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {

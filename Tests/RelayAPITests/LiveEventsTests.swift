@@ -82,7 +82,7 @@ struct LiveEventsTests {
         _ = try told(stream)
         _ = try bench.campaign(required: "3.0.0")
         try bench.until {
-            try bench.server.api.overview().campaigns.contains { $0.record.target.version.text == "3.0.0" }
+            try bench.server.api.overview().campaigns.contains { $0.record.requirement.target.version.text == "3.0.0" }
         }
         #expect(try told(stream).contains("3.0.0"), "it goes on")
     }

@@ -240,7 +240,8 @@ import UpgradeRules
         guard let version = example.version, version != "10", !example.endsOlderSystems else { return }
         let requirements = try Self.requirements(example.rows)
         let systems = [example.user.system].compactMap(\.self)
-        let facts = VersionCache.facts(InForce(requirements, systems: systems), nil, SeenVersions())
+        let inForce = InForce(requirements, systems: systems)
+        let facts = VersionCache.facts(inForce.floor, inForce.newest, (nil, nil), nil, SeenVersions())
         let section = LaunchGateAdvice(.ios, facts).section
         let shown = LaunchGateClient.launchGate.prompt(section, installed: version)
         let nobody = UpgradeRule.User(nil, system: example.user.system)

@@ -26,16 +26,19 @@ import UpgradeRules
             var counts = CampaignCounts()
             (counts.pending, counts.accepted) = (30, 50)
             change(&counts)
-            record = CampaignRecord(
-                key: CampaignKey(row: 1), id: "1f0c2ab93d44", app: AppKey(app: "com.example.app", platform: .ios),
-                required: try Version("2.0.0"), latest: nil, downloadURL: "https://example.com", message: nil,
-                telephones: nil, state: state, reason: nil, createdAt: time, startedAt: time, finishedAt: nil,
-                expiresAt: time, isPlanned: true, counts: counts, filteredBy: [:], rejectedBy: [:], upgraded: 0)
+            record = try CampaignRecord.sample(state, counts, at: time)
+        }
+
+        /// Nobody else gets a push.
+        mutating func goesToItsCanary(endedAt: Timestamp? = nil) {
+            record.requirement.reach = 0
+            record.requirement.canary = record.requirement.canary ?? []
+            record.figures.canaryEndedAt = endedAt
         }
 
         var reason: CampaignReason {
             CampaignReason(
-                record: record, counts: record.counts, trouble: trouble, isHeld: standsStill,
+                record: record, counts: record.figures.counts, trouble: trouble, isHeld: standsStill,
                 nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nextWaveAt,
                 hours: hours, past: past)
         }
@@ -57,17 +60,17 @@ import UpgradeRules
             return one.reason.wait
         }
         let later = Self.time + .seconds(3600)
-        #expect(try wait(.suspended) { $0.record.cause = .approval } == .approval)
-        #expect(try wait(.suspended) { $0.record.cause = .credential } == .fault(.credential))
+        #expect(try wait(.suspended) { $0.record.facts.cause = .approval } == .approval)
+        #expect(try wait(.suspended) { $0.record.facts.cause = .credential } == .fault(.credential))
         #expect(try wait(.waiting) { $0.gate = GateVerdict(.held(until: later), "required from then") } == .time(later))
         #expect(try wait(.waiting) { $0.gate = GateVerdict(.closed, "waiting until the App Store") } == .store)
         #expect(try wait(.waiting) == .lostStore)
         #expect(try wait(.running) == nil)
         #expect(try wait(.running) { $0.hasRoute = false } == .noRoute)
         #expect(
-            try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: nil, releasedAt: nil) } == .canary)
+            try wait(.running) { $0.goesToItsCanary() } == .canary)
         #expect(
-            try wait(.running) { $0.record.canary = CampaignCanary(.alone, endedAt: later, releasedAt: nil) }
+            try wait(.running) { $0.goesToItsCanary(endedAt: later) }
                 == .release)
         for state in [CampaignState.completed, .cancelled, .superseded] { #expect(try wait(state) == nil) }
         let standings: [(Wait, Wait.Standing)] = [
@@ -86,7 +89,7 @@ import UpgradeRules
     /// The commands showed "paused" and nothing else.
     @Test func whoPausedItAndWhenIsSaid() throws {
         var paused = try Case(.paused)
-        (paused.record.pausedAt, paused.record.pausedBy) = (Self.time, "alice")
+        (paused.record.facts.pausedAt, paused.record.facts.pausedBy) = (Self.time, "alice")
         #expect(
             paused.reason.text
                 == "paused by alice at 2027-01-15T08:00:00.000Z; \"campaigns resume 1f0c2ab93d44\" goes on")
@@ -117,11 +120,11 @@ import UpgradeRules
 
     @Test func aCanaryThatIsDoneStandsStill() throws {
         var canary = try Case(.running)
-        canary.record.telephones = ["13800138000"]
-        canary.record.canary = CampaignCanary(.alone, endedAt: nil, releasedAt: nil)
+        canary.record.requirement.canary = ["13800138000"]
+        canary.goesToItsCanary()
         #expect(canary.reason.text?.hasSuffix("is being sent to, and nobody else") == true)
         #expect(!canary.reason.standsStill)
-        canary.record.canary = CampaignCanary(.alone, endedAt: Self.time, releasedAt: nil)
+        canary.goesToItsCanary(endedAt: Self.time)
         #expect(canary.reason.text?.hasSuffix("\"campaigns release 1f0c2ab93d44\" sends to everybody") == true)
         #expect(canary.reason.standsStill, "no time left is told while nothing moves")
     }
@@ -151,8 +154,8 @@ import UpgradeRules
         (pause.hours, pause.nextWaveAt) = (night.hours, Self.time + .seconds(1))
         #expect(pause.reason.text == nil)
         var canary = try Case(.running)
-        canary.record.telephones = ["1"]
-        canary.record.canary = CampaignCanary(.alone, endedAt: Self.time, releasedAt: nil)
+        canary.record.requirement.canary = ["1"]
+        canary.goesToItsCanary(endedAt: Self.time)
         canary.hours = night.hours
         #expect(canary.reason.text?.hasPrefix("the canary of 1 phone number is done") == true)
     }

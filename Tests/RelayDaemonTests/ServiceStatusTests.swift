@@ -12,11 +12,7 @@ import UpgradeRules
         var counts = CampaignCounts()
         (counts.pending, counts.accepted, counts.cancelled) = (30, 50, 20)
         let time = Timestamp(milliseconds: 0)
-        let record = CampaignRecord(
-            key: CampaignKey(row: 1), id: "1f0c2ab93d44", app: AppKey(app: "com.example.app", platform: .ios),
-            required: try Version("2.0.0"), latest: nil, downloadURL: "https://example.com", message: nil,
-            telephones: nil, state: state, reason: reason, createdAt: time, startedAt: time, finishedAt: nil,
-            expiresAt: time, isPlanned: true, counts: counts, filteredBy: [:], rejectedBy: [:], upgraded: 0)
+        let record = try CampaignRecord.sample(state, counts, reason: reason, at: time)
         return CampaignStatus(record: record, counts: counts, ratePerSecond: 10, secondsLeft: nil)
     }
 

@@ -88,7 +88,7 @@ struct PostgresStoreFigures {
                 lease.commits += 1
             }
         }
-        #expect(try store.campaign(campaign)?.counts.accepted == all)
+        #expect(try store.campaign(campaign)?.figures.counts.accepted == all)
         let faults = try measure("the check", devices: all) { try store.check { _ in true } }
         #expect(faults == [])
     }

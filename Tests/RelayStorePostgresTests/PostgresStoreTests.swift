@@ -105,8 +105,8 @@ struct PostgresStoreTests {
             }
         }
         let record = try #require(try store.campaign(campaign.key))
-        #expect(record.counts.accepted == 2000)
-        #expect(record.upgraded <= 2000)
+        #expect(record.figures.counts.accepted == 2000)
+        #expect(record.figures.upgraded <= 2000)
         #expect(try store.check { _ in true } == [])
     }
 
@@ -126,7 +126,7 @@ struct PostgresStoreTests {
         }
         let required = try #require(try stores[0].version(of: app)?.required)
         #expect(required.text == "5.7")
-        #expect(try stores[0].openCampaigns().map(\.required) == [required])
+        #expect(try stores[0].openCampaigns().map(\.requirement.version) == [required])
         #expect(try stores[1].check { _ in true } == [])
     }
 
@@ -149,7 +149,7 @@ struct PostgresStoreTests {
         #expect(try !store.commit([commit], of: old, at: now))
         #expect(try store.commit([commit], of: lease, at: now))
         #expect(try store.commit([commit], of: lease, at: now), "found recorded")
-        #expect(try store.campaign(campaign.key)?.counts.accepted == 10)
+        #expect(try store.campaign(campaign.key)?.figures.counts.accepted == 10)
         #expect(try store.check { _ in true } == [])
     }
 

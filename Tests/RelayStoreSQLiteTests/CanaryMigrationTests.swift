@@ -30,7 +30,7 @@ import UpgradeRules
         let old = try #require(try store.campaign(campaign.key))
         #expect(old.canary?.phase == .alone && old.audience == ["1383"] && old.state == .running)
         try store.lineUpCanary(old.key, at: fixture.now)
-        #expect(try store.campaign(old.key)?.counts.retrying == 1)
+        #expect(try store.campaign(old.key)?.figures.counts.retrying == 1)
         // A person may release it now, as any canary.
         try store.decide(
             fixture.app, .released(nil), by: Signature(by: "ann", via: "release", at: fixture.now),

@@ -21,7 +21,7 @@ import UpgradeRules
         let reason = "20 of the last 20 tokens are no longer registered; none was given up"
         try fixture.store.decide(campaign, .suspended(.deadTokens, reason), by: relay)
         if isResumed { try fixture.store.decide(campaign, .resumed, by: relay) }
-        #expect(try fixture.store.campaign(campaign.key)?.acceptsDeadTokens == isResumed)
+        #expect(try fixture.store.campaign(campaign.key)?.facts.acceptsDeadTokens == isResumed)
         try fixture.undoRuns()
         try fixture.administerOld(
             """
@@ -34,7 +34,7 @@ import UpgradeRules
         let store = try SQLiteStore(path: fixture.path)
         defer { store.close() }
         let old = try #require(try store.campaign(campaign.key))
-        #expect(old.acceptsDeadTokens == isResumed)
+        #expect(old.facts.acceptsDeadTokens == isResumed)
         #expect(old.state == (isResumed ? .running : .suspended))
         for environment in PushEnvironment.allCases {
             let doubts = try store.tokenDoubts(of: fixture.app, environment: environment)

@@ -91,7 +91,7 @@ struct DeliveryBatchTableTests {
                 app: fixture.app, token: "token-number-\(number)", version: try Version("2"))
             try store.sawVersions([sighting], at: fixture.now)
         }
-        #expect(try store.campaign(campaign.key)?.upgraded == 2)
+        #expect(try store.campaign(campaign.key)?.figures.upgraded == 2)
         #expect(try store.check { _ in true } == [])
         let end = fixture.now + .seconds(99)
         #expect(try store.prune(before: end, at: end) { _ in true }.deliveries == 50)

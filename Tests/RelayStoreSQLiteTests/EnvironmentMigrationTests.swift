@@ -96,18 +96,18 @@ struct EnvironmentMigrationTests {
             try store.inspect("SELECT device_id, environment FROM delivery WHERE state = 3 ORDER BY 1")
                 == [["27", "0"], ["28", "1"], ["29", "0"], ["30", "0"]])
         #expect(try store.check { _ in true } == [])
-        #expect(try store.campaign(campaign.key)?.counts.audience == 60)
+        #expect(try store.campaign(campaign.key)?.figures.counts.audience == 60)
         let turns = try finish(store)
         #expect(turns.count == 34 && turns.values.allSatisfy { $0 == 1 })
-        #expect(try store.campaign(campaign.key)?.counts.accepted == 60)
-        #expect(try store.campaign(campaign.key)?.counts.audience == 60)
+        #expect(try store.campaign(campaign.key)?.figures.counts.accepted == 60)
+        #expect(try store.campaign(campaign.key)?.figures.counts.audience == 60)
         #expect(try store.check { _ in true } == [])
     }
 
     @Test("One in waves does too, though what is left of a wave's sandbox is not known before its end")
     func waves() throws {
         let plan = try #require(WavePlan(ends: [4_000, 10_000]))
-        let draw = WaveDraw(plan, requirement: campaign.requirement)
+        let draw = WaveDraw(plan, requirement: campaign.requirement.id)
         let first = (0..<60).count { draw.wave(of: "138\($0)".utf8) == 0 }
         try fixture.administerOld(
             """
@@ -122,11 +122,11 @@ struct EnvironmentMigrationTests {
         #expect(
             try store.inspect("SELECT number, wave, environment, packs FROM shard")
                 == [["0", "0", "0", "0"], ["1", "1", "0", "0"], ["2", "0", "1", "0"], ["3", "1", "1", "0"]])
-        #expect(try store.campaign(campaign.key)?.counts.audience == 60)
+        #expect(try store.campaign(campaign.key)?.figures.counts.audience == 60)
         let turns = try finish(store, draw)
         #expect(turns.count == 60 && turns.values.allSatisfy { $0 == 1 })
-        #expect(try store.campaign(campaign.key)?.counts.audience == 60)
-        #expect(try store.campaign(campaign.key)?.counts.accepted == 60)
+        #expect(try store.campaign(campaign.key)?.figures.counts.audience == 60)
+        #expect(try store.campaign(campaign.key)?.figures.counts.accepted == 60)
         #expect(try store.check { _ in true } == [])
     }
 

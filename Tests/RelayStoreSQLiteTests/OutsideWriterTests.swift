@@ -34,7 +34,7 @@ struct OutsideWriterTests {
         #expect(history.first?.record.latest?.text == "1.10")
         #expect((history.first?.record.updatedAt ?? fixture.now) > fixture.now)
         let campaign = try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now).campaign
-        #expect(campaign?.required.text == "1.10")
+        #expect(campaign?.requirement.version.text == "1.10")
         #expect(try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now).campaign == nil)
     }
 
@@ -66,11 +66,13 @@ struct OutsideWriterTests {
         try fixture.store.decide(
             fixture.app, .asked(bump), by: Signature(by: "tester", via: "test", at: fixture.now),
             in: RequirementMachine.Surroundings(now: fixture.now))
-        #expect(try fixture.store.version(of: fixture.app)?.message == message)
+        #expect(try fixture.store.version(of: fixture.app)?.texts?.message == message)
         try outsider.administer("UPDATE version SET message = 'At once' \(Self.row)")
-        #expect(try fixture.store.version(of: fixture.app)?.message == "At once")
+        #expect(try fixture.store.version(of: fixture.app)?.texts?.message == "At once")
         #expect(
-            try fixture.store.history(of: fixture.app, limit: 9).map(\.record.message) == ["At once", message, nil])
+            try fixture.store.history(of: fixture.app, limit: 9).map(\.record.texts?.message) == [
+                "At once", message, nil,
+            ])
     }
 
     @Test("A row needs no more than app, platform and required", arguments: [false, true])
@@ -85,7 +87,7 @@ struct OutsideWriterTests {
             """)
         let record = try #require(try fixture.store.version(of: fixture.app))
         #expect(record.latest?.text == "2")
-        #expect(record.telephones == ["1", "2"])
+        #expect(record.requirements.required?.canary == ["1", "2"])
         #expect(try fixture.store.history(of: fixture.app, limit: 9).map(\.actor) == ["unknown"])
         // An upsert, as a program would write it that does not know whether there is a row.
         try outsider.administer(
@@ -152,7 +154,8 @@ struct OutsideWriterTests {
         try fixture.store.administer("PRAGMA recursive_triggers = \(recursiveTriggers)")
         #expect(try code { try fixture.store.administer(sql) } == .conflict, "\(sql)")
         #expect(try fixture.store.history(of: fixture.app, limit: 9) == before)
-        #expect(try fixture.store.version(of: fixture.app)?.asked == before.first?.record)
+        let now = try #require(try fixture.store.version(of: fixture.app))
+        #expect(try now.asksTheSame(as: #require(before.first?.record)))
     }
 
     @Test(

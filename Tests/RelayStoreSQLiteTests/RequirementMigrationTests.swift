@@ -70,7 +70,7 @@ struct RequirementMigrationTests {
             #expect((isNamed ? staged?.version : inForce.required)?.text == said.forcedOnCanary, "\(said.state)")
             #expect(inForce.latest?.text == said.latest, "\(said.state)")
             let own = campaigns.filter { $0.app == app }.map {
-                "\($0.required) \($0.state.rawValue) \($0.counts.accepted) \($0.counts.cancelled) \($0.counts.pending)"
+                "\($0.requirement.version) \($0.state.rawValue) \($0.figures.counts.accepted) \($0.figures.counts.cancelled) \($0.figures.counts.pending)"
             }
             #expect(own == said.campaigns, "\(said.state)")
         }
@@ -89,9 +89,9 @@ struct RequirementMigrationTests {
         let now = Timestamp(seconds: 2_000_000_000)
         _ = try #require(try store.withdraw(try Version("3.0"), of: app, by: .operator("ann"), reason: nil, at: now))
         let again = try #require(try store.campaign(old.key))
-        #expect(again.state == .running && again.counts.accepted == old.counts.accepted)
-        #expect(again.counts.cancelled == 0 && again.counts.audience == old.counts.audience)
-        #expect(again.expiresAt > now)
+        #expect(again.state == .running && again.figures.counts.accepted == old.figures.counts.accepted)
+        #expect(again.figures.counts.cancelled == 0 && again.figures.counts.audience == old.figures.counts.audience)
+        #expect(again.facts.expiresAt > now)
         #expect(try store.check { _ in true } == [])
         withExtendedLifetime(directory) {}
     }
@@ -134,7 +134,7 @@ struct RequirementMigrationTests {
         let campaigns = try store.campaigns(before: nil, limit: 99)
         for name in ["halted", "haltedEarlier"] {
             #expect(
-                campaigns.first { $0.app.app == "com.example.\(name)" }?.reason
+                campaigns.first { $0.app.app == "com.example.\(name)" }?.facts.reason
                     == "the rollout of 2.0 is halted in Google Play, at 50 % of users")
         }
         let cancelled = AppKey(app: "com.example.haltedCancelled", platform: .android)

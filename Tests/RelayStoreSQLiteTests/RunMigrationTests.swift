@@ -56,12 +56,14 @@ import UpgradeRules
         var devices = DeviceRows()
         try store.readDevices(
             fixture.app, environment: .production, after: shard.cursor, through: shard.last, limit: isLast ? 99 : 5,
-            of: campaign.stages.map { WaveSlice(WaveDraw($0, requirement: campaign.requirement), number: shard.wave) },
-            without: campaign.stages == nil ? nil : campaign.key, into: &devices)
+            of: campaign.requirement.stages.map {
+                WaveSlice(WaveDraw($0, requirement: campaign.requirement.id), number: shard.wave)
+            },
+            without: campaign.requirement.stages == nil ? nil : campaign.key, into: &devices)
         var commit = LedgerCommit(
             campaign: campaign.key, shard: shard, cursor: devices.rows.last?.id ?? shard.last, shardDone: isLast,
             rows: devices.rows.map(outcome), devices: devices, retirements: [])
-        if campaign.stages != nil { commit.waves = [WaveTally(wave: shard.wave)] }
+        if campaign.requirement.stages != nil { commit.waves = [WaveTally(wave: shard.wave)] }
         return commit
     }
 
@@ -99,7 +101,7 @@ import UpgradeRules
             retirements: [])
         #expect(try store.commit([retries], of: lease, at: fixture.now))
         #expect(try store.completeIfDone(campaign.key, at: fixture.now))
-        let counts = try #require(try store.campaign(campaign.key)).counts
+        let counts = try #require(try store.campaign(campaign.key)).figures.counts
         #expect(counts.accepted + counts.rejected == 60 && counts.audience == 60)
         #expect(try store.check { _ in true } == [])
     }
@@ -136,7 +138,7 @@ import UpgradeRules
         }
         let store = try hold(campaign.key)
         defer { store.close() }
-        #expect(try store.campaign(campaign.key)?.counts[end] == 37)
+        #expect(try store.campaign(campaign.key)?.figures.counts[end] == 37)
         let draft = RoundDraft(.retry([end]), timeToLive: .seconds(60))
         #expect(try store.reopen(campaign.key, for: draft, at: fixture.now) == .opened)
         while try store.gather(campaign.key, atMost: 99, at: fixture.now, wants: { _, _ in true }).progress != .done {}
@@ -152,7 +154,7 @@ import UpgradeRules
         let store = try hold(campaign.key)
         defer { store.close() }
         #expect(try store.openShards(campaign.key, environment: .production) == [])
-        #expect(try store.campaign(campaign.key)?.counts.cancelled == 37)
+        #expect(try store.campaign(campaign.key)?.figures.counts.cancelled == 37)
     }
 
     @Test("One that a newer one took the place of, and one that was pruned, keep their counts")
@@ -170,11 +172,11 @@ import UpgradeRules
             return looks < 1
         }
         let before = try #require(try fixture.store.campaign(campaign.key))
-        #expect(before.counts.cancelled == 37 && before.counts.audience == 60)
+        #expect(before.figures.counts.cancelled == 37 && before.figures.counts.audience == 60)
         let store = try hold(campaign.key)
         defer { store.close() }
         _ = try store.prune(before: late, at: late) { _ in true }
-        #expect(try store.campaign(campaign.key)?.counts == before.counts)
+        #expect(try store.campaign(campaign.key)?.figures.counts == before.figures.counts)
         #expect(try store.check { _ in true } == [])
     }
 }

@@ -57,9 +57,9 @@ struct RequirementSubject {
             var new = CampaignFacts(
                 key: CampaignKey(row: nextID), requirement: ids[facts.requirement] ?? facts.requirement,
                 state: facts.state, createdAt: facts.createdAt, expiresAt: facts.expiresAt,
-                timeToLive: facts.timeToLive)
+                timeToLive: facts.timeToLive, downloadURL: facts.downloadURL)
             (new.startedAt, new.timeLeft, new.reason) = (facts.startedAt, facts.timeLeft, facts.reason)
-            (new.finishedAt, new.downloadURL) = (facts.finishedAt, facts.downloadURL)
+            new.finishedAt = facts.finishedAt
             nextID += 1
             return new
         }

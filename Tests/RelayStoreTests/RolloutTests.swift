@@ -11,16 +11,22 @@ struct RolloutTests {
     private static func campaign(
         canary: CampaignCanary.Phase? = nil, stages: [Int]? = nil, begun: Int = 0, isStarted: Bool = true
     ) throws -> CampaignRecord {
+        var requirement = Requirement(
+            id: 1, kind: .required, version: try Version("2.0.0"), state: .inForce,
+            reach: canary == .alone ? 0 : Requirement.everybody, isGated: false,
+            changed: Signature(by: "alice", via: "cli", at: time))
+        requirement.canary = canary.map { _ in ["1", "2"] }
+        requirement.stages = stages.flatMap { WavePlan(ends: $0) }
+        var facts = CampaignFacts(
+            key: CampaignKey(row: 1), requirement: 1, state: .running, createdAt: time, expiresAt: time,
+            timeToLive: .seconds(60),
+            downloadURL: "https://example.com")
+        facts.startedAt = isStarted ? time : nil
         var record = CampaignRecord(
-            key: CampaignKey(row: 1), id: "1f0c2ab93d44", app: AppKey(app: "com.example.app", platform: .ios),
-            required: try Version("2.0.0"), latest: nil, downloadURL: "https://example.com", message: nil,
-            telephones: canary == nil ? nil : ["1", "2"], state: .running, reason: nil, createdAt: time,
-            startedAt: isStarted ? time : nil, finishedAt: nil, expiresAt: time, isPlanned: false,
-            counts: CampaignCounts(), filteredBy: [:], rejectedBy: [:], upgraded: 0)
-        record.canary = canary.map { CampaignCanary($0, endedAt: nil, releasedAt: nil) }
-        record.stages = stages.flatMap { WavePlan(ends: $0) }
+            id: "1f0c2ab93d44", app: AppKey(app: "com.example.app", platform: .ios), facts: facts,
+            requirement: requirement)
         if begun > 0, let stages {
-            record.waves = CampaignWaves(
+            record.figures.waves = CampaignWaves(
                 stages.enumerated().map { number, end in
                     var wave = CampaignWave(number: number, end: end, devices: 10, pending: 10)
                     if number < begun { wave.begunAt = time }

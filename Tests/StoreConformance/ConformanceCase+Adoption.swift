@@ -9,9 +9,9 @@ extension ConformanceCase {
             subject in
             let campaign = try subject.mixed()
             for number in [1, 2, 3, 5, 8] { try subject.login(number, "1.0") }
-            try same(try subject.record(campaign.key).reach, CampaignReach(toldAtLogin: 5))
+            try same(try subject.record(campaign.key).figures.reach, CampaignReach(toldAtLogin: 5))
             for number in [1, 5] { try subject.login(number, "1.0") }
-            try same(try subject.record(campaign.key).reach.toldAtLogin, 5, "each once")
+            try same(try subject.record(campaign.key).figures.reach.toldAtLogin, 5, "each once")
             let devices = try [1, 4].map { try subject.device($0).id }
             let told = try subject.store.toldAtLogin(devices)
             try same(devices.map { told[$0]?.map(\.text) ?? [] }, [["2.0"], []], "the requirement that it was told of")
@@ -20,8 +20,8 @@ extension ConformanceCase {
                 [0, 1].map { subject.registration($0, version: try subject.version("2.0")) }, at: subject.now)
             for number in [3, 4, 5, 6, 7, 8] { try subject.login(number, "2.0") }
             let record = try subject.record(campaign.key)
-            try same(record.upgraded, 7, "all but the one that was current and the one that is behind")
-            try same(record.reach, CampaignReach(toldAtLogin: 5, push: 1, login: 1, both: 3))
+            try same(record.figures.upgraded, 7, "all but the one that was current and the one that is behind")
+            try same(record.figures.reach, CampaignReach(toldAtLogin: 5, push: 1, login: 1, both: 3))
             try same(record.reachedUnknown, 2)
             try same(record.toUpgrade, 8)
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -32,15 +32,15 @@ extension ConformanceCase {
                 [
                     Sighting(
                         app: subject.app, token: subject.token(0), version: try subject.version("2.0"),
-                        toldAtLogin: campaign.requirement)
+                        toldAtLogin: campaign.requirement.id)
                 ], at: subject.now)
-            try same(try subject.record(campaign.key).reach, CampaignReach(toldAtLogin: 1, both: 1))
+            try same(try subject.record(campaign.key).figures.reach, CampaignReach(toldAtLogin: 1, both: 1))
         },
         ConformanceCase("nobody is told of a requirement without a campaign, nor is who is not registered") { subject in
             let campaign = try subject.mixed()
             let store = subject.store
             for (token, told) in [
-                (subject.token(0), campaign.requirement + 1), (subject.token(70), campaign.requirement),
+                (subject.token(0), campaign.requirement.id + 1), (subject.token(70), campaign.requirement.id),
             ] {
                 try store.sawVersions(
                     [
@@ -49,7 +49,7 @@ extension ConformanceCase {
                             toldAtLogin: told)
                     ], at: subject.now)
             }
-            try same(try subject.record(campaign.key).reach, CampaignReach())
+            try same(try subject.record(campaign.key).figures.reach, CampaignReach())
         },
         ConformanceCase("who obeys at login before the campaign comes to the device counts, once") { subject in
             try subject.registerDevices(5, version: try subject.version("1.0"))
@@ -67,7 +67,7 @@ extension ConformanceCase {
             try subject.login(9, "1.0")
             try subject.login(9, "2.0")
             let expected = CampaignReach(toldAtLogin: 3, login: 2, early: 2)
-            try same(try subject.record(campaign.key).reach, expected)
+            try same(try subject.record(campaign.key).figures.reach, expected)
             let shard = try present(try subject.open(campaign.key).first, "the shard")
             let first = try subject.device(0).id
             let commit = try subject.batch(shard) { device in
@@ -81,8 +81,8 @@ extension ConformanceCase {
                 try subject.login(number, "2.0")
             }
             let record = try subject.record(campaign.key)
-            try same(record.reach, expected)
-            try same([record.upgraded, record.alreadyCurrent, record.toUpgrade], [2, 1, 4])
+            try same(record.figures.reach, expected)
+            try same([record.figures.upgraded, record.alreadyCurrent, record.toUpgrade], [2, 1, 4])
             // What is over waits for nobody.
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -105,7 +105,7 @@ extension ConformanceCase {
                 ], at: subject.now)
             try subject.login(1, "2.0")
             let record = try subject.record(campaign.key)
-            try same([record.upgraded, record.reach.push, record.reachedUnknown], [2, 1, 1])
+            try same([record.figures.upgraded, record.figures.reach.push, record.reachedUnknown], [2, 1, 1])
         },
         ConformanceCase("a campaign's adoption has a point where the number changed, and none where nothing happens") {
             subject in
@@ -125,7 +125,7 @@ extension ConformanceCase {
             let adoption = try present(try store.adoption(of: campaign.key), "the adoption")
             try same(adoption.points.map(\.upgraded), [1, 2, 3])
             try same(adoption.points.map { ($0.at - subject.now).milliseconds }, [60_000, 180_000, 240_000])
-            try same(adoption.record.upgraded, 3)
+            try same(adoption.record.figures.upgraded, 3)
             try same(try store.check { _ in true }, [], "faults")
             try check(try store.adoption(of: CampaignKey(row: 99)) == nil, "no such campaign")
         },
@@ -148,7 +148,7 @@ extension ConformanceCase {
             let third = try subject.announce("2.0", app: other)
             try same(try subject.store.newestCampaigns().map(\.key), [new.key, third.key])
             try subject.login(0, "2.0")
-            try same(try subject.record(old.key).upgraded, 1, "it is counted")
+            try same(try subject.record(old.key).figures.upgraded, 1, "it is counted")
             try same(try subject.store.followAdoption(at: subject.now + .seconds(60)), 0)
         },
         ConformanceCase("while a newer campaign waits, the one before it is followed on") { subject in
@@ -175,8 +175,8 @@ extension ConformanceCase {
             try same(try store.followAdoption(at: late), 0)
             let adoption = try present(try store.adoption(of: campaign.key), "the campaign")
             try same(adoption.points, [])
-            try same(adoption.record.upgraded, 1)
-            try same(adoption.record.reach, CampaignReach(toldAtLogin: 1, push: 1))
+            try same(adoption.record.figures.upgraded, 1)
+            try same(adoption.record.figures.reach, CampaignReach(toldAtLogin: 1, push: 1))
             try same(try store.check { _ in true }, [], "faults")
         },
         ConformanceCase("a device that is pruned is forgotten as one that was told") { subject in
@@ -186,7 +186,7 @@ extension ConformanceCase {
             try store.register([subject.registration(40, version: try subject.version("1.0"))], at: subject.now)
             try subject.login(40, "1.0")
             let campaign = try present(try store.newestCampaigns().first, "the campaign")
-            try same(campaign.reach.toldAtLogin, 1)
+            try same(campaign.figures.reach.toldAtLogin, 1)
             _ = try store.removeDevice(subject.app, token: subject.token(40))
             // The campaign ended later than what is taken away, and its ledger stays.
             let late = Timestamp(seconds: 7_000_000_000)

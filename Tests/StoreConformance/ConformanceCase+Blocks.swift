@@ -10,13 +10,15 @@ extension ConformanceCase {
             subject in
             let floor = try subject.announce("2.0")
             let blocked = try subject.block("2.1.5")
-            try same(try subject.record(blocked.key).target.blocked?.text, "2.1.5")
-            try same(try subject.record(floor.key).target.required?.text, "2.0")
+            try same(try subject.record(blocked.key).requirement.target.blocked?.text, "2.1.5")
+            try same(try subject.record(floor.key).requirement.target.required?.text, "2.0")
             try same(try subject.store.openCampaigns().map(\.state), [.running, .running])
             let version = try present(try subject.store.version(of: subject.app), "the version")
             try same(version.required?.text, "2.0")
-            try same(version.blocked.map(\.text), ["2.1.5"])
-            try same(try subject.store.history(of: subject.app, limit: 9).map { $0.record.blocked.count }, [1, 0])
+            try same(version.requirements.blocked.map(\.text), ["2.1.5"])
+            try same(
+                try subject.store.history(of: subject.app, limit: 9).map { $0.record.requirements.blocked.count },
+                [1, 0])
             try same(
                 try subject.store.newestCampaigns().map(\.key), [floor.key],
                 "who obeys the floor is asked of its campaign")
@@ -51,18 +53,18 @@ extension ConformanceCase {
                 [
                     Sighting(
                         app: subject.app, token: subject.token(0), version: try subject.version("2.1.5"),
-                        toldAtLogin: campaign.requirement)
+                        toldAtLogin: campaign.requirement.id)
                 ], at: subject.now)
             for (number, version) in [(0, "2.1.6"), (1, "2.1.5"), (2, "2.1.4"), (3, "2.1.6")] {
                 try subject.store.sawVersion(
                     try subject.version(version), app: subject.app, token: subject.token(number), at: subject.now)
             }
-            try same(try subject.record(campaign.key).upgraded, 1)
-            try same(try subject.record(campaign.key).reach, CampaignReach(toldAtLogin: 1, both: 1))
+            try same(try subject.record(campaign.key).figures.upgraded, 1)
+            try same(try subject.record(campaign.key).figures.reach, CampaignReach(toldAtLogin: 1, both: 1))
             // By registration, too.
             try subject.store.register(
                 [subject.registration(1, telephone: "1381", version: try subject.version("2.2"))], at: subject.now)
-            try same(try subject.record(campaign.key).upgraded, 2)
+            try same(try subject.record(campaign.key).figures.upgraded, 2)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
     ]

@@ -22,14 +22,14 @@ extension ConformanceCase {
                     try subject.store.move(campaign.key, event, at: subject.now + .seconds(seconds)), "moved")
             }
             try move(.paused, 10)
-            try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt, "still waiting")
-            try subject.look(campaign.required.text, at: subject.now + .seconds(50))
+            try same(try subject.record(campaign.key).facts.expiresAt, campaign.facts.expiresAt, "still waiting")
+            try subject.look(campaign.requirement.version.text, at: subject.now + .seconds(50))
             try move(.resumed, 100)
-            try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(100))
+            try same(try subject.record(campaign.key).facts.expiresAt, campaign.facts.expiresAt + .seconds(100))
             try move(.paused, 200)
             try move(.resumed, 300)
             try same(
-                try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(200),
+                try subject.record(campaign.key).facts.expiresAt, campaign.facts.expiresAt + .seconds(200),
                 "a pause does not eat it up")
         },
         ConformanceCase("a campaign moves only from a state that was named") { subject in
@@ -40,15 +40,15 @@ extension ConformanceCase {
             try check(!(try move(.suspended(.credential, "no"), 1)), "it was waiting")
             try same(try subject.record(key).state, .waiting)
             try check(try subject.look("2.0.0", at: subject.now + .seconds(2)), "started")
-            try same(try subject.record(key).startedAt, subject.now + .seconds(2))
+            try same(try subject.record(key).facts.startedAt, subject.now + .seconds(2))
             try check(try move(.suspended(.credential, "a bad credential"), 3), "suspended")
-            try same(try subject.record(key).reason, "a bad credential")
+            try same(try subject.record(key).facts.reason, "a bad credential")
             try check(try move(.resumed, 4), "resumed")
-            try same(try subject.record(key).startedAt, subject.now + .seconds(2), "started once")
-            try same(try subject.record(key).reason, nil)
+            try same(try subject.record(key).facts.startedAt, subject.now + .seconds(2), "started once")
+            try same(try subject.record(key).facts.reason, nil)
             try check(try move(.cancelled, 5), "cancelled")
             try check(!(try move(.resumed, 6)), "final")
-            try same(try subject.record(key).finishedAt, subject.now + .seconds(5))
+            try same(try subject.record(key).facts.finishedAt, subject.now + .seconds(5))
             try check(
                 !(try subject.store.move(CampaignKey(row: 99), .paused, at: subject.now)), "unknown")
         },
@@ -66,13 +66,13 @@ extension ConformanceCase {
                 _ = try subject.store.move(key, event, at: subject.now + .seconds(seconds))
                 return try subject.record(key)
             }
-            try same(try subject.record(key).urgentBy, "ann")
-            try same(try move(.hurried, 1).urgentAt, subject.now, "who wanted it first stays named")
+            try same(try subject.record(key).facts.urgentBy, "ann")
+            try same(try move(.hurried, 1).facts.urgentAt, subject.now, "who wanted it first stays named")
             try check(!(try move(.paused, 2).isUrgent), "a pause ends it")
             try check(!(try move(.resumed, 3).isUrgent), "and it stays so")
-            try same(try move(.hurried, 4).urgentAt, subject.now + .seconds(4))
+            try same(try move(.hurried, 4).facts.urgentAt, subject.now + .seconds(4))
             try check(try move(.cancelled, 5).isUrgent, "what was is kept")
-            try same(try move(.hurried, 6).urgentAt, subject.now + .seconds(4), "final")
+            try same(try move(.hurried, 6).facts.urgentAt, subject.now + .seconds(4), "final")
             try check(!(try move(.reopened(timeToLive: .seconds(60)), 7).isUrgent), "sent again it is no emergency")
         },
         ConformanceCase("a campaign goes on, or is opened again, and is sent whatever the hour, in one act") {
@@ -127,7 +127,7 @@ extension ConformanceCase {
         ConformanceCase("cancelling before planning cancels the whole registry") { subject in
             try subject.registerDevices(4)
             let campaign = try subject.announce(isGated: true)
-            try same([campaign.counts.pending, campaign.counts.audience], [4, 4])
+            try same([campaign.figures.counts.pending, campaign.figures.counts.audience], [4, 4])
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try subject.store.planShards(campaign.key, shardSize: 2, waves: nil, at: subject.now)
             try same(try subject.open(campaign.key), [], "nothing is planned afterwards")
@@ -152,8 +152,10 @@ extension ConformanceCase {
             try subject.store.expireCampaign(campaign.key, at: end)
             let record = try subject.record(campaign.key)
             try same(record.state, .completed)
-            try same(record.finishedAt, end)
-            try same([record.counts.accepted, record.counts.expired, record.counts.audience], [1, 4, 5])
+            try same(record.facts.finishedAt, end)
+            try same(
+                [record.figures.counts.accepted, record.figures.counts.expired, record.figures.counts.audience],
+                [1, 4, 5])
             try same(
                 try subject.store.deliveries(of: campaign.key, DeliveryFilter(state: .expired), after: 0, limit: 9)
                     .count, 4)
@@ -183,7 +185,7 @@ extension ConformanceCase {
             try check(try completes(), "done")
             try check(!(try completes()), "done already")
             try same(try subject.record(campaign.key).state, .completed)
-            try same(try subject.record(campaign.key).finishedAt, subject.now)
+            try same(try subject.record(campaign.key).facts.finishedAt, subject.now)
         },
         ConformanceCase("a campaign without an audience completes at once") { subject in
             let campaign = try subject.announce()
@@ -201,11 +203,11 @@ extension ConformanceCase {
                 at: subject.now)
             _ = try subject.store.removeDevice(subject.app, token: subject.token(0))
             let campaign = try subject.announce()
-            try same(campaign.counts.pending, 74, "before planning, the registry's count")
-            try check(!campaign.isPlanned, "not planned yet")
+            try same(campaign.figures.counts.pending, 74, "before planning, the registry's count")
+            try check(!campaign.figures.isPlanned, "not planned yet")
             try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try subject.store.planShards(campaign.key, shardSize: 3, waves: nil, at: subject.now)
-            try check(try subject.record(campaign.key).isPlanned, "planned")
+            try check(try subject.record(campaign.key).figures.isPlanned, "planned")
             try same(try subject.counts(campaign.key).audience, 74)
             let shards = try subject.open(campaign.key)
             try same(shards.map(\.number), Array(0..<8))

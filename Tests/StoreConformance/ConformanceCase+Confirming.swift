@@ -67,7 +67,7 @@ extension ConformanceCase {
             try hold(subject, .blocks(subject.app, bad)) { actor in
                 try subject.store.decide(subject.app, .unblocked(bad, reason: nil), by: actor, in: open)
             }
-            try same(try subject.store.version(of: subject.app)?.blocked, [])
+            try same(try subject.store.version(of: subject.app)?.requirements.blocked, [])
         },
         ConformanceCase("a release lets through what was shown, and not what was raised since") { subject in
             try subject.registerDevices(10)
@@ -136,14 +136,14 @@ extension ConformanceCase {
                     approvals += 1
                 } catch is StaleConfirmation {
                     // What the dispatcher does then, once: nobody has let another wave begin.
-                    guard try subject.record(campaign.key).waves.current?.number == 0 else { continue }
+                    guard try subject.record(campaign.key).figures.waves.current?.number == 0 else { continue }
                     try subject.store.beginNextWave(campaign.key, at: subject.now)
                     try subject.store.endWave(campaign.key, at: subject.now)
                     _ = try subject.store.holdWave(campaign.key, .approval, reason: "why", at: subject.now)
                 }
             }
             try same(approvals, 1)
-            try same(try subject.record(campaign.key).waves.current?.number, 1)
+            try same(try subject.record(campaign.key).figures.waves.current?.number, 1)
             try same(try subject.record(campaign.key).shown.facts[.wave], .number(3))
             try subject.store.decide(
                 subject.app, .campaign(campaign.key, .resumed), by: Signature(by: .tester, at: subject.now),

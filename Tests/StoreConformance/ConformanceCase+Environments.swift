@@ -58,7 +58,8 @@ extension ConformanceCase {
                 try same(turns.values.filter { $0 != 1 }.count, 0, "turns")
                 try same(turns.count, 48)
                 let end = try subject.record(campaign.key)
-                try same([end.counts.accepted, end.counts.pending, end.counts.retrying], [48, 0, 0])
+                try same(
+                    [end.figures.counts.accepted, end.figures.counts.pending, end.figures.counts.retrying], [48, 0, 0])
                 try same(end.state, .completed)
                 try same(try subject.store.environments(of: campaign.key), [])
             }
@@ -169,7 +170,7 @@ extension ConformanceCase {
                     try subject.store.sawVersion(
                         version, app: subject.app, token: subject.token(number), at: subject.now)
                 }
-                try same(try subject.record(campaign.key).upgraded, done == .production ? 4 : 2)
+                try same(try subject.record(campaign.key).figures.upgraded, done == .production ? 4 : 2)
                 try same(try subject.store.check { _ in true }, [], "faults")
                 let left = try subject.open(campaign.key, environment: done.other)
                 for shard in left {
@@ -204,7 +205,7 @@ extension ConformanceCase {
             let campaign = try subject.announce()
             let plan = try present(WavePlan(ends: [3_000, 10_000]), "the plan")
             try subject.store.planShards(campaign.key, shardSize: 40, waves: plan, at: subject.now)
-            let draw = WaveDraw(plan, requirement: campaign.requirement)
+            let draw = WaveDraw(plan, requirement: campaign.requirement.id)
             var met: [Int64: Int] = [:]
             for wave in 0..<2 {
                 for environment in PushEnvironment.allCases {
@@ -227,7 +228,7 @@ extension ConformanceCase {
                         try subject.commit([commit], at: subject.now)
                     }
                     try same(
-                        try subject.record(campaign.key).waves.list[wave].pending == 0, environment == .sandbox)
+                        try subject.record(campaign.key).figures.waves.list[wave].pending == 0, environment == .sandbox)
                 }
                 try subject.store.endWave(campaign.key, at: subject.now)
                 try subject.store.beginNextWave(campaign.key, at: subject.now)

@@ -91,7 +91,7 @@ extension ConformanceCase {
             try same(device.registration.version, new)
             try same(device.registration.telephone, "1380")
             try same(device.registeredAt, subject.now)
-            try same(try subject.record(campaign.key).upgraded, 2)
+            try same(try subject.record(campaign.key).figures.upgraded, 2)
             try same(try subject.seen(), ["1.0": 1, "2.0": 2])
         },
         ConformanceCase("a sighting that waited lowers nothing that the device has told since") { subject in

@@ -105,15 +105,18 @@ extension Subject {
         ] {
             try hold(held, text, what)
         }
-        if bump.downloadURL != nil { try hold(record.downloadURL, text, "the URL") }
-        if bump.message != nil { try hold(record.message?.text, text, "the message") }
-        try check(record.telephones?.map(bytes) == telephones.map(bytes), "the telephones came back otherwise")
+        if bump.downloadURL != nil { try hold(record.texts?.downloadURL, text, "the URL") }
+        if bump.message != nil { try hold(record.texts?.message?.text, text, "the message") }
+        try check(
+            record.requirements.required?.canary?.map(bytes) == telephones.map(bytes),
+            "the telephones came back otherwise")
         let campaign = try present(outcome.campaign, "the campaign")
         try same(try store.campaign(campaign.key), campaign)
-        try hold(campaign.downloadURL, text, "the campaign's URL")
-        if bump.message != nil { try hold(campaign.message, text, "the campaign's message") }
-        try check(campaign.telephones?.map(bytes) == telephones.map(bytes), "the campaign's telephones are others")
-        try hold(campaign.reason, text, "the campaign's reason")
+        try hold(campaign.facts.downloadURL, text, "the campaign's URL")
+        if bump.message != nil { try hold(campaign.requirement.message?.text, text, "the campaign's message") }
+        try check(
+            campaign.requirement.canary?.map(bytes) == telephones.map(bytes), "the campaign's telephones are others")
+        try hold(campaign.facts.reason, text, "the campaign's reason")
         try same(try store.campaign(id: text), nil)
     }
 
@@ -172,11 +175,11 @@ extension Subject {
             try hold(delivery.reason, text, "the delivery's reason")
         }
         try same(try store.deliveries(telephone: text + "x", token: nil, after: nil, limit: 10), [])
-        try same(try record(campaign.key).rejectedBy, [text: 1])
+        try same(try record(campaign.key).figures.rejectedBy, [text: 1])
         try check(
             try store.move(campaign.key, .suspended(.credential, text), at: now),
             "not suspended")
-        try hold(try record(campaign.key).reason, text, "the reason of the suspension")
+        try hold(try record(campaign.key).facts.reason, text, "the reason of the suspension")
     }
 
     private func holdAlert(_ text: String, of app: AppKey) throws {

@@ -14,8 +14,9 @@ extension ConformanceCase {
             let inForce = try subject.inForce()
             try same([inForce.required?.text, inForce.latest?.text], ["2", "2.1"])
             try same(
-                [inForce.downloadURL, inForce.message?.text, inForce.openedBy], ["https://two", "m", InForce.ungated])
-            try same(inForce.since, subject.now)
+                [inForce.floor?.downloadURL, inForce.floor?.message?.text, inForce.floor?.inForceBy],
+                ["https://two", "m", InForce.ungated])
+            try same(inForce.floor?.inForceAt, subject.now)
             try same(try subject.waiting(), [])
         },
         ConformanceCase("behind a gate what was in force stays so, and what waits is told") { subject in
@@ -39,12 +40,14 @@ extension ConformanceCase {
             try same(try subject.record(first.key).state, .superseded)
             let record = try subject.record(second.key)
             try same(record.state, .running)
-            try same([record.startedAt, record.expiresAt], [time, time + .seconds(3600)])
+            try same([record.facts.startedAt, record.facts.expiresAt], [time, time + .seconds(3600)])
             try same(record.inForce?.text, "2")
             let inForce = try subject.inForce()
             try same([inForce.required?.text, inForce.latest?.text], ["2", "2"])
-            try same([inForce.since, try subject.store.version(of: subject.app)?.inForce.since], [time, time])
-            try same([inForce.openedBy, inForce.reason], ["appStore", "shown"])
+            try same(
+                [inForce.floor?.inForceAt, try subject.store.version(of: subject.app)?.inForce.floor?.inForceAt],
+                [time, time])
+            try same([inForce.floor?.inForceBy, inForce.floor?.reason], ["appStore", "shown"])
             try same(try subject.waiting(), [])
         },
         ConformanceCase("of two that wait, each comes into force by its own gate; the newer takes the older along") {
@@ -66,9 +69,9 @@ extension ConformanceCase {
             try bump("2", nil)
             try same(try subject.waiting().map(\.build), [nil, 190])
             try check(try subject.open("1.9"), "")
-            try same(try subject.inForce().builds.required, 190)
+            try same(try subject.inForce().floor?.build, 190)
             try check(try subject.open("2"), "")
-            try same(try subject.inForce().builds.required, nil, "the code of 1.9 is not that of 2")
+            try same(try subject.inForce().floor?.build, nil, "the code of 1.9 is not that of 2")
         },
         ConformanceCase("a waiting campaign that is cancelled forces nothing, ever") { subject in
             try subject.announce("1.9")
@@ -95,7 +98,7 @@ extension ConformanceCase {
             try check(try subject.look("2", .halted, "halted", at: subject.now + .seconds(1)), "")
             try same(try subject.inForce().required?.text, "1.9")
             var record = try subject.record(campaign.key)
-            try same([record.state == .waiting, record.reason == "halted"], [true, true])
+            try same([record.state == .waiting, record.facts.reason == "halted"], [true, true])
             try same(
                 try subject.store.campaigns(before: campaign.key, limit: 1).first?.state, .running,
                 "what was in force before has its campaign again")
@@ -141,15 +144,17 @@ extension ConformanceCase {
             try same(rows.map(\.message), ["two", "news", nil])
             try same(rows.map(\.downloadURL), ["https://two", nil, nil])
             try check(try subject.open("2"), "it is offered")
-            try same([try subject.inForce().downloadURL, try subject.inForce().message?.text], ["https://two", "two"])
+            try same(
+                [try subject.inForce().floor?.downloadURL, try subject.inForce().floor?.message?.text],
+                ["https://two", "two"])
         },
         ConformanceCase("texts that are sent for what is in force change it at once, gate or not") { subject in
             try subject.announce("2")
             try subject.bump(VersionBump(app: subject.app, message: "new words"), waitingReason: "not out yet")
-            try same(try subject.inForce().message, "new words")
+            try same(try subject.inForce().floor?.message, "new words")
             try subject.announce("3", isGated: true)
             try subject.bump(VersionBump(app: subject.app, message: "for 3"), waitingReason: "not out yet")
-            try same(try subject.inForce().message, "new words", "3 is not in force yet")
+            try same(try subject.inForce().floor?.message, "new words", "3 is not in force yet")
         },
     ]
 }

@@ -107,7 +107,7 @@ private struct Superseded {
         try subject.registerDevices(devices, app: app, environment: environment)
         let campaign = try subject.announce("2.0", app: app)
         self.campaign = campaign
-        draw = waves.map { WaveDraw($0, requirement: campaign.requirement) }
+        draw = waves.map { WaveDraw($0, requirement: campaign.requirement.id) }
         try subject.store.planShards(campaign.key, shardSize: 25, waves: waves, at: subject.now)
     }
 
@@ -136,7 +136,7 @@ private struct Superseded {
     }
 
     func withdrawNewer() throws {
-        while let newest = try subject.store.version(of: app)?.required, newest != campaign.required {
+        while let newest = try subject.store.version(of: app)?.required, newest != campaign.requirement.version {
             _ = try subject.store.withdraw(newest, of: app, by: .operator("mary"), reason: nil, at: subject.now)
         }
     }
@@ -153,7 +153,7 @@ private struct Superseded {
         try same(turns.filter { $0.value != 1 }, [:], "none has two")
         let end = try subject.record(campaign.key)
         try same(end.state, .completed)
-        try same([end.counts.accepted, end.counts.audience], [Int64(devices), Int64(devices)])
+        try same([end.figures.counts.accepted, end.figures.counts.audience], [Int64(devices), Int64(devices)])
         try same(try subject.store.check { _ in true }, [], "faults")
     }
 }

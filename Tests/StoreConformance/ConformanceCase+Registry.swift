@@ -198,7 +198,7 @@ extension ConformanceCase {
             try same(try subject.device(7).registration.version, nil)
             try same(try subject.device(2999).registration.telephone, nil)
             try same(try subject.store.survey(subject.app) { _, _ in nil }.audience, 3000)
-            try same(try subject.record(campaign).upgraded, 0, "it has listed nobody yet")
+            try same(try subject.record(campaign).figures.upgraded, 0, "it has listed nobody yet")
             let empty = try subject.store.register(RegistrationBatch(app: subject.app), at: later) { _ in }
             try same(empty, UpsertCounts(inserted: 0, updated: 0))
         },
@@ -248,7 +248,7 @@ extension ConformanceCase {
             let counts = try subject.store.register([subject.registration(0, telephone: "new")], at: subject.now)
             try same(counts, UpsertCounts(inserted: 0, updated: 1))
             try same(try subject.device(0).id, id)
-            try same(try subject.announce().counts.pending, 2)
+            try same(try subject.announce().figures.counts.pending, 2)
         },
         ConformanceCase("a login check refreshes the version and nothing else") { subject in
             try subject.registerDevices(1)
@@ -300,24 +300,24 @@ extension ConformanceCase {
                     try subject.version(version), app: subject.app, token: subject.token(device), at: subject.now)
             }
             try saw(0, "1.9.9")
-            try same(try subject.record(campaign.key).upgraded, 0, "not yet there")
+            try same(try subject.record(campaign.key).figures.upgraded, 0, "not yet there")
             try saw(0, "2.0")
             try saw(0, "2.1")
             try saw(0, "1.0")
             try saw(0, "3.0")
-            try same(try subject.record(campaign.key).upgraded, 1, "once")
+            try same(try subject.record(campaign.key).figures.upgraded, 1, "once")
             try subject.store.register(
                 [subject.registration(1, version: try subject.version("2.0.1"))], at: subject.now)
-            try same(try subject.record(campaign.key).upgraded, 2, "by registration")
+            try same(try subject.record(campaign.key).figures.upgraded, 2, "by registration")
             try saw(3, "2.0")
-            try same(try subject.record(campaign.key).upgraded, 2, "already current then")
+            try same(try subject.record(campaign.key).figures.upgraded, 2, "already current then")
             try saw(4, "2.0")
-            try same(try subject.record(campaign.key).upgraded, 3, "filtered for another reason")
+            try same(try subject.record(campaign.key).figures.upgraded, 3, "filtered for another reason")
             try saw(5, "2.0")
-            try same(try subject.record(campaign.key).upgraded, 3, "not listed yet")
+            try same(try subject.record(campaign.key).figures.upgraded, 3, "not listed yet")
             try subject.store.register([subject.registration(2)], at: subject.now)
             try subject.store.register([subject.registration(2, version: try subject.version("2.0"))], at: subject.now)
-            try same(try subject.record(campaign.key).upgraded, 4, "from unknown")
+            try same(try subject.record(campaign.key).figures.upgraded, 4, "from unknown")
         }
     ]
 }

@@ -10,12 +10,12 @@ extension ConformanceCase {
             try subject.registerDevices(2500)
             let campaign = try subject.announce()
             try subject.send(campaign) { number in number % 2 == 0 ? .rejected : .accepted }
-            try same(try subject.record(campaign.key).rejectedBy, ["Forbidden": 1250])
+            try same(try subject.record(campaign.key).figures.rejectedBy, ["Forbidden": 1250])
             let late = subject.now + .seconds(10_000)
             try same(try subject.retry(campaign, [.rejected], at: late), .opened)
             let open = try subject.record(campaign.key)
             try same([open.state], [.running])
-            try same([open.finishedAt, open.expiresAt], [nil, late + .seconds(3600)])
+            try same([open.facts.finishedAt, open.facts.expiresAt], [nil, late + .seconds(3600)])
             try check(open.isGathering, "devices are to be found")
             try check(!(try subject.store.completeIfDone(campaign.key, at: late)), "it is not done")
             // A limit on how many are in line: the step that reaches it is the last until some are sent.
@@ -27,8 +27,8 @@ extension ConformanceCase {
             try check(!last.opensShards, "none was left out")
             let counts = try subject.counts(campaign.key)
             try same([counts.accepted, counts.retrying, counts.rejected, counts.audience], [1250, 1250, 0, 2500])
-            try same(try subject.record(campaign.key).rejectedBy.values.reduce(0, +), 0)
-            try same(try subject.record(campaign.key).rounds.map(\.devices), [1250])
+            try same(try subject.record(campaign.key).figures.rejectedBy.values.reduce(0, +), 0)
+            try same(try subject.record(campaign.key).figures.rounds.map(\.devices), [1250])
             var devices = DeviceRows()
             try subject.store.readDueRetries(
                 campaign.key, environment: .production, at: late, limit: 9999, waves: nil, into: &devices)
@@ -69,9 +69,9 @@ extension ConformanceCase {
             try same(try subject.counts(campaign.key).cancelled, 8)
             try same(try subject.retry(campaign, [.expired]), .nothingLeft)
             try same(try subject.retry(campaign, [.cancelled]), .opened)
-            try same(try subject.record(campaign.key).reason, nil)
+            try same(try subject.record(campaign.key).facts.reason, nil)
             try same(try subject.gather(campaign).progress, .done, "whoever was left out is in line already")
-            try same(try subject.record(campaign.key).rounds.map(\.devices), [8])
+            try same(try subject.record(campaign.key).figures.rounds.map(\.devices), [8])
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.retrying, counts.accepted, counts.cancelled], [6, 2, 2, 0])
             let again = try present(try subject.open(campaign.key).first, "the shard")
@@ -126,8 +126,10 @@ extension ConformanceCase {
             try same(try subject.retry(campaign, [.cancelled]), .opened)
             try same(try subject.gather(campaign).progress, .done)
             let record = try subject.record(campaign.key)
-            try check(!record.isPlanned, "with the audience of now")
-            try same([record.counts.pending, record.counts.cancelled, record.counts.audience], [7, 0, 7])
+            try check(!record.figures.isPlanned, "with the audience of now")
+            try same(
+                [record.figures.counts.pending, record.figures.counts.cancelled, record.figures.counts.audience],
+                [7, 0, 7])
             try same(try subject.onlyShard(campaign).cursor, 0)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
@@ -148,7 +150,7 @@ extension ConformanceCase {
             try same(try subject.retry(third), .nothingLeft)
             let after = try subject.record(third.key)
             try same(after.state, .completed, "a refusal changes nothing")
-            try same(after.rounds, [])
+            try same(after.figures.rounds, [])
             try same(try subject.store.campaignInForce(of: subject.app)?.key, third.key)
             try same(try subject.store.campaignInForce(of: AppKey(app: "other", platform: .ios)), nil)
             let late = subject.now + .seconds(9)
@@ -184,7 +186,7 @@ extension ConformanceCase {
                 campaign.key, environment: .production, at: subject.now, limit: 9999, waves: nil, into: &rows)
             try same(rows.rows.map(\.id), wanted)
             try check(rows.rows.allSatisfy { $0.again == [.untried, .reminder] }, "reminders")
-            try same(try subject.record(campaign.key).rounds.map(\.devices), [devices])
+            try same(try subject.record(campaign.key).figures.rounds.map(\.devices), [devices])
         },
         ConformanceCase("a reminder's filter sees the phone's system, of rows and of batches") { subject in
             try subject.store.register(
@@ -235,13 +237,14 @@ extension ConformanceCase {
             try same(
                 [counts.accepted, counts.unregistered, counts.retrying, counts.filtered, counts.expired],
                 [3, 1, 2, 0, 0])
-            try same(try subject.record(campaign.key).rounds.map(\.devices), [4])
+            try same(try subject.record(campaign.key).figures.rounds.map(\.devices), [4])
             try same(try subject.store.check { _ in true }, [], "faults")
             _ = try subject.announce("3.0.0")
             let end = try subject.record(campaign.key)
             try same(end.state, .superseded)
-            try same([end.counts.accepted, end.counts.cancelled, end.counts.audience], [5, 0, 6])
-            try same(end.rounds.map(\.devices), [2])
+            try same(
+                [end.figures.counts.accepted, end.figures.counts.cancelled, end.figures.counts.audience], [5, 0, 6])
+            try same(end.figures.rounds.map(\.devices), [2])
             let after = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 99)
             for number in [0, 1, 4, 5] { try same(after[number].state, .accepted) }
             for number in [0, 1, 5] { try same(after[number].telephone, before[number].telephone) }
@@ -255,8 +258,8 @@ extension ConformanceCase {
             try same(try subject.retry(campaign), .opened)
             let events = try subject.events()
             try same(events.compactMap { $0.campaign?.state }, [.running])
-            try same(events.map { $0.campaign?.counts.pending }, [4])
-            try same(events.map { $0.campaign?.counts.audience }, [4])
+            try same(events.map { $0.campaign?.figures.counts.pending }, [4])
+            try same(events.map { $0.campaign?.figures.counts.audience }, [4])
         },
     ]
 }

@@ -77,7 +77,7 @@ extension ConformanceCase {
                     try subject.store.sawVersion(
                         try subject.version(version), app: subject.app, token: subject.token(number), at: subject.now)
                 }
-                return try subject.record(campaign.key).upgraded
+                return try subject.record(campaign.key).figures.upgraded
             }
             let current = try subject.list(campaign).count { $0.reason == "alreadyCurrent" }
             try check(current > 0, "somebody was current")
@@ -96,7 +96,7 @@ extension ConformanceCase {
             let late = Timestamp(seconds: 7_000_000_000)
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.store.prune(before: late, at: late) { _ in true }.deliveries, 40)
-            try same(try subject.record(campaign.key).upgraded, upgraded, "pruned")
+            try same(try subject.record(campaign.key).figures.upgraded, upgraded, "pruned")
         },
     ]
 }

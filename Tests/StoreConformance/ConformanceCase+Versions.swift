@@ -19,16 +19,16 @@ extension ConformanceCase {
             let record = try present(try subject.store.version(of: subject.app), "the record")
             try same(record.latest?.text, "2.01.0")
             try same(record.required?.text, "1.9")
-            try same(record.downloadURL, Subject.url)
-            try same(record.message, "häufig \"neu\"")
+            try same(record.texts?.downloadURL, Subject.url)
+            try same(record.texts?.message, "häufig \"neu\"")
             try same(
-                record.telephones.map { $0.map { Array($0.utf8) } },
+                record.requirements.required?.canary.map { $0.map { Array($0.utf8) } },
                 [Array("+86 138".utf8), Array("e\u{301}\\".utf8)])
             try same(record.updatedAt, subject.now)
             try subject.bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
             let next = try present(try subject.store.version(of: subject.app), "the record")
             try same([next.latest?.text, next.required?.text], ["2.2", "1.9"])
-            try same(next.telephones, record.telephones)
+            try same(next.requirements.required?.canary, record.requirements.required?.canary)
         },
         ConformanceCase("texts are those of one bump: left out, they are the configuration's again") { subject in
             func bump(
@@ -45,15 +45,18 @@ extension ConformanceCase {
             func inForce(_ record: VersionRecord) -> [String?] {
                 let inForce = record.inForce
                 return [
-                    inForce.downloadURL, inForce.message?.text, inForce.latestURL, inForce.latestMessage?.text,
+                    inForce.floor?.downloadURL, inForce.floor?.message?.text, inForce.newest?.downloadURL,
+                    inForce.newest?.message?.text,
                 ]
             }
             var (record, campaign) = try bump("2.0", url: "https://two", message: "two")
-            try same([campaign?.downloadURL, campaign?.message], ["https://two", "two"])
+            try same([campaign?.facts.downloadURL, campaign?.requirement.message?.text], ["https://two", "two"])
             try same(inForce(record), ["https://two", "two", "https://two", "two"])
             (record, campaign) = try bump("2.1")
-            try same([record.downloadURL, record.message?.text], [nil, nil])
-            try same([campaign?.downloadURL, campaign?.message], [Subject.url, nil], "not those of 2.0")
+            try same([record.texts?.downloadURL, record.texts?.message?.text], [nil, nil])
+            try same(
+                [campaign?.facts.downloadURL, campaign?.requirement.message?.text], [Subject.url, nil],
+                "not those of 2.0")
             try same(inForce(record), [nil, nil, nil, nil])
             record = try bump("2.1", message: "hurry").record
             try same(inForce(record), [nil, "hurry", nil, "hurry"], "what raises nothing rewords what is asked for")
@@ -83,28 +86,28 @@ extension ConformanceCase {
             let outcome = try subject.bump(
                 VersionBump(app: subject.app, required: try subject.version("2"), message: first),
                 draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)))
-            try same(outcome.record.message, first)
-            try same(outcome.campaign?.message, first.text, "pushes say the default")
-            try same(try subject.store.version(of: subject.app)?.message, first)
+            try same(outcome.record.texts?.message, first)
+            try same(outcome.campaign?.requirement.message?.text, first.text, "pushes say the default")
+            try same(try subject.store.version(of: subject.app)?.texts?.message, first)
             let second = text("Update \"now\"\n", ["ZH-hans": "请马上更新"])
-            try same(try say(second).inForce.message, second, "of the same default, other languages")
+            try same(try say(second).inForce.floor?.message, second, "of the same default, other languages")
             try check(
-                try subject.store.version(of: subject.app)?.message?.isWritten(as: second) ?? false,
+                try subject.store.version(of: subject.app)?.texts?.message?.isWritten(as: second) ?? false,
                 "the spelling of a language is kept")
             let third = text("Now", ["zh-Hans": "请马上更新"])
-            try same(try say(third).message, third, "of the same languages, another default")
-            try same(try say("Now").message, "Now")
-            try same(try say(nil).message, nil)
-            let history = try subject.store.history(of: subject.app, limit: 9).map(\.record.message)
+            try same(try say(third).texts?.message, third, "of the same languages, another default")
+            try same(try say("Now").texts?.message, "Now")
+            try same(try say(nil).texts?.message, nil)
+            let history = try subject.store.history(of: subject.app, limit: 9).map(\.record.texts?.message)
             try same(history.first ?? "none", nil)
             try same(Array(history.dropFirst().prefix(4)), ["Now", third, second, first])
         },
         ConformanceCase("a rise of required replaces the audience with the bump's own") { subject in
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("1"), telephones: ["1"]))
             try subject.bump(VersionBump(app: subject.app, message: "m"))
-            try same(try subject.store.version(of: subject.app)?.telephones, ["1"])
+            try same(try subject.store.version(of: subject.app)?.requirements.required?.canary, ["1"])
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("2")))
-            try same(try subject.store.version(of: subject.app)?.telephones, nil)
+            try same(try subject.store.version(of: subject.app)?.requirements.required?.canary, nil)
         },
         ConformanceCase("neither version falls, and the refusal names field, current and proposed") { subject in
             let (two, ten) = (try subject.version("2.9"), try subject.version("2.10"))
@@ -167,13 +170,15 @@ extension ConformanceCase {
                 campaign.id.utf8.count == 12 && campaign.id.allSatisfy { "0123456789abcdef".contains($0) },
                 "twelve hex digits, not \(campaign.id)")
             try same(campaign.app, subject.app)
-            try same([campaign.required.text, campaign.latest?.text], ["2.0", "2.1"])
-            try same([campaign.downloadURL, campaign.message], [Subject.url, "m"])
-            try same(campaign.telephones, ["1", "2"])
+            try same([campaign.requirement.version.text, campaign.latest?.text], ["2.0", "2.1"])
+            try same([campaign.facts.downloadURL, campaign.requirement.message?.text], [Subject.url, "m"])
+            try same(campaign.requirement.canary, ["1", "2"])
             try same(campaign.state, .waiting)
-            try same(campaign.reason, "not out yet")
-            try same([campaign.createdAt, campaign.startedAt, campaign.finishedAt], [subject.now, nil, nil])
-            try same(campaign.expiresAt, subject.now + .seconds(60))
+            try same(campaign.facts.reason, "not out yet")
+            try same(
+                [campaign.facts.createdAt, campaign.facts.startedAt, campaign.facts.finishedAt],
+                [subject.now, nil, nil])
+            try same(campaign.facts.expiresAt, subject.now + .seconds(60))
             try same(try subject.store.campaign(id: campaign.id), campaign)
             try same(try subject.store.campaign(campaign.key), campaign)
         },
@@ -196,9 +201,9 @@ extension ConformanceCase {
             try subject.bump(
                 VersionBump(app: subject.app, required: try subject.version("2"), downloadURL: "https://own"))
             let campaign = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign
-            try same(campaign?.required.text, "2")
-            try same(campaign?.downloadURL, "https://own")
-            try same(campaign?.startedAt, subject.now)
+            try same(campaign?.requirement.version.text, "2")
+            try same(campaign?.facts.downloadURL, "https://own")
+            try same(campaign?.facts.startedAt, subject.now)
             try same(try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign, nil)
         },
         ConformanceCase("concurrent bumps and reconciliations make exactly one campaign for each rise") { subject in
@@ -211,7 +216,7 @@ extension ConformanceCase {
                                 let found = try subject.store.reconcile(
                                     subject.app, draft: subject.draft(), at: subject.now
                                 ).campaign
-                                return found?.required == version ? 1 : 0
+                                return found?.requirement.version == version ? 1 : 0
                             }
                             let outcome = try subject.bump(
                                 VersionBump(app: subject.app, required: version),
@@ -224,7 +229,9 @@ extension ConformanceCase {
                 let late = try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now).campaign
                 try same(made + (late == nil ? 0 : 1), 1, "campaigns made for \(required)")
             }
-            try same(try subject.store.campaigns(before: nil, limit: 10).map(\.required.text), ["2.0.1", "1.1", "1"])
+            try same(
+                try subject.store.campaigns(before: nil, limit: 10).map(\.requirement.version.text),
+                ["2.0.1", "1.1", "1"])
             try same(try subject.store.openCampaigns().count, 1)
         },
         ConformanceCase("a newer requirement supersedes the open campaign of its app alone") { subject in
@@ -245,9 +252,10 @@ extension ConformanceCase {
             let second = try subject.announce("2", at: subject.now + .seconds(1))
             let old = try subject.record(first.key)
             try same(old.state, .superseded)
-            try check(old.reason != nil, "the reason is told")
-            try same(old.finishedAt, subject.now + .seconds(1))
-            try same([old.counts.accepted, old.counts.cancelled, old.counts.audience], [2, 8, 10])
+            try check(old.facts.reason != nil, "the reason is told")
+            try same(old.facts.finishedAt, subject.now + .seconds(1))
+            try same(
+                [old.figures.counts.accepted, old.figures.counts.cancelled, old.figures.counts.audience], [2, 8, 10])
             try same(try subject.store.nextRetry(first.key, environment: .production), nil)
             try same(try subject.open(first.key), [])
             try same(try subject.record(bystander.key).state, .running)

@@ -7,7 +7,7 @@ extension ConformanceCase {
         ConformanceCase("the waves' shards hold each device of the audience once, in the wave that it is drawn for") {
             subject in
             let (campaign, draw) = try subject.waved(devices: 400, ends: [1_000, 4_000, 10_000], shardSize: 100)
-            let waves = try subject.record(campaign.key).waves
+            let waves = try subject.record(campaign.key).figures.waves
             try same(waves.list.map(\.end), [1_000, 4_000, 10_000])
             try same(waves.list.reduce(0) { $0 + $1.devices }, 400)
             try same(waves.list.map(\.pending), waves.list.map(\.devices))
@@ -33,43 +33,47 @@ extension ConformanceCase {
             }
             try same(met.count, 400)
             let end = try subject.record(campaign.key)
-            try same([end.counts.accepted, end.counts.pending, end.counts.audience], [400, 0, 400])
-            try same(end.waves.list.map(\.accepted), waves.list.map(\.devices))
+            try same(
+                [end.figures.counts.accepted, end.figures.counts.pending, end.figures.counts.audience], [400, 0, 400])
+            try same(end.figures.waves.list.map(\.accepted), waves.list.map(\.devices))
             try same(end.state, .completed)
         },
         ConformanceCase("a wave begins only when the one before is over") { subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
             try subject.listen(events: [.waveDone])
             try subject.store.beginNextWave(campaign.key, at: subject.now)
-            try same(try subject.record(campaign.key).waves.current?.number, 0)
+            try same(try subject.record(campaign.key).figures.waves.current?.number, 0)
             try subject.store.endWave(campaign.key, at: subject.now)
             try subject.store.endWave(campaign.key, at: subject.now + .seconds(9))
             try same(
-                try subject.record(campaign.key).waves.current?.endedAt, subject.now, "the second time does nothing")
-            try same(try subject.events().compactMap { $0.campaign?.waves.current?.number }, [0], "and is told once")
+                try subject.record(campaign.key).figures.waves.current?.endedAt, subject.now,
+                "the second time does nothing")
+            try same(
+                try subject.events().compactMap { $0.campaign?.figures.waves.current?.number }, [0], "and is told once")
             try subject.store.beginNextWave(campaign.key, at: subject.now)
-            try same(try subject.record(campaign.key).waves.current?.number, 1)
+            try same(try subject.record(campaign.key).figures.waves.current?.number, 1)
             try subject.store.endWave(campaign.key, at: subject.now)
             try subject.store.beginNextWave(campaign.key, at: subject.now)
-            try same(try subject.record(campaign.key).waves.current?.number, 1, "there is none after it")
+            try same(try subject.record(campaign.key).figures.waves.current?.number, 1, "there is none after it")
         },
         ConformanceCase("no wave ends of a campaign that does not run") { subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
             _ = try subject.store.move(campaign.key, .paused, at: subject.now)
             try subject.store.endWave(campaign.key, at: subject.now)
-            try same(try subject.record(campaign.key).waves.current?.endedAt, nil)
+            try same(try subject.record(campaign.key).figures.waves.current?.endedAt, nil)
             _ = try subject.store.move(campaign.key, .resumed, at: subject.now)
             try subject.store.endWave(campaign.key, at: subject.now + .seconds(1))
-            try same(try subject.record(campaign.key).waves.current?.endedAt, subject.now + .seconds(1))
+            try same(try subject.record(campaign.key).figures.waves.current?.endedAt, subject.now + .seconds(1))
         },
         ConformanceCase("the pause after a wave that ended ahead of the clock begins when the campaign begins again") {
             subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
             try subject.store.endWave(campaign.key, at: subject.now + .seconds(3_600))
             try subject.store.bringForward(campaign.key, at: subject.now)
-            try same(try subject.record(campaign.key).waves.current?.endedAt, subject.now)
+            try same(try subject.record(campaign.key).figures.waves.current?.endedAt, subject.now)
             try subject.store.bringForward(campaign.key, at: subject.now - .seconds(1))
-            try same(try subject.record(campaign.key).waves.current?.endedAt, subject.now, "a second is no leap")
+            try same(
+                try subject.record(campaign.key).figures.waves.current?.endedAt, subject.now, "a second is no leap")
         },
         ConformanceCase("what held a wave is released by going on, and by that only") { subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
@@ -87,7 +91,7 @@ extension ConformanceCase {
                 !(try subject.store.holdWave(campaign.key, .approval, reason: "why", at: subject.now)),
                 "suspended already")
             let held = try subject.record(campaign.key)
-            try same([held.state.rawValue, held.reason], ["suspended", "why"])
+            try same([held.state.rawValue, held.facts.reason], ["suspended", "why"])
             try same(try subject.releasedAt(campaign), nil)
             try move(.resumed)
             try same(try subject.releasedAt(campaign), subject.now)
@@ -95,7 +99,7 @@ extension ConformanceCase {
             let other = try subject.waved(devices: 0, ends: [5_000, 10_000], shardSize: 100, required: "3.0").0
             try subject.store.endWave(other.key, at: subject.now)
             try check(try subject.store.releaseWave(other.key, at: subject.now), "while it runs")
-            try same(try subject.record(other.key).waves.current?.releasedAt, subject.now)
+            try same(try subject.record(other.key).figures.waves.current?.releasedAt, subject.now)
         },
         ConformanceCase("a device without an outcome is listed once, whatever its wave") { subject in
             let (campaign, draw) = try subject.waved(devices: 120, ends: [2_000, 10_000], shardSize: 30)
@@ -157,7 +161,7 @@ extension ConformanceCase {
 extension Subject {
     /// Accepted, failed and retrying of the wave that has begun last.
     fileprivate func waveCounts(_ campaign: CampaignKey) throws -> [Int64?] {
-        let wave = try record(campaign).waves.current
+        let wave = try record(campaign).figures.waves.current
         return [wave?.accepted, wave?.failed, wave?.retrying]
     }
 
@@ -177,13 +181,13 @@ extension Subject {
         let campaign = try announce(required)
         let plan = try present(WavePlan(ends: ends), "the plan")
         try store.planShards(campaign.key, shardSize: shardSize, waves: plan, at: now)
-        return (campaign, WaveDraw(plan, requirement: campaign.requirement))
+        return (campaign, WaveDraw(plan, requirement: campaign.requirement.id))
     }
 
     /// When the current wave's successor was let go.
     fileprivate func releasedAt(_ campaign: CampaignRecord) throws -> Timestamp? {
         let record = try record(campaign.key)
-        return record.waves.current?.releasedAt
+        return record.figures.waves.current?.releasedAt
     }
 
     fileprivate func read(_ shard: Shard, _ draw: WaveDraw) throws -> DeviceRows {

@@ -87,7 +87,7 @@ struct Subject: Sendable {
         try present(try store.campaign(campaign), "campaign \(campaign.row)")
     }
 
-    func counts(_ campaign: CampaignKey) throws -> CampaignCounts { try record(campaign).counts }
+    func counts(_ campaign: CampaignKey) throws -> CampaignCounts { try record(campaign).figures.counts }
 
     // MARK: Devices
 

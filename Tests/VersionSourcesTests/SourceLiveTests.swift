@@ -57,7 +57,7 @@ struct SourceNetworkTests {
         let record = try #require(try bench.store.version(of: SourceBench.app))
         #expect(record.latest?.text == "1.01")
         #expect(record.required == nil)
-        #expect(record.downloadURL?.hasSuffix("id1173193999?mt=8&uo=4") == true)
+        #expect(record.texts?.downloadURL?.hasSuffix("id1173193999?mt=8&uo=4") == true)
         #expect(bench.seen.now.sources == ["appStore"])
         let lines = script.requests.prefix(2).map { $0.prefix { $0 != "\r\n" } }
         #expect(lines[0].hasPrefix("GET /lookup?id=1173193999&country=cn&_cb="))
@@ -167,7 +167,7 @@ struct SourceNetworkTests {
         let record = try #require(try bench.store.version(of: SourceBench.app))
         #expect(record.required?.text == "2.0.0")
         #expect(record.latest?.text == "3.0")
-        #expect(record.message == "Upgrade.")
+        #expect(record.texts?.message == "Upgrade.")
         #expect(bench.seen.now.sources == ["launchGate"])
         version.withLock { $0 = "2.1.0" }
         bench.wait("the change is stored") { $0.bumps.count == 2 }

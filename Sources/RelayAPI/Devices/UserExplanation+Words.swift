@@ -81,7 +81,7 @@ extension Delivery? {
         let name = "campaign \(campaign.id)"
         let stands =
             campaign.state == .running
-            ? "" : "; it is \(campaign.state.rawValue)" + (campaign.reason.map { ": \($0)" } ?? "")
+            ? "" : "; it is \(campaign.state.rawValue)" + (campaign.facts.reason.map { ": \($0)" } ?? "")
         switch self?.state {
         case .retrying:
             let next = self?.nextAttemptAt.map { ", and is tried again at \($0.internetTime)" } ?? ""

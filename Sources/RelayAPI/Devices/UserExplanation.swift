@@ -108,7 +108,7 @@ package struct UserExplainer {
             var one = UserExplanation.App(app: app, record: records[app])
             let requirements = one.record?.requirements ?? Requirements()
             one.pushes = pushes.filter { $0.app == app }.map { delivery in
-                UserExplanation.Push(delivery: delivery, target: campaigns[delivery.campaign]?.target)
+                UserExplanation.Push(delivery: delivery, target: campaigns[delivery.campaign]?.requirement.target)
             }
             one.stage = requirements.staged.map { UserExplanation.Stage($0, telephone) }
             one.devices = devices.filter { $0.registration.app == app }.map { device in
@@ -202,7 +202,7 @@ package struct UserExplainer {
             if case .announced = verdict { return .init(.notPushed, "\(why); only what is required is pushed") }
             return .init(.notPushed, why)
         }
-        guard let campaign = campaigns.first(where: { $0.requirement == rule.id }) else {
+        guard let campaign = campaigns.first(where: { $0.requirement.id == rule.id }) else {
             return .init(
                 .notPushed, "\(why), and no campaign tells of it: the app has no push service, or it is long over")
         }

@@ -47,7 +47,8 @@ package enum NotificationDocument {
             switch event.subject {
             case .campaign(let campaign):
                 writer.campaign(
-                    CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil),
+                    CampaignStatus(
+                        record: campaign, counts: campaign.figures.counts, ratePerSecond: 0, secondsLeft: nil),
                     for: .counted)
             case .dead(let app, let devices, let last): writer.deadTokens(app, devices, through: last)
             case .retirable(let app, let row, let devices, let share):

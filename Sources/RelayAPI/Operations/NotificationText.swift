@@ -8,7 +8,7 @@ enum NotificationText {
     static func text(of event: RelayEvent) -> String {
         switch event.subject {
         case .campaign(let campaign):
-            let subject = "*\(campaign.app.app) \(campaign.app.platform.rawValue) \(campaign.required)*"
+            let subject = "*\(campaign.app.app) \(campaign.app.platform.rawValue) \(campaign.requirement.version)*"
             return "\(subject) \(sentence(event.type, campaign))"
                 + command(event.type, campaign).map { "\n\($0)" }.joined()
         case .dead(let app, let devices, _):
@@ -33,8 +33,8 @@ enum NotificationText {
     }
 
     private static func sentence(_ type: EventType, _ campaign: CampaignRecord) -> String {
-        let counts = campaign.counts
-        let why = campaign.reason.map { ": \($0)" } ?? ""
+        let counts = campaign.figures.counts
+        let why = campaign.facts.reason.map { ": \($0)" } ?? ""
         let id = "campaign \(campaign.id)"
         switch type {
         case .waiting: return "is required, and waits\(why)"
@@ -50,7 +50,8 @@ enum NotificationText {
         case .canaryDone: return "the canary, \(canary(campaign)), is done: \(outcome(campaign))"
         case .waveDone:
             let wave =
-                campaign.waves.current.map { "wave \($0.number + 1) of \(campaign.waves.list.count)" } ?? "a wave"
+                campaign.figures.waves.current.map { "wave \($0.number + 1) of \(campaign.figures.waves.list.count)" }
+                ?? "a wave"
             return "\(wave) is done: \(outcome(campaign))"
         case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
@@ -76,14 +77,14 @@ enum NotificationText {
     }
 
     private static func outcome(_ campaign: CampaignRecord) -> String {
-        let counts = campaign.counts
+        let counts = campaign.figures.counts
         let parts = DeliveryState.allCases.filter { $0 != .filtered && $0 != .pending && counts[$0] > 0 }
             .map { "\(counts[$0]) \($0.name)" }
         return parts.isEmpty ? "nobody had to be told" : parts.joined(separator: ", ")
     }
 
     private static func canary(_ campaign: CampaignRecord) -> String {
-        let count = campaign.telephones?.count ?? 0
+        let count = campaign.requirement.canary?.count ?? 0
         return "\(count) phone number\(count == 1 ? "" : "s")"
     }
 

@@ -35,7 +35,7 @@ extension API {
             app: app, message: message ?? "", isBlocking: isBlocking, endsAt: endsAt, createdAt: now,
             createdBy: caller.actor.name)
         try store.setAlert(alert, by: caller.actor.confirming(shown))
-        let record = try store.version(of: app) ?? VersionRecord(app: app, updatedAt: now)
+        let record = try store.version(of: app) ?? VersionRecord(app)
         let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
         return .json { writer in
             writer.object { writer in

@@ -163,10 +163,13 @@ package final class VersionCache: Sendable {
                 let requirements = profile.rules(of: app).spoken(byApp[app]?.requirements ?? Requirements())
                 new.checks[app] = CheckAnswers(requirements, profile)
                 let known = seen[app] ?? SeenVersions()
-                let said = InForce(requirements, systems: known.systems, moments: profile.moments)
-                let facts = Self.facts(said, profile, known)
+                let said = InForce(requirements, systems: known.systems)
+                let words = [said.floor, said.newest].map { row in
+                    row.flatMap { requirements.words(of: $0, profile.moments) }
+                }
+                let facts = Self.facts(said.floor, said.newest, (words[0], words[1]), profile, known)
                 new.documents[app.app, default: LaunchDocument()].add(
-                    facts, words: (said.message, said.latestMessage), alert: alertByApp[app], of: app.platform)
+                    facts, words: (words[0], words[1]), alert: alertByApp[app], of: app.platform)
             }
             let now = clock()
             for name in new.documents.keys { new.documents[name]?.render(at: now) }
@@ -250,22 +253,25 @@ package final class VersionCache: Sendable {
     /// What the document makes of a record once all of it is in force.
     package func advice(for record: VersionRecord, seen: SeenVersions) -> LaunchGateAdvice {
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
-        var asked = InForce()
-        (asked.required, asked.latest, asked.builds) = (record.required, record.latest, record.builds)
+        let asked = record.requirements
         let words = record.words(profile?.moments ?? MomentWords())
-        (asked.message, asked.latestMessage) = (words, words)
-        var facts = Self.facts(asked, profile, seen)
+        var facts = Self.facts(asked.required, asked.latest, (words, words), profile, seen)
         facts.show(alert, at: clock())
         return LaunchGateAdvice(record.app.platform, facts)
     }
 
+    /// - Parameters:
+    ///   - floor: what is required.
+    ///   - newest: the newest version that is announced.
+    ///   - words: what is said with each.
     static func facts(
-        _ inForce: InForce, _ profile: AppProfile?, _ seen: SeenVersions
+        _ floor: Requirement?, _ newest: Requirement?, _ words: (required: LocalizedText?, optional: LocalizedText?),
+        _ profile: AppProfile?, _ seen: SeenVersions
     ) -> LaunchGateAdvice.Facts {
         LaunchGateAdvice.Facts(
-            required: inForce.required, latest: inForce.latest, requiredBuild: inForce.builds.required,
-            latestBuild: inForce.builds.latest, message: inForce.message?.text,
-            optionalMessage: inForce.latestMessage?.text ?? "", requiredMessage: profile?.alert, seen: seen)
+            required: floor?.version, latest: newest?.version, requiredBuild: floor?.build, latestBuild: newest?.build,
+            message: words.required?.text, optionalMessage: words.optional?.text ?? "", requiredMessage: profile?.alert,
+            seen: seen)
     }
 }
 

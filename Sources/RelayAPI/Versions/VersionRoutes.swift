@@ -188,7 +188,7 @@ extension API {
     ) -> StoredAnswer {
         func campaign(_ writer: inout JSONWriter, _ campaign: CampaignRecord) {
             writer.campaign(
-                CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil),
+                CampaignStatus(record: campaign, counts: campaign.figures.counts, ratePerSecond: 0, secondsLeft: nil),
                 for: sight)
         }
         var writer = JSONWriter()
@@ -233,7 +233,7 @@ extension PlanReport {
 
     /// Who has too old a system for what is required, and what that makes of the launch document, which asks nobody's.
     fileprivate func systemWarnings(_ seen: SeenVersions) -> [String] {
-        guard let minimum = planned?.minimumOS, let required else { return [] }
+        guard let minimum = planned?.requirements.required?.minimumOS, let required else { return [] }
         var warnings: [String] = []
         let never = survey.filteredBy[.osTooOld] ?? 0
         if never > 0, never * 1000 >= survey.audience * Self.neverShare {

@@ -30,7 +30,7 @@ struct CampaignReason {
         switch record.state {
         case .waiting: return gate.map { $0.opensAt.map(Wait.time) ?? .store } ?? .lostStore
         case .paused: return .pause
-        case .suspended: return record.cause == .approval ? .approval : .fault(record.cause ?? .store)
+        case .suspended: return record.facts.cause == .approval ? .approval : .fault(record.facts.cause ?? .store)
         case .running: return hasRoute ? runningWait : .noRoute
         case .completed, .cancelled, .superseded: return nil
         }
@@ -39,14 +39,14 @@ struct CampaignReason {
     private var runningWait: Wait? {
         if let asleep { return .hours(asleep.until) }
         if trouble != nil { return .service }
-        if record.waves.current != nil, let nextWaveAt { return .wave(nextWaveAt) }
+        if record.figures.waves.current != nil, let nextWaveAt { return .wave(nextWaveAt) }
         if record.isCanary { return isCanaryDone ? .release : .canary }
         return nextRetry.map(Wait.retries)
     }
 
     var text: String? {
-        if record.state == .running, hasRoute, past == nil, let reason = record.reason { return reason }
-        return wait.map(words) ?? record.reason
+        if record.state == .running, hasRoute, past == nil, let reason = record.facts.reason { return reason }
+        return wait.map(words) ?? record.facts.reason
     }
 
     private func words(_ wait: Wait) -> String {
@@ -60,7 +60,7 @@ struct CampaignReason {
         case .service: trouble ?? ""
         case .wave(let time): wave(time)
         case .canary, .release: canary
-        case .approval, .fault: record.reason ?? ""
+        case .approval, .fault: record.facts.reason ?? ""
         case .retries(let time): retries(time)
         }
     }
@@ -85,8 +85,8 @@ struct CampaignReason {
         + "or put the version in force by \"campaigns release\""
 
     private var paused: String {
-        let who = record.pausedBy.map { " by \($0)" } ?? ""
-        return "paused\(who)\(record.pausedAt.map { " at \($0.internetTime)" } ?? ""); "
+        let who = record.facts.pausedBy.map { " by \($0)" } ?? ""
+        return "paused\(who)\(record.facts.pausedAt.map { " at \($0.internetTime)" } ?? ""); "
             + "\"campaigns resume \(record.id)\" goes on"
     }
 
@@ -95,14 +95,14 @@ struct CampaignReason {
     }
 
     private func wave(_ time: Timestamp) -> String {
-        let number = (record.waves.current?.number ?? 0) + 1
-        return "wave \(number) of \(record.waves.list.count) is done; the next begins at \(time.internetTime)"
+        let number = (record.figures.waves.current?.number ?? 0) + 1
+        return "wave \(number) of \(record.figures.waves.list.count) is done; the next begins at \(time.internetTime)"
     }
 
     private var canary: String {
-        let canary = Rollout.Step.canary(numbers: record.telephones?.count ?? 0).words
+        let canary = Rollout.Step.canary(numbers: record.requirement.canary?.count ?? 0).words
         guard isCanaryDone else { return "\(canary) is being sent to, and nobody else" }
-        let found = record.counts.audience - record.counts.pending
+        let found = record.figures.counts.audience - record.figures.counts.pending
         return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
             + "; \"campaigns release \(record.id)\" \(Rollout(record).release)"
     }

@@ -17,23 +17,24 @@ extension RequirementControl {
         // and nothing later corrects the last that is reported of a campaign.
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
         let isRunning = record.state == .running
-        let counts = figures.counts(record.counts, record.state)
+        let counts = figures.counts(record.figures.counts, record.state)
         let route = isRunning ? routes()[record.app] : nil
         let gate = record.state == .waiting ? wait(of: record) : nil
         let hours = record.isUrgent ? nil : route?.hours
         func awake(_ time: Timestamp) -> Timestamp { hours?.soonest(from: max(time, now)) ?? time }
-        let asleep = hours?.wait(of: record.id, expiresAt: record.expiresAt, at: now)
-        let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }.map(awake)
+        let asleep = hours?.wait(of: record.id, expiresAt: record.facts.expiresAt, at: now)
+        let nextWaveAt = route.flatMap { record.figures.waves.nextAt($0.waveRules) }.map(awake)
         let reason = CampaignReason(
             record: record, counts: counts, trouble: figures.trouble, isHeld: figures.standsStill,
             nextRetryAt: figures.nextRetryAt.map(awake), hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt,
             hours: asleep, past: past)
-        record.reason = reason.text
+        record.facts.reason = reason.text
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: isRunning ? figures.rate(at: now) : 0,
             secondsLeft: isRunning && !reason.standsStill
                 ? Self.secondsLeft(
-                    figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now), hours, asleep,
+                    figures.secondsLeft(counts, waves: record.figures.waves, rules: route?.waveRules, at: now), hours,
+                    asleep,
                     at: now) : nil,
             waitingUntil: gate?.opensAt ?? asleep?.until)
         status.wait = reason.wait
@@ -68,7 +69,7 @@ extension RequirementControl {
     private func wait(of record: CampaignRecord) -> GateVerdict? {
         let requirements = try? store.version(of: record.app)?.requirements
         return requirements.flatMap { all in
-            all[record.requirement].flatMap { wait(for: $0, among: all, of: record.app) }
+            all[record.requirement.id].flatMap { wait(for: $0, among: all, of: record.app) }
         }
     }
 
@@ -100,7 +101,7 @@ extension RequirementControl {
             return status(try store.campaign(campaign.key) ?? campaign)
         }
         guard !campaign.state.isFinal,
-            try release(campaign.target, of: campaign.app, isUrgent: isUrgent, by: actor) != nil
+            try release(campaign.requirement.target, of: campaign.app, isUrgent: isUrgent, by: actor) != nil
         else { throw wrongState(campaign.state, "released", from: [.waiting]) }
         return status(try self.campaign(id))
     }

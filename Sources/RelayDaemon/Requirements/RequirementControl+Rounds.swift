@@ -42,16 +42,19 @@ extension RequirementControl {
                 )
             case .withdrawn:
                 (
-                    "the campaign announces \(campaign.required), which was withdrawn",
+                    "the campaign announces \(campaign.requirement.version), which was withdrawn",
                     "announce it again: it is told to everybody then, by another campaign"
                 )
             case .notRequired(let now?):
                 (
-                    "the campaign announces \(campaign.required), and \(now) is what counts by now",
+                    "the campaign announces \(campaign.requirement.version), and \(now) is what counts by now",
                     "retry the campaign of \(now)"
                 )
             case .notRequired(nil):
-                ("the campaign announces \(campaign.required), which is not required any more", "announce it again")
+                (
+                    "the campaign announces \(campaign.requirement.version), which is not required any more",
+                    "announce it again"
+                )
             case .notOver(let state):
                 (
                     "the campaign is \(state.rawValue), so that there is nothing to send again yet",

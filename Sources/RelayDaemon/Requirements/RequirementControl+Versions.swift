@@ -160,7 +160,7 @@ extension RequirementControl {
             versions, of: app, by: actor, reason: reason, in: surroundings(of: app, at: now))
         progress.poke()
         sources.poke()
-        return VersionRecord(app, decision.after) ?? VersionRecord(app: app, updatedAt: now)
+        return VersionRecord(app, decision.after)
     }
 
     package func status(_ record: VersionRecord) -> VersionStatus {
@@ -256,7 +256,7 @@ extension RequirementControl {
         // What the machine has made is not stored.
         report.rises = isAboutBlocks ? blocks.contains { $0.id < 0 } : row.id < 0
         if !report.rises {
-            report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement == row.id }?.id
+            report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement.id == row.id }?.id
         }
         report.waves = report.rises ? route.draft.waves : row.stages
         report.planned = VersionRecord(bump.app, planned)

@@ -72,7 +72,8 @@ extension Requirement {
 extension CampaignRecord {
     /// The number of the wave that begins next, from 1; nil where none is to come, and where the next one has been let begin.
     package var waveToCome: Int64? {
-        guard !waves.isEmpty else { return stages != nil && (isCanary || startedAt == nil) ? 1 : nil }
+        let waves = figures.waves
+        guard !waves.isEmpty else { return requirement.stages != nil && (isCanary || facts.startedAt == nil) ? 1 : nil }
         guard let next = waves.next, waves.current?.releasedAt == nil else { return nil }
         return Int64(next.number + 1)
     }
@@ -80,8 +81,8 @@ extension CampaignRecord {
     /// What a person is shown of it.
     package var shown: Shown {
         Shown([
-            .version: .init(required), .state: .text(state.rawValue), .wave: .init(waveToCome),
-            .round: .number(Int64(rounds.count + 1)), .devices: .number(counts.audience),
+            .version: .init(requirement.version), .state: .text(state.rawValue), .wave: .init(waveToCome),
+            .round: .number(Int64(figures.rounds.count + 1)), .devices: .number(figures.counts.audience),
         ])
     }
 }

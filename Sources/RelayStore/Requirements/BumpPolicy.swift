@@ -46,7 +46,7 @@ package struct BumpPolicy {
             bump.telephones = if let newest, newest.reach == 0 { newest.canary } else { canary }
         }
         if !hasDownloadURL, bump.downloadURL == nil {
-            bump.downloadURL = VersionRecord(bump.app, requirements)?.downloadURL
+            bump.downloadURL = VersionRecord(bump.app, requirements).texts?.downloadURL
         }
         return bump
     }

@@ -38,12 +38,12 @@ package struct CampaignFacts: Hashable, Sendable {
     package var timeToLive: Duration
     /// Its deliveries were, or are being, pruned: it stays as it is.
     package var isPruned = false
-    /// Used where the requirement has no URL of its own.
-    package var downloadURL: String?
+    /// The requirement's, or the configuration's where that has none.
+    package var downloadURL: String
 
     package init(
         key: CampaignKey, requirement: Int64, state: CampaignState, createdAt: Timestamp, expiresAt: Timestamp,
-        timeToLive: Duration
+        timeToLive: Duration, downloadURL: String
     ) {
         self.key = key
         self.requirement = requirement
@@ -51,6 +51,7 @@ package struct CampaignFacts: Hashable, Sendable {
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.timeToLive = timeToLive
+        self.downloadURL = downloadURL
     }
 
     /// Where it stands, by all that is known: the first that holds.

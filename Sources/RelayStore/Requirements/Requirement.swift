@@ -81,6 +81,16 @@ package struct Requirement: Hashable, Sendable {
         self.changed = changed
     }
 
+    /// The demands that it makes of phones, beside its texts.
+    struct Terms: Hashable {
+        let version: String, build: Int64?, canary: [String]?, minimumOS: Version?, requiredFrom: Timestamp?
+    }
+
+    var terms: Terms {
+        Terms(
+            version: version.text, build: build, canary: canary, minimumOS: minimumOS, requiredFrom: requiredFrom)
+    }
+
     package var isLive: Bool { state != .withdrawn }
     /// Live, and not only asked for by another program.
     package var isAccepted: Bool { isLive && state != .asked }

@@ -46,7 +46,7 @@ package struct RequirementChange: Hashable, Sendable {
             ("state", row.state.rawValue), ("reach", reach),
         ]
         if let campaign {
-            fields += [("campaign", campaign.id), ("devices", String(campaign.counts.audience))]
+            fields += [("campaign", campaign.id), ("devices", String(campaign.figures.counts.audience))]
         }
         fields += [("by", row.changed.by), ("via", row.changed.via)]
         if let minimumOS = row.minimumOS { fields.append(("minimumOs", minimumOS.text)) }

@@ -17,12 +17,11 @@ extension RequirementMachine {
             !campaigns.contains(where: { $0.requirement == row.id })
         else { return }
         guard let url = row.downloadURL ?? draft.downloadURL, !url.isEmpty else { throw .noDownloadURL(row.version) }
-        var campaign = CampaignFacts(
-            key: CampaignKey(row: nextID), requirement: row.id, state: .waiting, createdAt: surroundings.now,
-            expiresAt: surroundings.now + draft.timeToLive, timeToLive: draft.timeToLive)
-        campaign.downloadURL = url
+        campaigns.append(
+            CampaignFacts(
+                key: CampaignKey(row: nextID), requirement: row.id, state: .waiting, createdAt: surroundings.now,
+                expiresAt: surroundings.now + draft.timeToLive, timeToLive: draft.timeToLive, downloadURL: url))
         nextID -= 1
-        campaigns.append(campaign)
     }
 
     /// The campaign of a requirement is wanted at once, where it has one that is not over.

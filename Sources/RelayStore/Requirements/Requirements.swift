@@ -53,7 +53,7 @@ package struct Requirements: Hashable, Sendable {
     package func inForce(on systems: [Version]) -> Requirement? { inForce(on: systems, by: rules) }
 
     /// - Parameter rules: these requirements'.
-    fileprivate func inForce(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
+    func inForce(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
         first(of: rules) { $0.forces && !$0.isBlock && $0.isForEverybody && systems.allSatisfy($0.runs) }
     }
 
@@ -62,7 +62,7 @@ package struct Requirements: Hashable, Sendable {
 
     package func announced(on systems: [Version]) -> Requirement? { announced(on: systems, by: rules) }
 
-    fileprivate func announced(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
+    func announced(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
         first(of: rules) { !$0.isBlock && $0.isForEverybody && systems.allSatisfy($0.runs) }
     }
 
@@ -140,43 +140,4 @@ package struct Requirements: Hashable, Sendable {
 extension Requirement {
     /// The row with the greater rank is above, where two have one version.
     @inline(__always) fileprivate var rank: (Int64, Int) { (build ?? 0, kind == .required ? 1 : 0) }
-}
-
-// MARK: What channels and lists say
-
-extension VersionRecord {
-    /// nil where nothing was ever asked for.
-    package init?(_ app: AppKey, _ requirements: Requirements) {
-        guard let changedAt = requirements.rows.map(\.changed.at).max() else { return nil }
-        let (required, latest) = (requirements.required, requirements.latest)
-        // The texts are those of what was asked for last.
-        let texts = requirements.rows.last { $0.id == required?.id || $0.id == latest?.id }
-        self.init(
-            app: app, latest: latest?.version, required: required?.version, downloadURL: texts?.downloadURL,
-            message: texts?.message, telephones: required?.canary, updatedAt: changedAt)
-        builds = BuildNumbers(latest: latest?.build, required: required?.build)
-        (minimumOS, requiredFrom) = (required?.minimumOS, required?.requiredFrom)
-        blocked = requirements.blocked
-        self.requirements = requirements
-        inForce = InForce(requirements)
-    }
-}
-
-extension InForce {
-    /// - Parameters:
-    ///   - systems: those that are known of devices. Where nobody's own can be asked, what does not run on one of them is asked of
-    ///     nobody.
-    ///   - moments: how the app's messages say one.
-    package init(_ requirements: Requirements, systems: [Version] = [], moments: MomentWords = MomentWords()) {
-        self.init()
-        let rules = requirements.rules
-        if let row = requirements.inForce(on: systems, by: rules) {
-            (required, since, openedBy, reason) = (row.version, row.inForceAt, row.inForceBy, row.reason)
-            (downloadURL, message, builds.required) = (row.downloadURL, requirements.words(of: row, moments), row.build)
-        }
-        if let row = requirements.announced(on: systems, by: rules) {
-            (latest, builds.latest, latestURL) = (row.version, row.build, row.downloadURL)
-            latestMessage = requirements.words(of: row, moments)
-        }
-    }
 }

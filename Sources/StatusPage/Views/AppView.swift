@@ -25,12 +25,18 @@ extension View {
                 html.tag("h2", [.id("versions-title")], text: say("Versions"))
                 html.tag("dl", [.class("facts")]) { html in
                     versions(&html, version)
-                    if let minimum = version?.record.minimumOS {
+                    if let minimum = version?.record.requirements.required?.minimumOS {
                         html.fact(say("Oldest system")) { $0.text(minimum.text) }
                     }
-                    if let from = version?.record.requiredFrom { html.fact(say("Required from")) { $0.time(from) } }
-                    if let url = version?.record.downloadURL { html.fact(say("Download address")) { $0.foreign(url) } }
-                    if let message = version?.record.message { html.fact(say("Message")) { $0.foreign(message.text) } }
+                    if let from = version?.record.requirements.required?.requiredFrom {
+                        html.fact(say("Required from")) { $0.time(from) }
+                    }
+                    if let url = version?.record.texts?.downloadURL {
+                        html.fact(say("Download address")) { $0.foreign(url) }
+                    }
+                    if let message = version?.record.texts?.message {
+                        html.fact(say("Message")) { $0.foreign(message.text) }
+                    }
                 }
                 if let version { gate(&html, version) }
                 for warning in warnings {
@@ -94,7 +100,11 @@ extension View {
                     { $0.time(record.updatedAt) },
                     [
                         { $0.text(record.required?.text ?? "–") }, { $0.text(record.latest?.text ?? "–") },
-                        { $0.text(record.blocked.isEmpty ? "–" : record.blocked.map(\.text).joined(separator: ", ")) },
+                        {
+                            $0.text(
+                                record.requirements.blocked.isEmpty
+                                    ? "–" : record.requirements.blocked.map(\.text).joined(separator: ", "))
+                        },
                         { $0.foreign(change.actor) }, { $0.foreign(change.source) },
                     ])
             }
@@ -114,7 +124,7 @@ extension View {
                         { $0.text(change.inForce.required?.text ?? "–") },
                         { $0.text(change.inForce.latest?.text ?? "–") },
                         { $0.foreign(change.actor) }, { $0.foreign(change.source) },
-                        { $0.foreign(change.inForce.reason ?? "") },
+                        { $0.foreign(change.inForce.floor?.reason ?? "") },
                     ])
             }
         }

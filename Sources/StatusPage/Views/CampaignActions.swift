@@ -16,11 +16,11 @@ enum CampaignAction: String, CaseIterable {
         case .pause: record.state == .running
         case .resume:
             record.state == .paused || record.state == .suspended
-                || record.state == .running && !record.isUrgent && !record.waves.areBetween
-                    && (status.waitingUntil != nil || record.reason != nil)
+                || record.state == .running && !record.isUrgent && !record.figures.waves.areBetween
+                    && (status.waitingUntil != nil || record.facts.reason != nil)
         case .release:
             record.state == .waiting || record.isCanary && !record.state.isFinal
-                || record.waves.next != nil && !record.state.isFinal
+                || record.figures.waves.next != nil && !record.state.isFinal
         case .retry: record.state.isFinal && record.state != .superseded
         case .cancel: !record.state.isFinal
         }
@@ -95,19 +95,20 @@ extension View {
         try need(.campaigns)
         let record = try api.record(id, caller)
         let status = api.control.requirements.status(record)
-        let title = "\(action.title(self)): \(name(record.app)), \(record.required.text)"
+        let title = "\(action.title(self)): \(name(record.app)), \(record.requirement.version.text)"
         return page(title, at: .campaigns, status: stale != nil ? 409 : fault == nil ? 200 : 422) { html in
             notice(&html, stale)
             html.tag("p", text: action.explanation(self))
             html.tag("p") { html in
                 html.tag("strong") { $0.foreign(name(record.app)) }
-                html.text(": \(name(record.target)); \(word(record.state)); \(devices(action.devices(status)))")
-                html.text("; \(say("Audience")): \(number(record.counts.audience))")
+                html.text(
+                    ": \(name(record.requirement.target)); \(word(record.state)); \(devices(action.devices(status)))")
+                html.text("; \(say("Audience")): \(number(record.figures.counts.audience))")
             }
             if let wave = record.waveToCome, action == .resume || action == .release {
                 html.tag("p") { html in
                     html.text(say("The next wave is wave %.", String(wave)))
-                    if let next = record.waves.next {
+                    if let next = record.figures.waves.next {
                         html.text(" " + say("It goes to % of the users.", "\(next.percentText) %"))
                     }
                 }

@@ -15,7 +15,7 @@ extension View {
     /// Why it does not move, and what ends that.
     func standing(_ html: inout HTML, _ status: CampaignStatus) {
         let record = status.record
-        if let reason = record.reason, record.state != .completed {
+        if let reason = record.facts.reason, record.state != .completed {
             html.tag("p", [.class("reason"), .named("lang", "en")]) { html in html.foreign(reason) }
         }
         if let until = status.waitingUntil {
@@ -80,10 +80,10 @@ extension View {
 
     /// The most frequent reasons for which devices got no push, with a link to them where they are rejected.
     func reasons(_ html: inout HTML, _ record: CampaignRecord, most: Int, isLinked: Bool = true) {
-        let filtered = record.filteredBy.filter { $0.value > 0 }.map {
+        let filtered = record.figures.filteredBy.filter { $0.value > 0 }.map {
             (word($0.key), $0.value, DeliveryState.filtered, $0.key.rawValue)
         }
-        let rejected = record.rejectedBy.filter { $0.value > 0 }.map {
+        let rejected = record.figures.rejectedBy.filter { $0.value > 0 }.map {
             ($0.key, $0.value, DeliveryState.rejected, $0.key)
         }
         let all = (filtered + rejected).sorted { ($0.1, $1.0) > ($1.1, $0.0) }.prefix(most)
@@ -123,9 +123,9 @@ extension View {
             }
             html.fact(say("Time left")) { $0.text(status.secondsLeft.map { duration(seconds: $0) } ?? "–") }
         }
-        if let wave = record.waves.current {
+        if let wave = record.figures.waves.current {
             html.fact(say("Wave")) { html in
-                html.text(say("% of %", String(wave.number + 1), String(record.waves.list.count)))
+                html.text(say("% of %", String(wave.number + 1), String(record.figures.waves.list.count)))
                 html.text(" (\(WavePlan.percentText(wave.end)) %)")
                 guard let next = status.nextWaveAt else { return }
                 html.text(", " + say("next at") + " ")
@@ -134,22 +134,24 @@ extension View {
         }
         if record.isCanary { html.fact(say("Canary")) { $0.text(say("named users alone")) } }
         html.fact(say("Upgraded")) {
-            $0.text("\(number(record.upgraded)) (\(percent(record.upgraded, of: record.toUpgrade)))")
+            $0.text("\(number(record.figures.upgraded)) (\(percent(record.figures.upgraded, of: record.toUpgrade)))")
         }
     }
 
     /// How the campaign is obeyed, as a line with the moments of its waves.
     func adoption(_ html: inout HTML, _ adoption: CampaignAdoption, id: String) {
         let record = adoption.record
-        guard record.upgraded > 0 else {
+        guard record.figures.upgraded > 0 else {
             return html.tag("p", [.class("quiet")], text: say("Nobody has upgraded yet."))
         }
-        let waves = record.waves.list.compactMap { wave in
+        let waves = record.figures.waves.list.compactMap { wave in
             wave.begunAt.map { Chart.Mark(at: $0, label: say("Wave %", String(wave.number + 1))) }
         }
         // Moments are kept by the minute and more; how many there are is of now.
         var points = adoption.points
-        if points.last?.upgraded != record.upgraded { points.append(AdoptionPoint(at: now, upgraded: record.upgraded)) }
+        if points.last?.upgraded != record.figures.upgraded {
+            points.append(AdoptionPoint(at: now, upgraded: record.figures.upgraded))
+        }
         let end = record.state.isFinal ? points.last?.at ?? now : now
         let chart = Chart(
             title: say("Devices that have upgraded"), points: points, from: record.begunAt,

@@ -11,7 +11,7 @@ extension View {
         try need(.status)
         let record = try api.record(id, caller)
         let status = api.control.requirements.status(record)
-        let title = "\(name(record.app)): \(name(record.target))"
+        let title = "\(name(record.app)): \(name(record.requirement.target))"
         return try page(title, at: .campaigns, isLive: true) { html in
             html.part("state", "section", on: ["campaign"], [.named("aria-labelledby", "state-title")]) { html in
                 html.tag("h2", [.id("state-title")]) { html in
@@ -31,7 +31,7 @@ extension View {
             }
             html.part("reasons", "section", on: ["campaign"], [.named("aria-labelledby", "reasons-title")]) { html in
                 html.tag("h2", [.id("reasons-title")], text: say("Filtered and rejected"))
-                if record.filteredBy.isEmpty, record.rejectedBy.isEmpty {
+                if record.figures.filteredBy.isEmpty, record.figures.rejectedBy.isEmpty {
                     html.tag("p", [.class("quiet")], text: say("Nobody was filtered, and nothing was rejected."))
                 }
                 reasons(&html, record, most: 50)
@@ -59,28 +59,28 @@ extension View {
     private func moments(_ html: inout HTML, _ status: CampaignStatus) {
         let record = status.record
         html.fact(say("Campaign")) { $0.tag("code", text: record.id) }
-        html.fact(say("Created")) { $0.time(record.createdAt) }
-        html.fact(say("Started")) { $0.time(record.startedAt) }
+        html.fact(say("Created")) { $0.time(record.facts.createdAt) }
+        html.fact(say("Started")) { $0.time(record.facts.startedAt) }
         if record.state.isFinal {
-            html.fact(say("Finished")) { $0.time(record.finishedAt) }
+            html.fact(say("Finished")) { $0.time(record.facts.finishedAt) }
         } else {
-            html.fact(say("Ends at the latest")) { $0.time(record.expiresAt) }
+            html.fact(say("Ends at the latest")) { $0.time(record.facts.expiresAt) }
         }
-        if let at = record.urgentAt {
+        if let at = record.facts.urgentAt {
             html.fact(say("Whatever the hour")) { html in
                 html.time(at)
                 html.text(" ")
-                if let by = record.urgentBy { html.foreign(by) }
+                if let by = record.facts.urgentBy { html.foreign(by) }
             }
         }
         if let at = status.nextReminderAt { html.fact(say("Next reminder")) { $0.time(at) } }
-        html.fact(say("Download address")) { $0.foreign(record.downloadURL) }
-        if let message = record.message { html.fact(say("Message")) { $0.foreign(message) } }
+        html.fact(say("Download address")) { $0.foreign(record.facts.downloadURL) }
+        if let message = record.requirement.message?.text { html.fact(say("Message")) { $0.foreign(message) } }
     }
 
     func waves(_ html: inout HTML, _ record: CampaignRecord) {
         html.tag("h2", [.id("waves-title")], text: say("Waves"))
-        guard !record.waves.isEmpty else {
+        guard !record.figures.waves.isEmpty else {
             let rollout = Rollout(record)
             return html.tag(
                 "p", [.class("quiet")],
@@ -94,7 +94,7 @@ extension View {
                 say("Tried again"), say("Begun"), say("Ended"),
             ]
         ) { html in
-            for wave in record.waves.list {
+            for wave in record.figures.waves.list {
                 html.row(
                     { $0.text(String(wave.number + 1)) },
                     [
@@ -110,9 +110,9 @@ extension View {
     func reach(_ html: inout HTML, _ adoption: CampaignAdoption) {
         let record = adoption.record
         html.tag("dl", [.class("facts")]) { html in
-            html.fact(say("After a push")) { $0.text(number(record.reach.push)) }
-            html.fact(say("After the word at login")) { $0.text(number(record.reach.login)) }
-            html.fact(say("After both")) { $0.text(number(record.reach.both)) }
+            html.fact(say("After a push")) { $0.text(number(record.figures.reach.push)) }
+            html.fact(say("After the word at login")) { $0.text(number(record.figures.reach.login)) }
+            html.fact(say("After both")) { $0.text(number(record.figures.reach.both)) }
             html.fact(say("Not known how")) { $0.text(number(record.reachedUnknown)) }
             html.fact(say("Were current already")) { $0.text(number(record.alreadyCurrent)) }
         }
@@ -162,10 +162,11 @@ extension View {
         html.row(
             { html in html.tag("a", [.href(path(record))]) { $0.foreign(name(record.app)) } },
             [
-                { $0.text(name(record.target)) }, { badge(&$0, record.state) }, { $0.time(record.createdAt) },
+                { $0.text(name(record.requirement.target)) }, { badge(&$0, record.state) },
+                { $0.time(record.facts.createdAt) },
                 { $0.text(number(status.counts.audience)) },
                 { $0.text(percent(status.counts.settled, of: status.counts.audience)) },
-                { $0.text(percent(record.upgraded, of: record.toUpgrade)) },
+                { $0.text(percent(record.figures.upgraded, of: record.toUpgrade)) },
             ])
     }
 }

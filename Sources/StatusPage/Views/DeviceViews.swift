@@ -102,7 +102,9 @@ extension View {
                 }
             }
             if let record {
-                html.tag("p") { html in html.link(path(record), "\(name(record.app)): \(name(record.target))") }
+                html.tag("p") { html in
+                    html.link(path(record), "\(name(record.app)): \(name(record.requirement.target))")
+                }
             }
             html.table(
                 say("Deliveries"),

@@ -65,7 +65,7 @@ extension View {
             html.tag("p") { html in
                 badge(&html, status.record.state)
                 html.text(" ")
-                html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.target))")
+                html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.requirement.target))")
             }
             standing(&html, status)
         }
@@ -98,7 +98,7 @@ extension View {
             if open.isEmpty, latest == nil {
                 html.tag("p", [.class("quiet")], text: say("No campaign yet."))
             }
-            if let adoption = app.adoption, adoption.record.upgraded > 0 {
+            if let adoption = app.adoption, adoption.record.figures.upgraded > 0 {
                 self.adoption(&html, adoption, id: "chart-\(adoption.record.id)")
             }
         }
@@ -150,7 +150,7 @@ extension View {
     private func campaign(_ html: inout HTML, _ status: CampaignStatus) {
         html.tag("section", [.class("campaign")]) { html in
             html.tag("h4") { html in
-                html.link(path(status.record), name(status.record.target))
+                html.link(path(status.record), name(status.record.requirement.target))
                 html.text(" ")
                 badge(&html, status.record.state)
             }

@@ -13,7 +13,7 @@ extension View {
         let record = try api.record(id, caller)
         let status = api.control.requirements.status(record)
         let adoption = try api.store.adoption(of: record.key)
-        let title = "\(name(record.app)): \(name(record.target))"
+        let title = "\(name(record.app)): \(name(record.requirement.target))"
         var html = HTML()
         html.doctype()
         try html.tag("html", [.named("lang", language.tag)]) { html in
@@ -53,15 +53,15 @@ extension View {
             html.text(say("State") + " ")
             badge(&html, record.state)
         }
-        if let reason = record.reason { html.tag("p", [.named("lang", "en")]) { $0.foreign(reason) } }
+        if let reason = record.facts.reason { html.tag("p", [.named("lang", "en")]) { $0.foreign(reason) } }
         html.tag("dl", [.class("facts")]) { html in
             html.fact(say("Campaign")) { $0.tag("code", text: record.id) }
             progressFacts(&html, status)
-            html.fact(say("Created")) { $0.time(record.createdAt) }
-            html.fact(say("Started")) { $0.time(record.startedAt) }
-            html.fact(say("Finished")) { $0.time(record.finishedAt) }
-            html.fact(say("Download address")) { $0.foreign(record.downloadURL) }
-            if let canary = record.telephones {
+            html.fact(say("Created")) { $0.time(record.facts.createdAt) }
+            html.fact(say("Started")) { $0.time(record.facts.startedAt) }
+            html.fact(say("Finished")) { $0.time(record.facts.finishedAt) }
+            html.fact(say("Download address")) { $0.foreign(record.facts.downloadURL) }
+            if let canary = record.requirement.canary {
                 html.fact(say("Canary")) { $0.text(say("% phone numbers", String(canary.count))) }
             }
         }

@@ -53,18 +53,18 @@ package enum CampaignTable {
             CampaignRow.self, "\(CampaignRow.source) WHERE \(condition)", values: values)
         return try rows.compactMap { row in
             guard var record = row.record else { return nil }
-            if row.hasNames { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
+            record.requirement = try RequirementTable.named(record.requirement, connection)
             if row.hasReasons {
                 _ = try connection.all(
                     "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
                     record.key.row
-                ) { record.note($0.text(), $0.text(), $0.integer()) }
+                ) { record.figures.note($0.text(), $0.text(), $0.integer()) }
             }
             if row.hasWaves {
-                record.waves = try WaveTable.waves(of: record.key, connection)
-                if record.state.isFinal { record.waves.end(isExpired: record.state == .completed) }
+                record.figures.waves = try WaveTable.waves(of: record.key, connection)
+                if record.state.isFinal { record.figures.waves.end(isExpired: record.state == .completed) }
             }
-            if row.hasRounds { record.rounds = try RoundTable.rounds(of: record.key, connection) }
+            if row.hasRounds { record.figures.rounds = try RoundTable.rounds(of: record.key, connection) }
             return record
         }
     }
@@ -190,16 +190,5 @@ package enum CampaignTable {
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
             WHERE campaign_id = ? AND state = 3
             """, rest, now, row)
-    }
-}
-
-extension CampaignRecord {
-    /// Takes over a row of `campaign_reason`.
-    package mutating func note(_ kind: String, _ reason: String, _ devices: Int64) {
-        if kind == "rejected" {
-            rejectedBy[reason] = devices
-        } else if let reason = FilterReason(rawValue: reason) {
-            filteredBy[reason] = devices
-        }
     }
 }

@@ -64,7 +64,7 @@ extension SQLStore {
             guard let record = try CampaignTable.record(campaign, connection), record.isCanary,
                 record.state == .running
             else { return }
-            let telephones = Set((record.telephones ?? []).map { Array($0.utf8) })
+            let telephones = Set((record.requirement.canary ?? []).map { Array($0.utf8) })
             let index = connection.dialect.indexed(by: "device_telephone")
             for telephone in telephones.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 devices += try connection.run(

@@ -20,15 +20,14 @@ extension SQLStore {
             guard let record = try CampaignTable.record(campaign, connection) else {
                 throw StoreError(.conflict, context: "there is no campaign \(campaign.row)")
             }
-            let isPruned = try connection.exists(
-                "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", campaign.row)
             let requirements = try RequirementTable.requirements(of: record.app, connection)
-            if let refusal = draft.refusal(by: record, isPruned: isPruned, requirements) { return refusal }
+            if let refusal = draft.refusal(by: record, requirements) { return refusal }
             // Who was left out goes on as soon as the end is gone; where that is not asked for, it has to stay.
             var leftOut: Int64 = 0
             if case .retry(let states) = draft.cause, record.state == .cancelled {
                 if states.contains(.cancelled) {
-                    leftOut = record.counts.cancelled - (try RunTable.counts(of: campaign, connection)).cancelled
+                    leftOut =
+                        record.figures.counts.cancelled - (try RunTable.counts(of: campaign, connection)).cancelled
                 } else {
                     try CampaignTable.settleRest(of: campaign, as: .cancelled, at: now, connection)
                 }

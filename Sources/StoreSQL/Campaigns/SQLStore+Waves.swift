@@ -55,7 +55,7 @@ extension SQLStore {
             try AuditTable.insert(
                 AuditEntry(
                     .campaignRelease, by: actor, of: record.app, campaign: record.id,
-                    to: [.wave: record.waves.next.map { .integer($0.number + 1) }]), connection)
+                    to: [.wave: record.figures.waves.next.map { .integer($0.number + 1) }]), connection)
             if isUrgent { try hurry(campaign, of: record.app, by: actor, connection) }
             return true
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 package import RelayStore
 import UpgradeRules
 
@@ -10,7 +10,7 @@ package enum RequirementTable {
     /// In the order in which they were asked for.
     package static func requirements(of app: AppKey, _ connection: some SQLConnection) throws -> Requirements {
         let rows = try connection.all(
-            Row.self, "FROM requirement WHERE app = ? AND platform = ? ORDER BY id", app.app, app.platform)
+            Row.self, "FROM requirement AS r WHERE r.app = ? AND r.platform = ? ORDER BY r.id", app.app, app.platform)
         return Requirements(try rows.compactMap(\.self).map { try named($0, connection) })
     }
 
@@ -21,10 +21,13 @@ package enum RequirementTable {
         return try apps.map { ($0, try requirements(of: $0, connection)) }
     }
 
-    private enum Row: Selection {
+    /// A row but for its canary's numbers: `named` reads them.
+    enum Row: Selection {
+        /// Columns of `requirement` (r).
         static let columns: SQL = """
-            kind, version, state, id, build, reach, gated, changed_by, changed_via, changed_at, released, download_url, message,
-                messages, canary, asked_at, in_force_at, in_force_by, reason, stages, required_from, minimum_os
+            r.kind, r.version, r.state, r.id, r.build, r.reach, r.gated, r.changed_by, r.changed_via, r.changed_at, r.released,
+                r.download_url, r.message, r.messages, r.canary, r.asked_at, r.in_force_at, r.in_force_by, r.reason, r.stages,
+                r.required_from, r.minimum_os
             """
 
         /// nil where a column holds what the schema does not allow.
@@ -51,7 +54,7 @@ package enum RequirementTable {
         }
     }
 
-    package static func stages(_ text: String?) -> WavePlan? {
+    private static func stages(_ text: String?) -> WavePlan? {
         text.flatMap { WavePlan(ends: $0.split(separator: " ").compactMap { Int($0) }) }
     }
 
@@ -59,14 +62,14 @@ package enum RequirementTable {
         plan.map { $0.ends.map(String.init).joined(separator: " ") }
     }
 
-    private static func named(_ row: Requirement, _ connection: some SQLConnection) throws -> Requirement {
+    static func named(_ row: Requirement, _ connection: some SQLConnection) throws -> Requirement {
         guard row.canary != nil else { return row }
         var row = row
         row.canary = try telephones(of: row.id, connection)
         return row
     }
 
-    package static func telephones(of requirement: Int64, _ connection: some SQLConnection) throws -> [String] {
+    private static func telephones(of requirement: Int64, _ connection: some SQLConnection) throws -> [String] {
         try connection.all(
             "SELECT telephone FROM requirement_canary WHERE requirement_id = ? ORDER BY number", requirement
         ) { $0.text() }

@@ -6,13 +6,14 @@ import UpgradeRules
 extension SQLStore {
     package func version(of app: AppKey) throws -> VersionRecord? {
         try read("reading a version") { connection in
-            VersionRecord(app, try RequirementTable.requirements(of: app, connection))
+            let record = VersionRecord(app, try RequirementTable.requirements(of: app, connection))
+            return record.isEmpty ? nil : record
         }
     }
 
     package func versions() throws -> [VersionRecord] {
         try read("reading the versions") { connection in
-            try RequirementTable.all(connection).compactMap { VersionRecord($0.app, $0.requirements) }
+            try RequirementTable.all(connection).map { VersionRecord($0.app, $0.requirements) }.filter { !$0.isEmpty }
         }
     }
 
@@ -20,10 +21,8 @@ extension SQLStore {
         try read("reading the history of a version") { connection in
             var changes: [VersionChange] = []
             for (requirements, by) in try RequirementTable.history(of: app, connection) {
-                guard let record = VersionRecord(app, requirements)?.asked else { continue }
-                var before = changes.last?.record
-                before?.updatedAt = record.updatedAt
-                if let before, before == record, before.required?.text == record.required?.text { continue }
+                let record = VersionRecord(app, requirements)
+                if let before = changes.last?.record, before.asksTheSame(as: record) { continue }
                 changes.append(VersionChange(record: record, actor: by.by, source: by.via))
             }
             return changes.suffix(max(limit, 0)).reversed()
@@ -35,7 +34,7 @@ extension SQLStore {
             var changes: [InForceChange] = []
             for (requirements, by) in try RequirementTable.history(of: app, connection) {
                 let inForce = InForce(requirements)
-                if inForce == changes.last?.inForce ?? InForce() { continue }
+                if inForce.saysTheSame(as: changes.last?.inForce ?? InForce()) { continue }
                 changes.append(InForceChange(inForce: inForce, at: by.at, actor: by.by, source: by.via))
             }
             return changes.suffix(max(limit, 0)).reversed()
@@ -93,7 +92,8 @@ extension SQLStore {
     /// The log and the open paths learn of it.
     func wasCommitted(_ decision: Decision, of app: AppKey, isAwaited: Bool) {
         report(decision.changes, of: app)
-        guard let record = VersionRecord(app, decision.after) else { return }
+        let record = VersionRecord(app, decision.after)
+        if record.isEmpty { return }
         decisions.tell(.decided(record, isAwaited: isAwaited))
     }
 

@@ -194,7 +194,7 @@ struct OpenAPITests {
             return
         }
         for state in CampaignState.allCases {
-            campaign.state = state
+            campaign.facts.state = state
             let event = RelayEvent(
                 id: "0f4ad1b2", type: EventType(state), at: now, subject: .campaign(campaign))
             let sent = NotificationDocument.json(of: event)

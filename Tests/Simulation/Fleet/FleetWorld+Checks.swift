@@ -96,9 +96,11 @@ extension FleetWorld {
         guard let judge else { return }
         do {
             let open = try judge.openCampaigns().filter { $0.state == .running }
-            if let first = open.first { return broke("fleet.ends", "campaign \(first.id) still runs: \(first.counts)") }
+            if let first = open.first {
+                return broke("fleet.ends", "campaign \(first.id) still runs: \(first.figures.counts)")
+            }
             for campaign in try judge.campaigns(before: nil, limit: 1000) {
-                let accepted = campaign.counts.accepted
+                let accepted = campaign.figures.counts.accepted
                 let tokens = Int64(told[campaign.id]?.count ?? 0)
                 if accepted > tokens {
                     broke("fleet.told", "\(campaign.id) says that \(accepted) were told; \(tokens) were")

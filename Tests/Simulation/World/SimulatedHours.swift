@@ -71,8 +71,9 @@ extension World {
         for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
             guard model.campaigns[id]?.urgentAt != nil, model.campaigns[id]?.reminders == 0,
                 let record = try? relay?.store.campaign(id: id),
-                record.rounds.allSatisfy({ $0.kind == .retry }),
-                let reason = relay?.control.status(record).record.reason, reason.hasPrefix("outside the app's hours")
+                record.figures.rounds.allSatisfy({ $0.kind == .retry }),
+                let reason = relay?.control.status(record).record.facts.reason,
+                reason.hasPrefix("outside the app's hours")
             else { continue }
             model.broke("campaign.urgent", "campaign \(id) is wanted at once, and says: \(reason)")
         }

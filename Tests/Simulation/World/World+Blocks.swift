@@ -101,7 +101,8 @@ extension World {
         {
             // What is required above it tells the same phones, and whom it did not come to in its time is retried with that alone.
             guard let record = try? relay?.store.campaign(id: block.campaign), record.state == .completed,
-                record.finishedAt.map({ $0 < record.expiresAt }) ?? false, record.counts.expired == 0,
+                record.facts.finishedAt.map({ $0 < record.facts.expiresAt }) ?? false,
+                record.figures.counts.expired == 0,
                 model.required(block.app).map({ $0.version <= block.version }) ?? true
             else { continue }
             // What left before a phone had another token was answered under the one before.

@@ -94,12 +94,12 @@ extension World {
         for index in pushes.madness.indices where pushes.madness[index].place.app == app {
             pushes.madness[index].isAccepted = true
         }
-        if campaign.reason?.lowercased().hasPrefix("unregistered: ") ?? false {
+        if campaign.facts.reason?.lowercased().hasPrefix("unregistered: ") ?? false {
             pushes.acceptedCampaigns.insert(campaign.id)
         }
         // Who resumes does not want to wait: a few pushes find out.
         pushes.pauses = pushes.pauses.filter { $0.key.app != app }
-        let isBetween = campaign.waves.areBetween
+        let isBetween = campaign.figures.waves.areBetween
         change(campaign) { facts in
             facts.pausedAt = nil
             if isBetween { facts.approvals += 1 }
@@ -114,7 +114,7 @@ extension World {
     }
 
     func release(_ campaign: CampaignRecord) throws -> String? {
-        let isWaiting = isWaiting(campaign.app, campaign.required)
+        let isWaiting = isWaiting(campaign.app, campaign.requirement.version)
         change(campaign) { $0.isWanted = true }
         do {
             _ = try acting(.campaignRelease) {
@@ -125,14 +125,14 @@ extension World {
             throw error
         }
         did(campaign: campaign.id)
-        if campaign.isBlock {
-            model.offersWayOut(app(of: campaign) ?? -1) { $0 == Self.number(of: campaign.required.text) }
+        if campaign.requirement.kind == .blocked {
+            model.offersWayOut(app(of: campaign) ?? -1) { $0 == Self.number(of: campaign.requirement.version.text) }
         }
-        if campaign.state == .running, campaign.waves.areBetween {
-            watched.releasedWaves[campaign.id] = (tick, campaign.waves.list.count { $0.begunAt != nil })
+        if campaign.state == .running, campaign.figures.waves.areBetween {
+            watched.releasedWaves[campaign.id] = (tick, campaign.figures.waves.list.count { $0.begunAt != nil })
             change(campaign) { $0.approvals += 1 }
-        } else if !campaign.isBlock, let app = app(of: campaign) {
-            model.release(app, Self.number(of: campaign.required.text), isWaiting: isWaiting)
+        } else if campaign.requirement.kind != .blocked, let app = app(of: campaign) {
+            model.release(app, Self.number(of: campaign.requirement.version.text), isWaiting: isWaiting)
         }
         return "campaign \(campaign.id) is released"
     }
@@ -149,10 +149,10 @@ extension World {
         }
         let place =
             model.campaigns[campaign.id]?.announcement
-            ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.required.text)) }
+            ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.requirement.version.text)) }
         let before = model.announcements
         // What its store offered while a newer one had taken its place waits still: nobody had let it through.
-        let isWaiting = isWaiting(campaign.app, campaign.required)
+        let isWaiting = isWaiting(campaign.app, campaign.requirement.version)
         // A canary with a moment goes whether that was reached or not, which two clocks leave open.
         let isCanary = place.map { before[$0].requiredFrom != nil && !before[$0].isForAll } ?? false
         if let place, isWaiting || isCanary || !before[place].isUnclear && model.inForceAt(before[place]) == nil {
@@ -194,7 +194,7 @@ extension World {
 
     /// Waves that were over without a push, as the relay said then, or shows it still.
     func emptyWaves(of campaign: CampaignRecord) -> Int {
-        let shown = campaign.waves.list.count { $0.endedAt != nil && $0.pushes == 0 }
+        let shown = campaign.figures.waves.list.count { $0.endedAt != nil && $0.pushes == 0 }
         return max(emptyWaves[campaign.id] ?? 0, shown)
     }
 

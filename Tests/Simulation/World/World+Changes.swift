@@ -184,7 +184,7 @@ extension World {
             if state[0] == "withdrawn", last[id]?[0] != "withdrawn" { withdrawn[id, default: 0] += 1 }
         }
         for campaign in campaigns {
-            let (id, waves) = (campaign.id, campaign.waves.list.count { $0.endedAt != nil })
+            let (id, waves) = (campaign.id, campaign.figures.waves.list.count { $0.endedAt != nil })
             var expected: [(EventType, Int)] = [(.waveDone, waves)]
             // A canary is sent and done again for users who come to it later, or are named in place of others.
             if campaign.canary?.endedAt != nil, counts[id]?[.canaryDone] == nil {

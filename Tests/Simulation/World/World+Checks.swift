@@ -113,9 +113,9 @@ extension World {
             guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
             guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil,
                 // What ends in this minute has nothing more to say.
-                record.expiresAt > clock.now.wall
+                record.facts.expiresAt > clock.now.wall
             else { continue }
-            let reason = relay?.control.status(record).record.reason
+            let reason = relay?.control.status(record).record.facts.reason
             if reason != nil { spokeAt[id] = tick }
             // What has just ended was why.
             if reason == nil, tick - (spokeAt[id] ?? known.since) > .seconds(2400) {
@@ -170,7 +170,7 @@ extension World {
             for record in records.reversed() {
                 guard let campaign = toldCampaign(record) else { continue }
                 if !campaign.isOver {
-                    let block = record.isBlock ? "the block of " : ""
+                    let block = record.requirement.kind == .blocked ? "the block of " : ""
                     let key = "app \(campaign.app) \(block)\(World.text(version: campaign.version))"
                     if let other = open[key] {
                         model.broke("campaign.two", "\(key) has two open campaigns, \(other) and \(campaign.id)")
@@ -208,7 +208,7 @@ extension World {
                     model.broke("campaign.silent", "campaign \(campaign.id) is suspended for \"\(reason)\"")
                 }
                 model.tells(
-                    campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
+                    campaign, needsApproval: settings.needsApproval(campaign.app) && record.requirement.canary == nil)
             }
         }
     }
@@ -216,9 +216,9 @@ extension World {
     /// The next wave looks at what the one before has come to, so each device of that has an outcome. What goes to another service, which
     /// is in trouble, holds up no wave.
     private func judgeWaves(of campaign: CampaignRecord, _ app: Int) {
-        guard campaign.state == .running, campaign.rounds.isEmpty,
+        guard campaign.state == .running, campaign.figures.rounds.isEmpty,
             settings.setup["sandbox", app] + settings.setup["astray", app] == 0,
-            let wave = campaign.waves.list.first(where: { $0.endedAt != nil && $0.isOpen })
+            let wave = campaign.figures.waves.list.first(where: { $0.endedAt != nil && $0.isOpen })
         else { return }
         model.broke(
             "wave.cut",
@@ -238,8 +238,8 @@ extension World {
     /// A campaign is taken up, by a process or by a person. What a push service refused of it before any had taken a push, or called a
     /// token dead, may have been the credential's fault, and is in line again.
     func owe(_ campaign: CampaignRecord) {
-        guard [.running, .paused, .suspended].contains(campaign.state), campaign.counts.rejected > 0,
-            !campaign.counts.proveCredential
+        guard [.running, .paused, .suspended].contains(campaign.state), campaign.figures.counts.rejected > 0,
+            !campaign.figures.counts.proveCredential
         else { return }
         owed[campaign.id] = refused(campaign)
     }
@@ -247,7 +247,7 @@ extension World {
     /// A campaign was suspended for its credential: what was refused for that, since a service took anything last, is in line again.
     private func oweFaults(_ campaign: CampaignRecord) {
         let faults = ["InvalidProviderToken", "PERMISSION_DENIED"]
-        guard faults.contains(where: { campaign.reason?.contains($0) ?? false }) else { return }
+        guard faults.contains(where: { campaign.facts.reason?.contains($0) ?? false }) else { return }
         owed[campaign.id, default: []].formUnion(refused(campaign).intersection(pushes.faults[campaign.id] ?? []))
     }
 
@@ -262,7 +262,7 @@ extension World {
     private func judgeRefusals(of campaign: CampaignRecord) {
         guard let owed = owed.removeValue(forKey: campaign.id), !rowsWereDeleted else { return }
         // When its time to live is over, nobody is tried again.
-        if let end = campaign.finishedAt, end >= campaign.expiresAt { return }
+        if let end = campaign.facts.finishedAt, end >= campaign.facts.expiresAt { return }
         guard let token = owed.intersection(refused(campaign)).min() else { return }
         model.broke(
             "campaign.refusals",
@@ -271,14 +271,16 @@ extension World {
 
     func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {
         guard let app = app(of: record) else { return nil }
-        var counts = Dictionary(uniqueKeysWithValues: DeliveryState.allCases.map { ($0.name, record.counts[$0]) })
-        counts["audience"] = record.counts.audience
+        var counts = Dictionary(
+            uniqueKeysWithValues: DeliveryState.allCases.map { ($0.name, record.figures.counts[$0]) })
+        counts["audience"] = record.figures.counts.audience
         return ToldCampaign(
-            id: record.id, app: app, version: Self.number(of: record.required.text), state: record.state.rawValue,
-            reason: record.reason, wavesBegun: record.waves.list.count { $0.begunAt != nil },
+            id: record.id, app: app, version: Self.number(of: record.requirement.version.text),
+            state: record.state.rawValue,
+            reason: record.facts.reason, wavesBegun: record.figures.waves.list.count { $0.begunAt != nil },
             emptyWaves: emptyWaves(of: record),
-            waves: record.waves.list.count, reminders: record.rounds.count { $0.kind == .reminder },
-            retries: record.rounds.count { $0.kind == .retry }, counts: counts)
+            waves: record.figures.waves.list.count, reminders: record.figures.rounds.count { $0.kind == .reminder },
+            retries: record.figures.rounds.count { $0.kind == .retry }, counts: counts)
     }
 
     // MARK: Restarts
@@ -304,20 +306,21 @@ extension World {
     /// Whether everybody has an outcome, or may not be pushed any more, such as who logged out or lost the app while a push was on its way or
     /// waited for its turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
-        guard campaign.state == .running, !campaign.isCanary, campaign.isPlanned, let app = app(of: campaign),
-            campaign.waves.list.allSatisfy({ $0.begunAt != nil }),
+        guard campaign.state == .running, !campaign.isCanary, campaign.figures.isPlanned, let app = app(of: campaign),
+            campaign.figures.waves.list.allSatisfy({ $0.begunAt != nil }),
             // What was refused before a service had taken anything is in line again after a start. Of a block the model does not know whom it
             // is still for: it is through in each case.
-            campaign.isBlock || campaign.counts.rejected == 0 || campaign.counts.proveCredential
+            campaign.requirement.kind == .blocked || campaign.figures.counts.rejected == 0
+                || campaign.figures.counts.proveCredential
         else { return false }
-        guard campaign.counts.pending + campaign.counts.retrying > 0 else { return true }
+        guard campaign.figures.counts.pending + campaign.figures.counts.retrying > 0 else { return true }
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []
         let settled = Set(rows.filter { ![.pending, .inFlight, .retrying].contains($0.state) }.map(\.token))
         return !phones.contains { phone in
             phone.app == app && phone.isInstalled && !settled.contains(token(phone))
                 && !pushes.calledDead.contains("\(app)/\(token(phone))")
                 && model.isOfAudience(app, token(phone), of: campaign.id)
-                && model.mayBePushed(app, token(phone), for: Self.number(of: campaign.required.text))
+                && model.mayBePushed(app, token(phone), for: Self.number(of: campaign.requirement.version.text))
         }
     }
 

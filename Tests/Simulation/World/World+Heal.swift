@@ -102,12 +102,13 @@ extension World {
         }
         for app in settings.apps {
             // A block waits where the store offers nothing above it: its reason says so.
-            for block in campaigns() where round > 1 && block.isBlock && block.state == .waiting {
+            for block in campaigns() where round > 1 && block.requirement.kind == .blocked && block.state == .waiting {
                 guard self.app(of: block) == app else { continue }
-                attempt { try unblock(app, version: Self.number(of: block.required.text)) }
+                attempt { try unblock(app, version: Self.number(of: block.requirement.version.text)) }
             }
             // It ended with pushes that its service had refused: its counts say so.
-            for block in campaigns() where block.isBlock && block.state == .completed && block.counts.rejected > 0 {
+            for block in campaigns()
+            where block.requirement.kind == .blocked && block.state == .completed && block.figures.counts.rejected > 0 {
                 guard self.app(of: block) == app, round < 3 else { continue }
                 attempt { try retry(block) }
             }
@@ -120,7 +121,8 @@ extension World {
                 attempt { try releaseApp(app) }
             }
             let own = campaigns().filter {
-                self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version && !$0.isBlock
+                self.app(of: $0) == app && Self.number(of: $0.requirement.version.text) == required.version
+                    && $0.requirement.kind != .blocked
             }
             guard let newest = own.first, newest.state.isFinal, model.campaigns[newest.id]?.cancelledAt == nil,
                 isAnybodyLeft(app, required)
@@ -177,7 +179,7 @@ extension World {
         }
         for campaign in campaigns where !campaign.state.isFinal {
             // One that has just begun to remind has not had the time to end.
-            if let round = campaign.rounds.last, round.kind == .reminder,
+            if let round = campaign.figures.rounds.last, round.kind == .reminder,
                 milliseconds - round.begunAt.milliseconds < 12 * 3_600_000
             {
                 continue
@@ -185,7 +187,7 @@ extension World {
             let status = relay.control.status(campaign)
             model.broke(
                 wasClockSet ? "campaign.clock" : "campaign.never",
-                "campaign \(campaign.id) of \(campaign.required) is \(campaign.state.rawValue): \(status.record.reason ?? "no reason"), \(campaign.counts)"
+                "campaign \(campaign.id) of \(campaign.requirement.version) is \(campaign.state.rawValue): \(status.record.facts.reason ?? "no reason"), \(campaign.figures.counts)"
             )
         }
         judgeBlocks()
@@ -198,7 +200,8 @@ extension World {
         _ app: Int, _ required: Announcement, _ campaigns: [CampaignRecord], _ refusals: [String]
     ) {
         let own = campaigns.filter {
-            self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version && !$0.isBlock
+            self.app(of: $0) == app && Self.number(of: $0.requirement.version.text) == required.version
+                && $0.requirement.kind != .blocked
         }
         // A person wanted it so.
         guard !own.contains(where: { model.campaigns[$0.id]?.cancelledAt != nil }) else { return }
@@ -234,17 +237,18 @@ extension World {
             model.broke("store.check", "\(first.check): \(first.detail)")
         }
         for campaign in campaigns where !pushes.wasPruned && !rowsWereDeleted && !isAnybodyRemoved(campaign) {
-            guard campaign.isPlanned,
+            guard campaign.figures.isPlanned,
                 let rows = try? relay.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)
             else { continue }
             var counted = CampaignCounts()
             for row in rows { counted[row.state] += 1 }
             // Who changes hands between two waves may be counted by both until the last of them is over, and no count is kept of such: it is
             // over in a campaign that has come to its end before its time to live was over.
-            let hasExpired = campaign.finishedAt.map { $0 >= campaign.expiresAt } ?? false
-            let isBetween = !campaign.waves.isEmpty && wasMoved && (campaign.state != .completed || hasExpired)
-            if counted != campaign.counts, !isBetween {
-                model.broke("campaign.counts", "campaign \(campaign.id) counts \(campaign.counts), its list \(counted)")
+            let hasExpired = campaign.facts.finishedAt.map { $0 >= campaign.facts.expiresAt } ?? false
+            let isBetween = !campaign.figures.waves.isEmpty && wasMoved && (campaign.state != .completed || hasExpired)
+            if counted != campaign.figures.counts, !isBetween {
+                model.broke(
+                    "campaign.counts", "campaign \(campaign.id) counts \(campaign.figures.counts), its list \(counted)")
             }
             if receivers[campaign.id] != campaign.state.rawValue {
                 model.broke(

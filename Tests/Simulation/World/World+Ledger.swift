@@ -109,7 +109,7 @@ extension World {
             let app = campaign.app
             model.tells(
                 ToldLedger(
-                    campaign: campaign, isBlock: record.isBlock,
+                    campaign: campaign, isBlock: record.requirement.kind == .blocked,
                     rows: rows.filter { !pushes.deletedRows.contains($0.device) }.map { row in
                         ToldDelivery(
                             device: row.device, token: row.token, user: row.telephone.flatMap(Phone.user),
@@ -117,8 +117,8 @@ extension World {
                             nextAt: time(row.nextAttemptAt), updatedAt: time(row.updatedAt))
                     },
                     filteredBy: Dictionary(
-                        uniqueKeysWithValues: record.filteredBy.map { ($0.key.rawValue, $0.value) }),
-                    rejectedBy: record.rejectedBy, expiresAt: time(record.expiresAt),
+                        uniqueKeysWithValues: record.figures.filteredBy.map { ($0.key.rawValue, $0.value) }),
+                    rejectedBy: record.figures.rejectedBy, expiresAt: time(record.facts.expiresAt),
                     isStirred: ledger.stirred.contains(id), wasFenced: ledger.fenced.contains(id),
                     hasTwoServices: settings.setup["sandbox", app] + settings.setup["astray", app] > 0
                         || triesOther(app),

@@ -186,7 +186,7 @@ extension World {
         }
         let version = Self.number(of: required.text)
         did(object: version, campaign: outcome.campaign?.id, values: values(of: bump, app, version))
-        if bump.message == nil, let message = outcome.record.message {
+        if bump.message == nil, let message = outcome.record.texts?.message {
             model.broke("texts.stick", "\(required) of app \(app) has the text \"\(message)\" of the bump before")
         }
         if !bump.isConfirmed, model.doubts(app, version) == true {

@@ -185,7 +185,7 @@ extension World {
                 ("in force", record.inForce.required.map { Self.number(of: $0.text) }),
                 ("announced", record.inForce.latest.map { Self.number(of: $0.text) }),
                 ("required", record.required.map { Self.number(of: $0.text) }),
-            ], record.blocked.map { Self.number(of: $0.text) })
+            ], record.requirements.blocked.map { Self.number(of: $0.text) })
         let expected = words(
             [
                 ("in force", told.floor(nobody)?.version), ("announced", told.newest(nobody)),

@@ -94,9 +94,9 @@ extension World {
     /// The pause between two waves is kept, but where a person has the next one begin.
     func judgePauses(of record: CampaignRecord, _ campaign: ToldCampaign) {
         // A wave without a push is over at once.
-        guard !wasClockSet, campaign.waves > 0, campaign.emptyWaves == 0, record.rounds.isEmpty else { return }
+        guard !wasClockSet, campaign.waves > 0, campaign.emptyWaves == 0, record.figures.rounds.isEmpty else { return }
         let pause = Duration.seconds(60 * settings.setup["pause", campaign.app])
-        for (wave, next) in zip(record.waves.list, record.waves.list.dropFirst()) {
+        for (wave, next) in zip(record.figures.waves.list, record.figures.waves.list.dropFirst()) {
             guard let end = wave.endedAt, let begin = next.begunAt, wave.releasedAt == nil, begin - end < pause else {
                 continue
             }

@@ -67,7 +67,7 @@ struct ConnectLiveTests {
         #expect(ground.verdict?.reason.contains("App Store Connect says that 2.0 is IN_REVIEW") == true)
         let record = try #require(try ground.bench.store.version(of: SourceBench.app))
         #expect(record.latest?.text == "1.9" && record.required == nil)
-        #expect(record.downloadURL == "https://apps.apple.com/app/id6446998023")
+        #expect(record.texts?.downloadURL == "https://apps.apple.com/app/id6446998023")
         #expect(ground.bench.seen.now.sources == ["appStoreConnect"])
         ground.show([.init(version: "2.0", phase: "PAUSED"), .init(version: "1.9", state: "REPLACED_WITH_NEW_VERSION")])
         ground.bench.wait("2.0 is stored") { $0.bumps.count == 2 }

@@ -99,9 +99,9 @@ struct PlayLiveTests {
             track: PlaySample.track(PlaySample.rollout("210 (2.1.0)", [210], "completed")))
         play.bench.wait("latest rises") { $0.bumps.contains { $0.latest?.text == "2.1.0" } }
         let record = try #require(try play.bench.store.version(of: PlayBench.app))
-        #expect(record.latest?.text == "2.1.0" && record.builds.latest == 210)
-        #expect(record.required?.text == "2.0.0" && record.builds.required == 200)
-        #expect(record.downloadURL == "https://play.google.com/store/apps/details?id=com.example.app")
+        #expect(record.latest?.text == "2.1.0" && record.requirements.latest?.build == 210)
+        #expect(record.required?.text == "2.0.0" && record.requirements.required?.build == 200)
+        #expect(record.texts?.downloadURL == "https://play.google.com/store/apps/details?id=com.example.app")
         #expect(Set(play.bench.seen.now.sources) == ["googlePlay"])
         let lists = play.google.count(.list)
         play.bench.wait("five polls without news") { _ in play.google.count(.list) >= lists + 5 }
@@ -225,7 +225,9 @@ struct PlayLiveTests {
         source.namePattern = try TagPattern(#"^(\d+(?:\.\d+)+)"#)
         source.minimumOSPattern = try TagPattern(#"API (\d+)"#)
         try play.start(.googlePlay(source))
-        func minimum() -> String? { (try? play.bench.store.version(of: PlayBench.app))?.minimumOS?.text }
+        func minimum() -> String? {
+            (try? play.bench.store.version(of: PlayBench.app))?.requirements.required?.minimumOS?.text
+        }
         play.bench.wait("API 29") { seen in seen.bumps.contains { $0.minimumOS == .set(try? Version("29")) } }
         #expect(play.bench.seen.now.bumps.allSatisfy { $0.latest?.text != "2.0.0" && $0.required == nil })
     }
