@@ -84,7 +84,7 @@ extension ConformanceCase {
             try check(!(try subject.record(key).isUrgent), "what was refused has changed nothing")
             _ = try subject.store.move(key, .paused, at: subject.now)
             try check(try subject.resume(key, whateverTheHour: ann), "it goes on")
-            try same(try subject.record(key).urgentBy, ann.by)
+            try same(try subject.record(key).facts.urgentBy, ann.by)
             _ = try subject.store.move(key, .cancelled, at: subject.now)
             var draft = RoundDraft(.retry([.cancelled]), timeToLive: .seconds(3600))
             draft.isUrgent = true
