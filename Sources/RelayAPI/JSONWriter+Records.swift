@@ -105,6 +105,13 @@ extension JSONWriter {
                 .startedAt: facts.startedAt, .finishedAt: facts.finishedAt, .expiresAt: facts.expiresAt,
                 .waitingUntil: status.waitingUntil,
             ])
+            writer.member(.wait, status.wait) { writer, wait in
+                writer.object([.reason: wait.name, .standing: wait.standing.rawValue, .until: wait.end])
+            }
+            let rollout = Rollout(record)
+            writer.object(.rollout) {
+                $0.members([.steps: rollout.steps.map(\.words), .begun: rollout.begun, .next: rollout.next?.words])
+            }
             writer.member(.now, facts.urgentAt) { $0.object([.at: $1, .by: facts.urgentBy]) }
             writer.name(.counts)
             writer.counts(status.counts)

@@ -33,7 +33,7 @@ package enum Wait: Hashable, Sendable {
     case retries(Timestamp)
 
     /// The event that it waits for.
-    package enum Standing: Hashable, Sendable {
+    package enum Standing: String, Hashable, Sendable {
         /// It ends by itself.
         case planned
         /// A person decides, as was planned.
@@ -47,6 +47,26 @@ package enum Wait: Hashable, Sendable {
         case .store, .time, .hours, .service, .wave, .canary, .retries: .planned
         case .pause, .release, .approval: .person
         case .past, .lostStore, .noRoute, .fault: .trouble
+        }
+    }
+
+    /// Its name for programs.
+    package var name: String {
+        switch self {
+        case .past: "past"
+        case .store: "store"
+        case .time: "time"
+        case .lostStore: "lostStore"
+        case .pause: "pause"
+        case .noRoute: "noRoute"
+        case .hours: "hours"
+        case .service: "service"
+        case .wave: "wave"
+        case .canary: "canary"
+        case .release: "release"
+        case .approval: "approval"
+        case .fault: "fault"
+        case .retries: "retries"
         }
     }
 

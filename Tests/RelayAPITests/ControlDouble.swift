@@ -129,7 +129,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
     }
 
     func status(_ record: CampaignRecord) -> CampaignStatus {
-        CampaignStatus(record: record, counts: record.figures.counts, ratePerSecond: 0, secondsLeft: nil)
+        var status = CampaignStatus(
+            record: record, counts: record.figures.counts, ratePerSecond: 0, secondsLeft: nil)
+        status.wait = record.state == .paused ? .pause : nil
+        return status
     }
 
     func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {

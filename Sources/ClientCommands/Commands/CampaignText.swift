@@ -90,6 +90,8 @@ package struct CampaignText: Sendable {
             ("state", state),
         ]
         if !json.shown(.reason).isEmpty { fields.append(("reason", json.shown(.reason))) }
+        if let waits { fields.append(("waits", waits)) }
+        if let way { fields.append(("way", way)) }
         if let canary { fields.append(("canary", canary)) }
         if let wave { fields.append(("wave", waveDetails(wave))) }
         if let limit = json[.rateLimit]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
@@ -107,6 +109,28 @@ package struct CampaignText: Sendable {
         }
         return TextTable.fields(fields, tint: tint) + "\n"
             + countsTable(Screen(width: Screen.current.width, hasColour: hasColour))
+    }
+
+    /// The end of the wait that the reason names; nil where it moves.
+    private var waits: String? {
+        guard let wait = json[.wait], wait != .null else { return nil }
+        switch Wait.Standing(rawValue: wait.shown(.standing)) {
+        case .planned:
+            let end = wait.shown(.until)
+            return "as planned" + (end.isEmpty ? ", and goes on by itself" : ", until \(end)")
+        case .person: return "for you, as planned"
+        case .trouble: return "until what the reason names is mended"
+        case nil: return nil
+        }
+    }
+
+    /// Its steps, and the one that is to come; nil where there is one alone.
+    private var way: String? {
+        guard let rollout = json[.rollout] else { return nil }
+        let steps = rollout.list(.steps).compactMap(\.string)
+        guard steps.count > 1 else { return nil }
+        let next = rollout.shown(.next)
+        return steps.joined(separator: ", then ") + (next.isEmpty ? "" : "; next: \(next)")
     }
 
     /// Whether the users whom the bump named are still the only ones; nil where it named none.

@@ -68,7 +68,8 @@ package struct ReadinessFault: Sendable, Hashable {
             "give every relay the app's push service, and reload; `upgrade-relay nodes` says which ones live and whose configuration "
                 + "differs. `upgrade-relay campaigns pause ID` ends the warning until then"
         case "relays":
-            "give all of them the same apps, notify, webhooks and enforce, and reload; `upgrade-relay nodes` shows which one differs"
+            "start again the one that is missing, or another one in its place; give all of them the same apps, notify, webhooks and enforce, "
+                + "and reload; `upgrade-relay nodes` shows which one is missing or differs"
         case "configuration":
             "correct the file, `upgrade-relay check-config`, then `systemctl reload upgrade-relay`; until then the configuration of "
                 + "before is in use"

@@ -39,6 +39,8 @@ package final class NodeKeeper: Sendable {
         var unclaimed = UnclaimedWatch()
         var fencings = 0
         var isOutdated = false
+        /// The relays that are missing, in words.
+        var loss: String?
     }
 
     /// - Parameters:
@@ -171,6 +173,8 @@ package final class NodeKeeper: Sendable {
                 if look.leader == lapsed.node { look.leader = nil }
             }
         }
+        let loss = NodeRecord.loss(among: try store.nodes())
+        state.withLock { $0.loss = loss }
         let led = store.membership.leads
         let leads = try look.leader == nil ? store.lead(node) : look.leader == node.node
         store.membership.note(leads: leads)
@@ -247,10 +251,13 @@ package final class NodeKeeper: Sendable {
 
     /// What an operator should put right among the relays; nil: nothing.
     package var warning: String? {
-        let count = state.withLock { $0.configurations }
-        return count > 1
+        let (count, loss) = state.withLock { ($0.configurations, $0.loss) }
+        let different =
+            count > 1
             ? "the relays of this store have \(count) different configurations, and only the leader's counts for what one does for all"
             : nil
+        let all = [loss, different].compactMap(\.self)
+        return all.isEmpty ? nil : all.joined(separator: "; ")
     }
 
     /// A newer release has changed the store in a way that this one must not work on it any more.

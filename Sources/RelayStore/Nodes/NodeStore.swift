@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+import WireFormat
 
 /// The place of one relay among those that work on a store.
 package struct NodeLease: Hashable, Sendable {
@@ -68,6 +69,21 @@ package struct NodeRecord: Hashable, Sendable {
         (self.lease, self.description, self.state) = (lease, description, state)
         (self.joinedAt, self.aliveUntil, self.leads) = (joinedAt, aliveUntil, leads)
         (self.campaigns, self.clockAhead) = (campaigns, clockAhead)
+    }
+}
+
+extension NodeRecord {
+    /// The relays that fell silent and whose place no other one has taken since, in words; nil: none is missing. One that was stopped in
+    /// order is not missed.
+    package static func loss(among nodes: [NodeRecord]) -> String? {
+        let alive = nodes.filter { $0.state == .alive }
+        let lost = nodes.filter { node in
+            (node.state == .lapsed || node.state == .fenced) && !alive.contains { $0.joinedAt > node.aliveUntil }
+        }
+        guard !lost.isEmpty else { return nil }
+        let names = lost.map { "\($0.description.name) (since \($0.aliveUntil.internetTime))" }
+        return "not heard of any more: \(names.joined(separator: ", ")). What it had, the others do; \(alive.count) "
+            + (alive.count == 1 ? "relay is left" : "relays are left")
     }
 }
 
