@@ -29,6 +29,26 @@ import UpgradeRules
         #expect(try subject.requirements.live(Version("2.0"))?.inForceAt == moment)
     }
 
+    @Test("In force since is the moment for everybody: not a canary's, not a wave's")
+    func since() throws {
+        var subject = Self.subject()
+        subject.waves = WavePlan(ends: [1_000, 10_000])
+        try subject.ask("2.0", canary: ["13800000001"])
+        func inForceAt() throws -> Timestamp? { try subject.requirements.live(Version("2.0"))?.inForceAt }
+        #expect(try subject.state("2.0") == "in_force 0")
+        let named = try inForceAt()
+        subject.take(.released(nil))
+        #expect(try subject.state("2.0") == "in_force 1000")
+        #expect(try inForceAt() == named)
+        let campaign = try #require(try subject.campaign("2.0"))
+        subject.take(.campaign(campaign.key, .stageBegan(reach: 10_000)))
+        #expect(try subject.state("2.0") == "in_force 10000")
+        #expect(try inForceAt() == subject.now && inForceAt() != named)
+        let everybody = try inForceAt()
+        subject.take(.campaign(campaign.key, .drained))
+        #expect(try inForceAt() == everybody)
+    }
+
     @Test("It is in force at the later of its store and its moment", arguments: [true, false])
     func later(isStoreFirst: Bool) throws {
         var subject = Self.subject(hasStore: true)

@@ -105,6 +105,10 @@ package struct RequirementMachine: Sendable {
         guard let index = requirements.rows.firstIndex(where: { $0.id == id }) else { return }
         let before = requirements.rows[index]
         body(&requirements.rows[index])
+        // "In force since" is the moment for everybody, not that of a canary or of a first wave.
+        if before.state == .inForce, !before.isForEverybody, requirements.rows[index].isForEverybody {
+            requirements.rows[index].inForceAt = actor.at
+        }
         if !requirements.rows[index].isWritten(as: before) { requirements.rows[index].changed = actor }
     }
 
