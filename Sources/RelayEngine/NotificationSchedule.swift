@@ -27,10 +27,12 @@ package struct NotificationSchedule: Sendable {
         .seconds(50_400), .seconds(72_000), .seconds(86_400),
     ]
     /// No verdict sets a later time: a stored one that is further ahead was written by a clock that has been set back since.
-    package static let longestWait = Duration.seconds(96_000)
+    package static let longestWait = max(delays.max() ?? .zero, longestRetryAfter) * (1 + jitter)
     /// How long one attempt may take: "15-30 s".
     package static let timeout = Duration.seconds(20)
 
+    /// Added to a delay at most, as a part of it.
+    private static let jitter = 0.1
     private static let throttling: Set<Int> = [429, 502, 504]
     private static let hold = Duration.seconds(60)
     private static let longestRetryAfter = Duration.seconds(86_400)
@@ -51,7 +53,7 @@ package struct NotificationSchedule: Sendable {
         let isThrottled = status.map(Self.throttling.contains) ?? false
         let holdUntil = isThrottled ? now + (asked ?? Self.hold) : nil
         let delay = Self.delays[max(attempt, 1)]
-        let jitter = Duration.milliseconds(Int64(Double(delay.milliseconds) * 0.1 * random))
+        let jitter = Duration.milliseconds(Int64(Double(delay.milliseconds) * Self.jitter * random))
         let due = max(now + delay + jitter, now + (asked ?? .zero), holdUntil ?? now)
         return .retry(at: due, holdUntil: holdUntil)
     }

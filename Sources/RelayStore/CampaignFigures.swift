@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What came of a campaign so far.
+/// The figures of a campaign until now.
 package struct CampaignFigures: Hashable, Sendable {
     /// Whether the audience has been cut into shards; before that, `counts.pending` is the registry's own count.
     package var isPlanned = false

@@ -35,10 +35,10 @@ package struct CampaignRecord: Hashable, Sendable {
     package var id: String
     package var app: AppKey
     package var facts: CampaignFacts
-    /// What it announces: the floor that it tells of; of a block the version that is to be left.
+    /// The floor that it announces; of a block the version to leave.
     package var requirement: Requirement
     package var figures = CampaignFigures()
-    /// What is in force for everybody: what it announces, a newer version, or an older one for as long as it waits.
+    /// The version that is in force for everybody: its own, a newer one, or an older one for as long as it waits.
     package var inForce: Version?
     /// The newest version when it was made.
     package var latest: Version?

@@ -31,7 +31,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var app: AppKey
     /// The push token. iOS tokens are stored in lower case: hex digits mean the same in both.
     package var token: String
-    /// The logged-in user's telephone, literally as the app holds it; nil when nobody is logged in.
+    /// The logged-in user's telephone, literally as the app holds it; nil without a login.
     package var telephone: String?
     /// The app's version as last seen; nil when unknown.
     package var version: Version?
@@ -86,7 +86,7 @@ package enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// What an import or a PATCH says of a device: less than the whole. What it does not name stays as it is.
+/// A change of a device by an import or a PATCH: less than the whole. A field that it does not name stays as it is.
 package struct DeviceChange: Hashable, Sendable {
     /// iOS tokens are stored in lower case.
     package var token: String
@@ -96,13 +96,13 @@ package struct DeviceChange: Hashable, Sendable {
     package var environment: FieldChange<PushEnvironment>
     package var osVersion: FieldChange<Version>
     package var country: FieldChange<String>
-    /// When the app registered the token; nil: not told. A later one than the store's replaces it, and revives a token that
+    /// When the app registered the token; nil: not named. A later one than the store's replaces it, and revives a token that
     /// had died before.
     package var registeredAt: Timestamp?
-    /// When the push service declared the token dead; nil: not told, which revives nobody. Counts where the token was not
+    /// When the push service declared the token dead; nil: not named, which revives no token. Counts where the token was not
     /// registered later.
     package var deadSince: Timestamp?
-    /// When somebody saw the device with this version; nil: not told. A version that was seen before the device told another one is
+    /// When the device was seen with this version; nil: not named. A version that was seen before the device reported another one is
     /// left out.
     package var seenAt: Timestamp?
 

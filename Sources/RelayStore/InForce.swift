@@ -2,16 +2,16 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// What every channel says of an app: the part of its requirements that a gate has let through (DESIGN, rule 8). The login
+/// The word of every channel about an app: the part of its requirements that a gate has let through (DESIGN, rule 8). The login
 /// check, the launch document, the pushes and what is asked by proxies all go by this, never by what was merely asked for.
 package struct InForce: Hashable, Sendable {
     /// The highest requirement whose gate has opened.
     package let floor: Requirement?
-    /// The newest version that users are told of; never older than `floor`.
+    /// The newest version that is announced; never older than `floor`.
     package let newest: Requirement?
 
-    /// - Parameter systems: those that are known of devices. Where nobody's own can be asked, what does not run on one of them is asked
-    ///   of nobody.
+    /// - Parameter systems: those that are known of devices. A channel that cannot ask a user's own leaves out each version that does not run
+    ///   on one of them.
     package init(_ requirements: Requirements = Requirements(), systems: [Version] = []) {
         let rules = requirements.rules
         floor = requirements.inForce(on: systems, by: rules)

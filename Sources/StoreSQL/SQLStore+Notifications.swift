@@ -74,7 +74,7 @@ extension SQLStore {
     package func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification? {
         try read("looking for a notification") { connection in
             let far = now + NotificationSchedule.longestWait
-            let due = try ["n.next_attempt_at <= ?2", "n.next_attempt_at > ?3"].lazy.compactMap { (isDue: SQL) in
+            func first(where isDue: SQL) throws -> (row: Int64, attempts: Int, event: Int64)? {
                 try connection.first(
                     """
                     SELECT n.id, n.attempts, n.event_id FROM receiver AS r
@@ -84,7 +84,8 @@ extension SQLStore {
                     ORDER BY n.next_attempt_at, n.event_id LIMIT 1
                     """, url, now, far
                 ) { (row: $0.integer(), attempts: Int($0.integer()), event: $0.integer()) }
-            }.first
+            }
+            let due = try first(where: "n.next_attempt_at <= ?2") ?? first(where: "n.next_attempt_at > ?3")
             guard let due, let event = try NotificationTable.event(due.event, connection) else { return nil }
             return DueNotification(row: due.row, attempts: due.attempts, event: event)
         }

@@ -5,7 +5,7 @@ package import Foundation
 package struct MutationDraw {
     private var state: UInt64
     /// The changes of each room that are not drawn yet, by rule.
-    private var left: [(room: MutationRoom, rules: [(rule: MutationRule, candidates: [MutationCandidate])])] = []
+    private var left: [[(rule: MutationRule, candidates: [MutationCandidate])]] = []
     private var turn = 0
     private var number: Int
 
@@ -28,27 +28,26 @@ package struct MutationDraw {
                 let candidates = found.filter { $0.rule == rule }
                 return candidates.isEmpty ? nil : (rule, candidates)
             }
-            if !rules.isEmpty { left.append((room, rules)) }
+            if !rules.isEmpty { left.append(rules) }
         }
         guard !left.isEmpty else { throw MutationError("no room of \(rooms) has a line to change") }
     }
 
     /// How many changes the rules know.
-    package var count: Int { left.reduce(0) { $0 + $1.rules.reduce(0) { $0 + $1.candidates.count } } }
+    package var count: Int { left.reduce(0) { $0 + $1.reduce(0) { $0 + $1.candidates.count } } }
 
     /// Rooms take turns; a rule is drawn, and then a line.
-    package mutating func next() -> (mutant: Mutant, candidate: MutationCandidate, room: MutationRoom)? {
+    package mutating func next() -> (mutant: Mutant, candidate: MutationCandidate)? {
         guard !left.isEmpty else { return nil }
         turn = (turn + 1) % left.count
         let place = turn
-        let rule = Int(random() % UInt64(left[place].rules.count))
-        let index = Int(random() % UInt64(left[place].rules[rule].candidates.count))
-        let candidate = left[place].rules[rule].candidates.remove(at: index)
-        let room = left[place].room
-        if left[place].rules[rule].candidates.isEmpty { left[place].rules.remove(at: rule) }
-        if left[place].rules.isEmpty { left.remove(at: place) }
+        let rule = Int(random() % UInt64(left[place].count))
+        let index = Int(random() % UInt64(left[place][rule].candidates.count))
+        let candidate = left[place][rule].candidates.remove(at: index)
+        if left[place][rule].candidates.isEmpty { left[place].remove(at: rule) }
+        if left[place].isEmpty { left.remove(at: place) }
         defer { number += 1 }
-        return (Mutant(number, candidate.rule.rawValue, [candidate.file: [candidate.edit]]), candidate, room)
+        return (Mutant(number, candidate.rule.rawValue, [candidate.file: [candidate.edit]]), candidate)
     }
 
     /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).

@@ -3,7 +3,7 @@ import Foundation
 
 /// `make mutate`: mutants that rules make, against the tests of their room, the store's conformance, and seeds.
 package struct SampleMeasure {
-    private typealias Drawn = (mutant: Mutant, candidate: MutationCandidate, room: MutationRoom)
+    private typealias Drawn = (mutant: Mutant, candidate: MutationCandidate)
 
     /// Tests decide what is found, as much as the sources do.
     private static let deciding = ["Package.swift", "Sources", "Tests"]

@@ -31,6 +31,18 @@ struct NotificationScheduleTests {
         #expect(at > now + .seconds(329) && at <= now + .seconds(330))
     }
 
+    @Test("no verdict sets a later time than the longest wait", arguments: [nil, 429, 500, 503])
+    func longest(status: Int?) {
+        for attempt in 1...9 {
+            let verdict = verdict(attempt, status, retryAfter: .seconds(1_000_000), random: 0.9999)
+            guard case .retry(let at, let holdUntil) = verdict else {
+                Issue.record("\(verdict)")
+                continue
+            }
+            #expect(max(at, holdUntil ?? at) <= now + NotificationSchedule.longestWait)
+        }
+    }
+
     @Test("2xx is done, 3xx and the rest are not, 410 is the end", arguments: [200, 202, 204, 299])
     func answers(success: Int) {
         #expect(verdict(1, success) == .delivered)

@@ -164,12 +164,13 @@ package final class VersionCache: Sendable {
                 new.checks[app] = CheckAnswers(requirements, profile)
                 let known = seen[app] ?? SeenVersions()
                 let said = InForce(requirements, systems: known.systems)
-                let words = [said.floor, said.newest].map { row in
+                func words(_ row: Requirement?) -> LocalizedText? {
                     row.flatMap { requirements.words(of: $0, profile.moments) }
                 }
-                let facts = Self.facts(said.floor, said.newest, (words[0], words[1]), profile, known)
+                let texts = (required: words(said.floor), optional: words(said.newest))
+                let facts = Self.facts(said.floor, said.newest, texts, profile, known)
                 new.documents[app.app, default: LaunchDocument()].add(
-                    facts, words: (words[0], words[1]), alert: alertByApp[app], of: app.platform)
+                    facts, words: texts, alert: alertByApp[app], of: app.platform)
             }
             let now = clock()
             for name in new.documents.keys { new.documents[name]?.render(at: now) }

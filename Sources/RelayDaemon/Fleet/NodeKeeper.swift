@@ -173,13 +173,13 @@ package final class NodeKeeper: Sendable {
                 if look.leader == lapsed.node { look.leader = nil }
             }
         }
-        let loss = NodeRecord.loss(among: try store.nodes())
-        state.withLock { $0.loss = loss }
         let led = store.membership.leads
         let leads = try look.leader == nil ? store.lead(node) : look.leader == node.node
         store.membership.note(leads: leads)
         if leads, !led { log(.notice, "this relay does now what one does for all", [("node", name)]) }
         try lookForUnclaimed(leads: leads)
+        let loss = NodeRecord.loss(among: try store.nodes())
+        state.withLock { $0.loss = loss }
     }
 
     /// The leader alone: one line and one entry of readyz for all.

@@ -2,7 +2,7 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// What was asked for, for one app and platform, and what of it is in force: a view of its requirements. Nothing of it is stored.
+/// The versions that were asked for, for one app and platform, and those in force: a view of its requirements. Nothing of it is stored.
 package struct VersionRecord: Hashable, Sendable {
     package let app: AppKey
     package let requirements: Requirements
@@ -45,9 +45,9 @@ package struct VersionRecord: Hashable, Sendable {
 /// One entry of the history: the record as it was after a change, with who changed it and by which way.
 package struct VersionChange: Hashable, Sendable {
     package var record: VersionRecord
-    /// Who: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when another program wrote to the database.
+    /// The actor: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when another program wrote to the database.
     package var actor: String
-    /// By which way: "webhook", "api", "cli", "database", …
+    /// The way: "webhook", "api", "cli", "database", …
     package var source: String
 
     package init(record: VersionRecord, actor: String, source: String) {

@@ -32,7 +32,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         static let registered = 4
         static let retired = 5
         static let seen = 6
-        /// That of the first text; the others follow in the order of `DeviceField.texts`.
+        /// The first text's column; the others follow in the order of `DeviceField.texts`.
         static let texts = 7
     }
 

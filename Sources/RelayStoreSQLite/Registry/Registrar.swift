@@ -32,7 +32,7 @@ package struct Registrar: DeviceRegistrar {
         static let registered: Int32 = 3
         static let retired: Int32 = 4
         static let seen: Int32 = 5
-        /// That of the first text; the others follow in the order of `DeviceField.texts`.
+        /// The first text's column; the others follow in the order of `DeviceField.texts`.
         static let texts: Int32 = 6
         static let telephone = text(.telephone)
         static let version = text(.version)

@@ -63,8 +63,7 @@ extension SQLStore {
             try judge(actor, event, of: app, connection)
             let decision = try decide(app, event, by: actor, in: surroundings, connection)
             if surroundings.isUrgent {
-                var campaign = decision.campaign?.key
-                if case .campaign(let key, _) = event { campaign = key }
+                let campaign = if case .campaign(let key, _) = event { key } else { decision.campaign?.key }
                 if let campaign { try hurry(campaign, of: app, by: actor, connection) }
             }
             guard let render else { return (decision, nil) }
