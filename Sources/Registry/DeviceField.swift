@@ -130,6 +130,22 @@ extension DeviceFieldSet {
     /// Fields that the device itself reports, so that its word may be newer than records.
     package static let reported = DeviceFieldSet(DeviceField.reported)
     fileprivate static let texts = DeviceFieldSet(DeviceField.texts)
+
+    /// - Parameter slots: a bit for each slot of a text.
+    @usableFromInline
+    init(slots: UInt) {
+        self = []
+        guard slots != 0 else { return }
+        for (slot, field) in DeviceField.texts.enumerated() where slots & (1 << UInt(slot)) != 0 { insert(field) }
+    }
+
+    /// A bit for the slot of each text among them.
+    @usableFromInline
+    var slots: UInt {
+        var slots: UInt = 0
+        for (slot, field) in DeviceField.texts.enumerated() where contains(field) { slots |= 1 << UInt(slot) }
+        return slots
+    }
 }
 
 /// A value for each field, by its raw value.
@@ -146,7 +162,13 @@ package struct DeviceTexts<Value> {
         values = InlineArray { value(DeviceField.texts[$0]) }
     }
 
-    /// - Precondition: the field's value is a text.
+    /// - Parameter value: called once for each of the `slots`.
+    @inlinable
+    package init(slots value: (Int) -> Value) {
+        values = InlineArray(value)
+    }
+
+    /// - Precondition: the field's value is a text. A walk over many devices takes the `slots`, which need no look at a table.
     @inlinable
     package subscript(field: DeviceField) -> Value {
         get { values[field.slot] }
@@ -159,6 +181,29 @@ package struct DeviceTexts<Value> {
 
     @inlinable
     package subscript(slot slot: Int) -> Value { values[slot] }
+
+    /// The fields whose value is like that.
+    @inlinable
+    package func fields(where condition: (Value) -> Bool) -> DeviceFieldSet {
+        var slots: UInt = 0
+        for slot in values.indices where condition(values[slot]) { slots |= 1 << UInt(slot) }
+        return DeviceFieldSet(slots: slots)
+    }
+
+    /// The fields whose two values are like that.
+    @inlinable
+    package func fields(beside other: DeviceTexts, where condition: (Value, Value) -> Bool) -> DeviceFieldSet {
+        var slots: UInt = 0
+        for slot in values.indices where condition(values[slot], other.values[slot]) { slots |= 1 << UInt(slot) }
+        return DeviceFieldSet(slots: slots)
+    }
+
+    /// Takes the values of these fields.
+    @inlinable
+    package mutating func take(_ fields: DeviceFieldSet, of other: DeviceTexts) {
+        let slots = fields.slots
+        for slot in values.indices where slots & (1 << UInt(slot)) != 0 { values[slot] = other.values[slot] }
+    }
 }
 
 extension DeviceTexts: Sendable where Value: Sendable {}

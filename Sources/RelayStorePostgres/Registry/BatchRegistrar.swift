@@ -115,20 +115,18 @@ package struct BatchRegistrar: DeviceRegistrar {
 
         /// Texts that have no value.
         var absent: DeviceFieldSet {
-            var fields: DeviceFieldSet = []
-            for field in DeviceField.texts where texts[field] == nil { fields.insert(field) }
-            return fields
+            texts.fields { $0 == nil }
         }
 
         func differing(from other: Written) -> DeviceFieldSet {
-            var fields: DeviceFieldSet = environment == other.environment ? [] : [.environment]
-            for field in DeviceField.texts where !Self.same(texts[field], other.texts[field]) { fields.insert(field) }
+            var fields = texts.fields(beside: other.texts) { !Self.same($0, $1) }
+            if environment != other.environment { fields.insert(.environment) }
             return fields
         }
 
         func taking(_ fields: DeviceFieldSet, of other: Written, _ life: DeviceLife) -> Written {
             var new = self
-            for field in DeviceField.texts where fields.contains(field) { new.texts[field] = other.texts[field] }
+            new.texts.take(fields, of: other.texts)
             if fields.contains(.environment) { new.environment = other.environment }
             new.life = life
             return new
@@ -210,7 +208,7 @@ package struct BatchRegistrar: DeviceRegistrar {
                         fields.add(device.life.registered.milliseconds)
                         fields.add(device.life.dead?.milliseconds)
                         fields.add(device.life.seen?.milliseconds)
-                        for field in DeviceField.texts { fields.add(device.texts[field]) }
+                        for slot in device.texts.slots { fields.add(device.texts[slot: slot]) }
                     }
                 }
             }
@@ -242,7 +240,7 @@ package struct BatchRegistrar: DeviceRegistrar {
             seen: time(Column.seen), wasRemoved: found.bool(place, Column.removed))
         let before = Written(
             id: found.integer(place, Column.id),
-            texts: DeviceTexts { found.optionalText(place, Column.texts + $0.slot) },
+            texts: DeviceTexts(slots: { found.optionalText(place, Column.texts + $0) }),
             environment: found.integer(place, Column.environment) == 0 ? .production : .sandbox, life: life)
         let said = Written(batch, row, life: life)
         let known = DeviceRule.Known(life, differing: before.differing(from: said), absent: before.absent)
@@ -290,7 +288,7 @@ package struct BatchRegistrar: DeviceRegistrar {
             values.add(devices.map(\.life.registered.milliseconds))
             values.add(devices.map(\.life.dead?.milliseconds))
             values.add(devices.map(\.life.seen?.milliseconds))
-            for field in DeviceField.texts { values.add(devices.map { $0.texts[field] }) }
+            for slot in DeviceField.texts.indices { values.add(devices.map { $0.texts[slot: slot] }) }
         }
         return (found.affected, (0..<found.count).map { found.bytes($0, 0) })
     }
@@ -309,7 +307,7 @@ extension BatchRegistrar.Written {
         _ batch: RegistrationBatch, _ row: RegistrationBatch.Row, token: [UInt8] = [], life: DeviceLife
     ) {
         self.init(
-            token: token, texts: DeviceTexts { batch.string(row.texts[$0]) }, environment: row.environment,
+            token: token, texts: DeviceTexts(slots: { batch.string(row.texts[slot: $0]) }), environment: row.environment,
             life: life)
     }
 }

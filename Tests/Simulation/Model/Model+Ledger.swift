@@ -77,7 +77,9 @@ extension Model {
             if ledger.campaign.isOver { return ("ledger.ended", "its campaign is \(ledger.campaign.state)") }
             // A user whom a canary names no more waits for all others' turn, whatever the answers before.
             let isOfCanary = announcement(of: ledger.campaign.id)?.mayHaveCanary == true
-            return entry.last.isEmpty || isOfCanary && !entry.wasTaken ? nil : wrong("it waits for its first turn")
+            // One that never left has had no turn, whatever came of the batch that it was read for.
+            let hadNoTurn = entry.last.allSatisfy { $0.attempts == 0 }
+            return hadNoTurn || isOfCanary && !entry.wasTaken ? nil : wrong("it waits for its first turn")
         case "accepted":
             let isTold = entry.last.contains { $0.verdict == .taken } || ledger.campaign.reminders > 0
             guard entry.wasTaken, isTold, row.reason == nil else { return wrong("nobody took it") }
