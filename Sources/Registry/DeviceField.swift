@@ -5,7 +5,7 @@ package import WireFormat
 ///
 /// In the order of the members in JSON and of the columns in CSV. A new field of its kind takes a case, a row, its value in
 /// `DeviceRegistration`, and a step of the schema.
-package enum DeviceField: UInt8, CaseIterable, Hashable, Sendable {
+@usableFromInline package enum DeviceField: UInt8, CaseIterable, Hashable, Sendable {
     case app, platform, token, telephone, version, environment, osVersion, country, registeredAt, deadSince, seenAt
 
     private static let table: [Row] = [
@@ -106,7 +106,7 @@ extension DeviceField {
     package static let values = allCases.filter { $0.column != nil }
 
     /// Those whose value is a text, by `slot`.
-    package static let texts = values.filter { $0.text != nil }
+    @usableFromInline package static let texts = values.filter { $0.text != nil }
 
     /// The rules of each text, by `slot`: a row holds more, which an import would copy for each value.
     package static let rules = texts.compactMap(\.row.text)
@@ -117,7 +117,7 @@ extension DeviceField {
     fileprivate static let reported = values.filter(\.row.isReported)
 
     /// Its place among `texts`.
-    package var slot: Int {
+    @usableFromInline package var slot: Int {
         let slot = DeviceFieldSet.texts.count(below: self)
         assert(DeviceFieldSet.texts.contains(self), "\(self) is no text")
         return slot
@@ -149,60 +149,65 @@ extension DeviceFieldSet {
 }
 
 /// A value for each field, by its raw value.
-typealias DeviceFieldArray<Value> = InlineArray<11, Value>
+@usableFromInline typealias DeviceFieldArray<Value> = InlineArray<11, Value>
 
 /// A value for each field whose value is a text: without an allocation, for an import has one of them a row. Inlinable, for its
 /// users else call what is not made for their type.
-package struct DeviceTexts<Value> {
+@usableFromInline package struct DeviceTexts<Value> {
     @usableFromInline var values: InlineArray<4, Value>
 
     /// - Parameter value: called once for each of them.
-    @inlinable
+    @inlinable @inline(__always)
     package init(_ value: (DeviceField) -> Value) {
-        values = InlineArray { value(DeviceField.texts[$0]) }
+        let fields = DeviceField.texts
+        self.init(slots: { value(fields[$0]) })
     }
 
     /// - Parameter value: called once for each of the `slots`.
-    @inlinable
+    ///
+    /// In a loop of its own: `InlineArray`'s initializer with a closure is called through its metadata.
+    @inlinable @inline(__always)
     package init(slots value: (Int) -> Value) {
-        values = InlineArray(value)
+        values = InlineArray(repeating: value(0))
+        for slot in 1..<values.count { values[slot] = value(slot) }
     }
 
     /// - Precondition: the field's value is a text. A walk over many devices takes the `slots`, which need no look at a table.
-    @inlinable
     package subscript(field: DeviceField) -> Value {
+        @inlinable @inline(__always)
         get { values[field.slot] }
+        @inlinable @inline(__always)
         set { values[field.slot] = newValue }
     }
 
     /// The places of `DeviceField.texts`.
-    @inlinable
-    package var slots: Range<Int> { values.indices }
+    @inlinable @inline(__always)
+    package var slots: Range<Int> { 0..<values.count }
 
-    @inlinable
-    package subscript(slot slot: Int) -> Value { values[slot] }
+    @inlinable @inline(__always)
+    package func value(at slot: Int) -> Value { values[slot] }
 
     /// The fields whose value is like that.
     @inlinable
     package func fields(where condition: (Value) -> Bool) -> DeviceFieldSet {
-        var slots: UInt = 0
-        for slot in values.indices where condition(values[slot]) { slots |= 1 << UInt(slot) }
-        return DeviceFieldSet(slots: slots)
+        var found: UInt = 0
+        for slot in slots where condition(values[slot]) { found |= 1 << UInt(slot) }
+        return DeviceFieldSet(slots: found)
     }
 
     /// The fields whose two values are like that.
     @inlinable
     package func fields(beside other: DeviceTexts, where condition: (Value, Value) -> Bool) -> DeviceFieldSet {
-        var slots: UInt = 0
-        for slot in values.indices where condition(values[slot], other.values[slot]) { slots |= 1 << UInt(slot) }
-        return DeviceFieldSet(slots: slots)
+        var found: UInt = 0
+        for slot in slots where condition(values[slot], other.values[slot]) { found |= 1 << UInt(slot) }
+        return DeviceFieldSet(slots: found)
     }
 
     /// Takes the values of these fields.
     @inlinable
     package mutating func take(_ fields: DeviceFieldSet, of other: DeviceTexts) {
-        let slots = fields.slots
-        for slot in values.indices where slots & (1 << UInt(slot)) != 0 { values[slot] = other.values[slot] }
+        let taken = fields.slots
+        for slot in slots where taken & (1 << UInt(slot)) != 0 { values[slot] = other.values[slot] }
     }
 }
 
@@ -211,13 +216,13 @@ extension DeviceTexts: Sendable where Value: Sendable {}
 extension DeviceTexts: Equatable where Value: Equatable {
     @inlinable
     package static func == (left: DeviceTexts, right: DeviceTexts) -> Bool {
-        left.values.indices.allSatisfy { left.values[$0] == right.values[$0] }
+        left.slots.allSatisfy { left.values[$0] == right.values[$0] }
     }
 }
 
 extension DeviceTexts: Hashable where Value: Hashable {
     @inlinable
     package func hash(into hasher: inout Hasher) {
-        for place in values.indices { hasher.combine(values[place]) }
+        for place in slots { hasher.combine(values[place]) }
     }
 }

@@ -3,7 +3,7 @@
 /// Some fields of a device: those that an observation leaves out, say, or that differ.
 ///
 /// Inlinable, for stores compare the fields of each row of an import.
-package struct DeviceFieldSet: SetAlgebra, Hashable, Sendable {
+@usableFromInline package struct DeviceFieldSet: SetAlgebra, Hashable, Sendable {
     @usableFromInline var bits: UInt16
 
     @inlinable
@@ -13,7 +13,7 @@ package struct DeviceFieldSet: SetAlgebra, Hashable, Sendable {
     package init() { bits = 0 }
 
     @inlinable
-    static func bit(of field: DeviceField) -> UInt16 { 1 << UInt16(field.rawValue) }
+    static func bit(of field: DeviceField) -> UInt16 { 1 &<< UInt16(field.rawValue) }
 
     @inlinable
     package func contains(_ field: DeviceField) -> Bool { bits & Self.bit(of: field) != 0 }

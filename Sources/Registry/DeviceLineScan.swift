@@ -5,13 +5,16 @@
 ///
 /// It knows no faults: whatever is not of this form is for `JSONReader`, which reports what is wrong with it, if anything.
 /// Allocates nothing.
-package struct DeviceLineScan {
-    private var values = DeviceFieldArray<Range<Int>?>(repeating: nil)
+@usableFromInline package struct DeviceLineScan {
+    @usableFromInline var values = DeviceFieldArray<Range<Int>?>(repeating: nil)
     /// Fields that the line names, also where their value is null.
     package private(set) var named: DeviceFieldSet = []
 
     /// The value's bytes; nil: left out, or null.
-    package subscript(field: DeviceField) -> Range<Int>? { values[Int(field.rawValue)] }
+    package subscript(field: DeviceField) -> Range<Int>? {
+        @inlinable @inline(__always)
+        get { values[Int(field.rawValue)] }
+    }
 
     /// nil: not of the plain form.
     package init?(_ bytes: [UInt8], in range: Range<Int>) {

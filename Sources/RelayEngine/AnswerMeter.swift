@@ -7,7 +7,7 @@
 /// A reading is complete when as many requests have been answered as there are streams, and is the mean of the last quarter
 /// of them: requests that were sent in one burst wait behind each other, and only the last ones wait as long as all will. It
 /// takes `window` at least, so that a moment in which nobody was at work weighs little.
-package struct AnswerMeter: Sendable {
+@usableFromInline package struct AnswerMeter: Sendable {
     /// Streams of the connections that are measured; 1 while none is known to carry more.
     package private(set) var streams = 1
     /// What was sent before this moment was sent over other connections.

@@ -3,7 +3,7 @@
 /// How long things took, counted in buckets that double from half a millisecond to half a minute.
 ///
 /// A plain value of the thread that owns it: adding one is a division by a constant and two additions, with no allocation.
-package struct LatencyHistogram: Sendable, Equatable {
+@usableFromInline package struct LatencyHistogram: Sendable, Equatable {
     /// The upper bounds in seconds; what took longer is in `count` alone.
     package static let bounds: [Double] = (0..<boundCount).map { Double(shortest << $0) / 1e9 }
 
@@ -45,6 +45,7 @@ package struct LatencyHistogram: Sendable, Equatable {
     }
 
     /// Counts only grow, so the number of values tells two states of one histogram apart.
+    @inlinable
     package static func == (left: LatencyHistogram, right: LatencyHistogram) -> Bool {
         left.total == right.total && left.sum == right.sum
     }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A moment on a clock that only goes forward: nanoseconds since some beginning, meaningless to other processes.
-package struct MonotonicTime: Hashable, Comparable, Sendable {
-    package var nanoseconds: UInt64
+@usableFromInline package struct MonotonicTime: Hashable, Comparable, Sendable {
+    @usableFromInline package var nanoseconds: UInt64
 
+    @inlinable
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
+    @inlinable
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
     package static func + (left: MonotonicTime, right: Duration) -> MonotonicTime {

@@ -4,7 +4,7 @@
 /// it with `--strict`, a single device is refused, no push goes to it, and it is no evidence.
 ///
 /// All functions take UTF-8, allocate nothing for an ordinary value, and know no clock.
-package enum ValueDoubt: String, CaseIterable, Sendable {
+@usableFromInline package enum ValueDoubt: String, CaseIterable, Sendable {
     /// A program printed that it had no value, or printed an object in the place of its text: `(null)`, `Optional("138…")`.
     case noValue
     /// A spreadsheet or a conversion changed it: white space, full-width digits, `1.38E+10`.

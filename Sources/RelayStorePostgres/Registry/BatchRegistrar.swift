@@ -208,7 +208,7 @@ package struct BatchRegistrar: DeviceRegistrar {
                         fields.add(device.life.registered.milliseconds)
                         fields.add(device.life.dead?.milliseconds)
                         fields.add(device.life.seen?.milliseconds)
-                        for slot in device.texts.slots { fields.add(device.texts[slot: slot]) }
+                        for slot in device.texts.slots { fields.add(device.texts.value(at: slot)) }
                     }
                 }
             }
@@ -288,7 +288,7 @@ package struct BatchRegistrar: DeviceRegistrar {
             values.add(devices.map(\.life.registered.milliseconds))
             values.add(devices.map(\.life.dead?.milliseconds))
             values.add(devices.map(\.life.seen?.milliseconds))
-            for slot in DeviceField.texts.indices { values.add(devices.map { $0.texts[slot: slot] }) }
+            for slot in DeviceField.texts.indices { values.add(devices.map { $0.texts.value(at: slot) }) }
         }
         return (found.affected, (0..<found.count).map { found.bytes($0, 0) })
     }
@@ -307,7 +307,7 @@ extension BatchRegistrar.Written {
         _ batch: RegistrationBatch, _ row: RegistrationBatch.Row, token: [UInt8] = [], life: DeviceLife
     ) {
         self.init(
-            token: token, texts: DeviceTexts(slots: { batch.string(row.texts[slot: $0]) }), environment: row.environment,
+            token: token, texts: DeviceTexts(slots: { batch.string(row.texts.value(at: $0)) }), environment: row.environment,
             life: life)
     }
 }

@@ -120,7 +120,7 @@ package struct Registrar: DeviceRegistrar {
             insert.bind(5, hash)
             insert.bind(6, life.dead?.milliseconds)
             insert.bind(7, life.seen?.milliseconds)
-            for slot in row.texts.slots { unsafe insert.bind(8 + Int32(slot), row.texts[slot: slot], of: bytes) }
+            for slot in row.texts.slots { unsafe insert.bind(8 + Int32(slot), row.texts.value(at: slot), of: bytes) }
             try insert.run()
             counts.inserted += 1
             tally.gained(1, app: app)
@@ -150,7 +150,7 @@ package struct Registrar: DeviceRegistrar {
             wasRemoved: !find.isNull(Column.removed))
         var differing = DeviceFieldSet()
         for slot in row.texts.slots {
-            if unsafe !find.equals(Column.texts + Int32(slot), row.texts[slot: slot], of: bytes) {
+            if unsafe !find.equals(Column.texts + Int32(slot), row.texts.value(at: slot), of: bytes) {
                 differing.insert(DeviceField.texts[slot])
             }
         }
