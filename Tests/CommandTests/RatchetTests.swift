@@ -49,6 +49,10 @@ import Testing
         Ratchet(
             "columns that are read by their number", 0,
             .places(#"\.(?:integer|text|bytes|blob|optional\w*|timestamp|bool|real|isNull)\(\d{1,2}[,)]"#, in: "")),
+        // Another module calls an inlinable member, and does not inline it, where the member's type is package and no more.
+        Ratchet(
+            "files whose types hide what is inlinable in them", 4,
+            .files(#"(?ms)^package (?:struct|enum|protocol|final class) .*?@inlinable"#)),
     ]
 
     // MARK: English: comments that must be read twice
