@@ -16,13 +16,13 @@ import Testing
 
     @Test func textsHaveAPlaceEach() {
         #expect(DeviceField.texts.map(\.slot) == Array(DeviceField.texts.indices))
-        var texts = DeviceTexts { "\($0)" }
+        var texts = DeviceTexts({ "\($0)" })
         #expect(texts.slots == DeviceField.texts.indices)
         for field in DeviceField.texts {
-            #expect(texts[field] == "\(field)" && texts[slot: field.slot] == "\(field)")
+            #expect(texts[field] == "\(field)" && texts.value(at: field.slot) == "\(field)")
             texts[field] = ""
         }
-        #expect(texts == DeviceTexts { _ in "" })
+        #expect(texts == DeviceTexts({ _ in "" }))
     }
 
     @Test func aSetHasWhatWasInserted() {

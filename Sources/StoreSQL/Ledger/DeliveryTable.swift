@@ -5,7 +5,7 @@ import RelayStore
 /// The tables `delivery` and `delivery_batch`, of all of an app's campaigns that are not pruned.
 package enum DeliveryTable {
     /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
-    /// stays.
+    /// stays. A pruned campaign keeps its shards until the last piece of its ledger has been deleted.
     ///
     /// - Returns: how many deliveries had it.
     package static func erase(
@@ -13,7 +13,10 @@ package enum DeliveryTable {
     ) throws -> Int64 {
         var erased: Int64 = 0
         let campaigns = try connection.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL ORDER BY id", app
+            """
+            SELECT id FROM campaign AS c WHERE app_id = ? AND (pruned_at IS NULL
+                OR EXISTS (SELECT 1 FROM shard WHERE campaign_id = c.id)) ORDER BY id
+            """, app
         ) { CampaignKey(row: $0.integer()) }
         for campaign in campaigns {
             for device in devices {
