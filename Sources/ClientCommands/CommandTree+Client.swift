@@ -2,7 +2,7 @@
 package import Terminal
 
 extension CommandTree {
-    /// The commands that ask a running daemon, in the order of the overview.
+    /// The commands that use a daemon's API or its store, in the order of the overview.
     package static let client: [CommandEntry] = [
         .versionSet,
         .versionShow,

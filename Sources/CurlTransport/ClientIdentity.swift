@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client shows of itself in TLS: its certificate, and the key that proves it.
+/// A client's identity in TLS: its certificate, and the key that proves it.
 package struct ClientIdentity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// PEM, the client's own first.
     package let chain: [UInt8]
@@ -12,7 +12,7 @@ package struct ClientIdentity: Sendable, Hashable, CustomStringConvertible, Cust
         self.privateKey = privateKey
     }
 
-    /// Without the key.
+    /// Does not show the key.
     package var description: String { "a client certificate" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

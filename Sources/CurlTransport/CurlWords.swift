@@ -2,16 +2,16 @@
 import CCurl
 import COpenSSL
 
-/// Why a transfer failed, in our words: made of libcurl's and OpenSSL's codes, and of what was dialled.
+/// The reason why a transfer failed, in our words, derived from libcurl's and OpenSSL's codes and from the target.
 ///
-/// libcurl's own texts quote what it was given, users and passwords too, so none of them goes further than this file, which looks in
-/// them for the number of OpenSSL's error alone.
+/// libcurl's own texts quote its input, users and passwords too. So none of them leaves this file, which only searches them
+/// for the number of OpenSSL's error.
 struct CurlWords {
     var result: CURLcode
-    /// What was dialled; nil where its address cannot be read.
+    /// The server that was dialled; nil where its address cannot be read.
     var target: Target?
     var proxy: ProxyServer?
-    /// A local socket in place of both.
+    /// Whether a local socket was dialled instead of both.
     var isSocket = false
     /// The answer to CONNECT; 0: none.
     var connectStatus = 0
@@ -21,17 +21,17 @@ struct CurlWords {
     var systemError: Int32 = 0
     /// CURLPX_…; 0: none.
     var proxyError = 0
-    /// Name resolution, TCP, proxy and TLS were done.
+    /// Whether name resolution, TCP, proxy and TLS were done.
     var isConnected = false
-    /// How long an answer was waited for; nil: as long as it takes.
+    /// The time-out for an answer; nil: none.
     var patience: Duration?
     var connectPatience: Duration = .zero
     /// OpenSSL's number; 0: none.
     var libraryError: UInt = 0
-    /// What the system says of an errno.
+    /// The system's text for an errno.
     var systemText: (Int32) -> String
 
-    /// Its kind, its words, and what can be done about it.
+    /// The error's code, its reason, and a hint for the operator.
     var verdict: (code: TransportError.Code, reason: String, hint: String) {
         if let refused = refusedByProxy { return refused }
         switch result {
@@ -75,7 +75,7 @@ struct CurlWords {
         }
     }
 
-    /// libcurl's error by its name and number: what `libcurl-errors(3)` explains.
+    /// libcurl's error by number and name, which `libcurl-errors(3)` explains.
     static func name(_ result: CURLcode) -> String {
         let names: [UInt32: String] = [
             2: "FAILED_INIT", 4: "NOT_BUILT_IN", 8: "WEIRD_SERVER_REPLY", 16: "HTTP2", 22: "HTTP_RETURNED_ERROR",
@@ -91,16 +91,16 @@ struct CurlWords {
         return "libcurl's error \(result.rawValue)" + (names[result.rawValue].map { " (CURLE_\($0))" } ?? "")
     }
 
-    // MARK: Who
+    // MARK: Peers
 
     private var there: String { target?.description ?? "the server" }
 
     private var theProxy: String { proxy.map { "the proxy \($0), \($0.key)," } ?? "the proxy" }
 
-    /// Whom the connection itself leads to.
+    /// The peer that the connection itself leads to.
     private var next: String { isSocket ? "the socket" : proxy == nil ? there : theProxy }
 
-    /// Whose TLS was spoken: a proxy's comes first.
+    /// The peer that TLS was spoken with: a proxy's TLS comes first.
     private var tlsEnd: String { isProxyTLS ? theProxy : there }
 
     private var isProxyTLS: Bool { proxy?.scheme == .https && connectStatus == 0 }
@@ -115,11 +115,11 @@ struct CurlWords {
             ?? ""
     }
 
-    // MARK: Why
+    // MARK: Reasons
 
     private var systemReason: String { systemError == 0 ? "" : ": \(systemText(systemError))" }
 
-    /// A proxy that answers CONNECT with anything but 2xx.
+    /// The verdict on a proxy that answers CONNECT with anything but 2xx; nil otherwise.
     private var refusedByProxy: (code: TransportError.Code, reason: String, hint: String)? {
         guard let proxy, connectStatus != 0, !(200..<300).contains(connectStatus) else { return nil }
         let says = "the proxy \(proxy) answers \(connectStatus)"
@@ -146,7 +146,7 @@ struct CurlWords {
         }
     }
 
-    /// How a SOCKS proxy refuses (RFC 1928, 6; RFC 1929, 2).
+    /// A SOCKS proxy's refusal, in words (RFC 1928, 6; RFC 1929, 2).
     private static func socks(_ code: Int) -> String {
         switch CURLproxycode(rawValue: UInt32(truncatingIfNeeded: code)) {
         case CURLPX_OK: ""
@@ -193,7 +193,7 @@ struct CurlWords {
     /// nil where OpenSSL has named no error.
     private var libraryReason: String? {
         guard libraryError != 0 else { return nil }
-        // ERR_GET_REASON: the lower 23 bits (openssl/err.h). Alerts of the peer are 1000 and their number (RFC 8446, 6).
+        // ERR_GET_REASON: the lower 23 bits (openssl/err.h). An alert of the peer is 1000 plus its number (RFC 8446, 6).
         let reason = libraryError & 0x7F_FFFF
         let words: String? =
             switch reason {
@@ -213,7 +213,7 @@ struct CurlWords {
             ": \(words ?? "an error of TLS") (OpenSSL's error \(String(repeating: "0", count: max(0, 8 - number.count)))\(number))"
     }
 
-    /// The number in "error:0A00010B:SSL routines::wrong version number"; 0: there is none.
+    /// The number in "error:0A00010B:SSL routines::wrong version number"; 0 where there is none.
     static func libraryError(in text: UnsafePointer<CChar>) -> UInt {
         let text = unsafe String(cString: text)
         guard let number = text.firstMatch(of: #/error:([0-9A-F]{8}):/#)?.output.1 else { return 0 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A kind of server that is dialled. Every client says which, so that none is forgotten where the ways out are tried: a test goes
-/// through all of them, by each kind of proxy.
+/// A kind of server that is dialled. Every client names its kind, so that a test can try each of them through each kind of
+/// proxy.
 package enum Destination: String, Sendable, CaseIterable {
     case apns, fcm
     /// Google's token endpoints: FCM's and Google Play's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// A TLS connection that has agreed on HTTP/2: bytes out, bytes in, neither call ever waits.
+/// A TLS connection that has agreed on HTTP/2: bytes out, bytes in. Neither call ever waits.
 ///
 /// `@unchecked Sendable` because it has one owner at a time: the thread that dialled hands it over through a mutex, and from
 /// then on only the lane's thread touches it. Closed (with TLS's close_notify) when the last reference goes.
@@ -17,14 +17,14 @@ package final class DialedConnection: @unchecked Sendable {
 
     package enum Received: Sendable {
         case received(Int)
-        /// Nothing more at present; epoll will tell.
+        /// Nothing more at present; epoll reports when there is.
         case again
         /// The peer has closed its side.
         case closed
         case failed(TransportError)
     }
 
-    /// For epoll; closing it is not the caller's.
+    /// For epoll; the caller must not close it.
     package let socket: Int32
     private let handle: EasyHandle
 

@@ -2,9 +2,9 @@
 import CCurl
 import COpenSSL
 
-/// Opens TLS connections that have agreed on HTTP/2, and leaves the HTTP/2 to others.
+/// Opens TLS connections that have agreed on HTTP/2, and leaves the HTTP/2 to the caller.
 ///
-/// libcurl gives name resolution, Happy Eyeballs, proxies, verification and time-outs; it does nothing after the handshake
+/// libcurl provides name resolution, Happy Eyeballs, proxies, verification and time-outs; it does nothing after the handshake
 /// (`CURLOPT_CONNECT_ONLY`). `dial` blocks for up to `connectTimeout`: call it on a thread that may wait.
 package struct Dialer: Sendable, Equatable {
     /// A DNS name or an IP address, without brackets.
@@ -13,7 +13,7 @@ package struct Dialer: Sendable, Equatable {
     package let destination: Destination
     /// The way there.
     package var egress: Egress
-    /// What the server is shown of this client where it asks; nil: nothing.
+    /// The certificate for a server that asks for one; nil: none.
     package var clientIdentity: ClientIdentity?
     /// Name resolution, TCP, proxy and TLS together. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
@@ -75,7 +75,7 @@ package struct Dialer: Sendable, Equatable {
         try handle.require(unsafe relay_curl_set_ssl_ctx_function(easy, prepareContext), "SSL_CTX_FUNCTION")
     }
 
-    /// Hands libcurl a copy of a PEM text; PEM is what it takes unless told otherwise (CURLOPT_SSLCERTTYPE(3)).
+    /// Hands libcurl a copy of a PEM text; PEM is its default format (CURLOPT_SSLCERTTYPE(3)).
     private static func pass(
         _ text: [UInt8], to option: (UnsafeMutablePointer<curl_blob>) -> CURLcode
     ) -> CURLcode {
@@ -88,7 +88,7 @@ package struct Dialer: Sendable, Equatable {
     }
 }
 
-/// What TLS agreed on, noted by OpenSSL's callback at the end of the handshake.
+/// The protocol that TLS agreed on, noted by OpenSSL's callback at the end of the handshake.
 final class Agreement {
     /// The ALPN choice; nil where the server chose none.
     var protocolName: String?
@@ -112,7 +112,7 @@ private func prepareContext(
     guard let context = unsafe context, let data = unsafe data else { return CURLE_SSL_CONNECT_ERROR }
     let sslContext = OpaquePointer(context)
     // SAFETY: the handle keeps the agreement until after it is cleaned up.
-    // A proxy is offered no "h2": to it HTTP/1.1 is spoken.
+    // A proxy is not offered "h2": the connection to it speaks HTTP/1.1.
     guard unsafe Unmanaged<Agreement>.fromOpaque(data).takeUnretainedValue().isServersTurn() else { return CURLE_OK }
     let protocols: [UInt8] = [2, 0x68, 0x32]  // "h2" with its length (RFC 7301, 3.1)
     // "return 0 on success, and non-0 on failure" (SSL_CTX_set_alpn_protos(3)): the other way round than its neighbours.

@@ -4,21 +4,21 @@ import Threading
 
 /// One libcurl easy handle with its error buffer; cleaned up exactly once.
 ///
-/// Not Sendable: used by one thread at a time, which its owners see to.
+/// Not Sendable: its owners ensure that one thread at a time uses it.
 @safe
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
-    /// What is tried, and on what, for errors.
+    /// The attempt and its target, for errors.
     let context: String
-    /// libcurl's words, which are never shown: `CurlWords`.
+    /// libcurl's text, which is never shown: see `CurlWords`.
     private let errorText: UnsafeMutablePointer<CChar>
     private var target: Target?
     private(set) var proxy: ProxyServer?
     private var timeout: Duration?
     private var connectTimeout: Duration = .zero
-    /// A local socket is dialled in place of the address.
+    /// Whether a local socket is dialled instead of the address.
     var isSocket = false
-    /// What callbacks of this handle point to without owning it: released after the handle is cleaned up.
+    /// The object that callbacks of this handle point to without owning it: released after the handle is cleaned up.
     var kept: AnyObject?
 
     /// `curl_global_init` runs once for the process. Thread-safe since 7.84 (Debian's build has that feature bit).
@@ -41,13 +41,13 @@ final class EasyHandle {
         unsafe errorText.deallocate()
     }
 
-    /// What both kinds of transfer want of libcurl.
+    /// Sets the options that both kinds of transfer need.
     ///
     /// - Parameters:
-    ///   - protocols: of the address, as libcurl lists them.
-    ///   - target: who is dialled; nil where the address cannot be read, and libcurl refuses it.
+    ///   - protocols: the allowed schemes of the address, as libcurl lists them.
+    ///   - target: the server that is dialled; nil where the address cannot be read, and libcurl refuses it.
     ///   - egress: the way there. The environment is never consulted.
-    ///   - timeout: from the first byte sent to the last received, for the words of an error; nil: none.
+    ///   - timeout: from the first byte sent to the last received; only for the words of an error. nil: none.
     func configure(
         url: String, protocols: String, target: Target?, egress: Egress, connectTimeout: Duration, timeout: Duration?
     ) throws(TransportError) {
@@ -73,12 +73,12 @@ final class EasyHandle {
         try require(unsafe relay_curl_set_connect_timeout_ms(pointer, milliseconds), "CONNECTTIMEOUT")
         try require(unsafe relay_curl_set_nosignal(pointer, 1), "NOSIGNAL")
         // A name server that does not answer holds getaddrinfo(3) for longer than our time-outs, and libcurl would wait for its
-        // resolver thread before it gives up. That is detached instead and frees what it has when it ends: for a program that
-        // goes on nothing is lost, whatever CURLOPT_QUICK_EXIT(3) fears for one that does not.
+        // resolver thread before it gives up. With this option it detaches the thread, which frees its memory when it ends.
+        // The leak that CURLOPT_QUICK_EXIT(3) warns of does not last in a program that goes on.
         try require(unsafe relay_curl_set_quick_exit(pointer, 1), "QUICK_EXIT")
     }
 
-    /// Everything goes through CONNECT, so that an answer of the proxy's is never taken for the server's.
+    /// Everything goes through CONNECT, so that a proxy's answer is never taken for the server's.
     private func configure(_ proxy: ProxyServer, _ egress: Egress) throws(TransportError) {
         try require(unsafe relay_curl_set_http_proxy_tunnel(pointer, 1), "HTTPPROXYTUNNEL")
         try require(unsafe relay_curl_set_suppress_connect_headers(pointer, 1), "SUPPRESS_CONNECT_HEADERS")
@@ -97,10 +97,10 @@ final class EasyHandle {
         }
     }
 
-    /// A time-out as libcurl wants it, where 0 would mean its own default.
+    /// A time-out for libcurl, never 0, which would mean its own default.
     static func milliseconds(_ timeout: Duration) -> Int { max(1, Int(timeout / .milliseconds(1))) }
 
-    /// Every option that was refused is a mistake in our build of libcurl, and is said so.
+    /// Throws for an option that libcurl refuses: that is a mistake in our build of libcurl.
     func require(_ result: CURLcode, _ option: String) throws(TransportError) {
         guard result == CURLE_OK else {
             throw TransportError(
@@ -112,7 +112,7 @@ final class EasyHandle {
     func error(_ result: CURLcode) -> TransportError {
         var clear: curl_off_t = 0
         _ = unsafe relay_curl_get_pretransfer_time(pointer, &clear)
-        // The proxy's refusal of CONNECT comes as a receive error before the way is clear.
+        // A proxy's refusal of CONNECT is a receive error before this time is set.
         return error(result, isConnected: clear != 0)
     }
 

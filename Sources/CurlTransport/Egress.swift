@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way out: through which proxy, and whom to trust at its end. Every client and every dialler is made with one, and asks the
-/// environment for nothing.
+/// The way out: the proxy, and the certificates to trust. Every client and every dialler is made with one, and reads nothing
+/// from the environment.
 package struct Egress: Sendable, Hashable {
     /// nil: none.
     package var proxy: ProxyServer?
-    /// What is reached without the proxy.
+    /// The servers that are reached without the proxy.
     package var exceptions: [ProxyException] = []
     /// A PEM file of certificates to trust instead of the system's; nil: the system's.
     package var trustedCertificates: String?
-    /// A PEM file of certificates to trust beside the system's, of an https proxy, too. Where `trustedCertificates` are given, they
-    /// are of the proxy alone.
+    /// A PEM file of certificates to trust beside the system's, also for an https proxy. Where `trustedCertificates` is given,
+    /// this one is for the proxy alone.
     package var addedCertificates: String?
 
     /// No proxy, and the system's certificates.
@@ -23,7 +23,7 @@ package struct Egress: Sendable, Hashable {
 
     /// The proxy that leads to a server; nil: the server is dialled itself.
     ///
-    /// - Parameter host: a DNS name or an IP address, without brackets. It is not resolved: that may be the proxy's to do.
+    /// - Parameter host: a DNS name or an IP address, without brackets. It is not resolved: the proxy may do that.
     package func proxy(to host: String, port: UInt16) -> ProxyServer? {
         exceptions.contains { $0.covers(host, port: port) } ? nil : proxy
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// Ordinary HTTP by libcurl: the command line to its daemon, webhooks out, lookups.
+/// Ordinary HTTP by libcurl: for the commands' requests to their daemon, outgoing webhooks, and lookups.
 ///
-/// `send` and `pieces` block and may be called from any thread that may wait. A bad status is an answer, and so is a redirect:
-/// only what fails below HTTP throws `TransportError`.
+/// `send` and `pieces` block and may be called from any thread that may wait. A bad status is an answer, and so is a
+/// redirect: only a failure below HTTP throws `TransportError`.
 ///
 /// ```swift
 /// let client = HTTPClient(unixSocket: "/run/upgrade-relay/control.sock")
 /// let status = try client.send(HTTPRequest("GET", "http://relay/v1/status"))
 /// ```
 package struct HTTPClient: Sendable {
-    /// Whom it dials.
+    /// The kind of server that it dials.
     package let destination: Destination
     /// The way there.
     package let egress: Egress
@@ -23,13 +23,13 @@ package struct HTTPClient: Sendable {
         (self.destination, self.egress, unixSocket) = (destination, egress, nil)
     }
 
-    /// To a relay on this machine, by its socket.
+    /// A client of a relay on this machine, by its socket.
     package init(unixSocket: String) {
         (destination, egress, self.unixSocket) = (.relay, .direct, unixSocket)
     }
 
     /// Sends the request and waits for the whole answer.
-    /// - Parameter isCancelled: once it says so, the request ends within about a second, with `.cancelled`.
+    /// - Parameter isCancelled: once it returns true, the request ends within about a second, with `.cancelled`.
     /// - Throws: `TransportError`.
     package func send(
         _ request: HTTPRequest, isCancelled: @escaping () -> Bool = { false }
@@ -57,7 +57,7 @@ package struct HTTPClient: Sendable {
             let size = curl_off_t(bytes.count)
             try handle.require(unsafe relay_curl_set_post_field_size(handle.pointer, size), "the size")
             result = unsafe bytes.withUnsafeBytes { body in
-                // An empty body is a body: libcurl wants some address for it.
+                // An empty body is a body: libcurl needs some address for it.
                 unsafe withUnsafeBytes(of: UInt8(0)) { nothing in
                     guard let address = unsafe body.baseAddress ?? nothing.baseAddress else {
                         return CURLE_OUT_OF_MEMORY
@@ -131,8 +131,8 @@ package struct HTTPClient: Sendable {
         try handle.require(transfer.setHeaders(lines, on: handle), "the headers")
     }
 
-    /// Without the query and a user, which may carry what is nobody's business in a log. A password may have a slash in it: so
-    /// everything up to the last "@" goes.
+    /// The method and the address without query and user, which may hold private data. A password may hold a slash: so
+    /// everything up to the last "@" is left out.
     private static func context(_ request: HTTPRequest) -> String {
         let shown = request.url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let address = String(decoding: shown, as: UTF8.self)

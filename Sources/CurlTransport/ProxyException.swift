@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is reached without the proxy: one entry of `noProxy`.
+/// The servers that one entry of `noProxy` names: they are reached without the proxy.
 ///
-/// The words are those that `NO_PROXY` has in Go's and others' programs: "example.com" is that name and all below it, ".example.com"
-/// and "*.example.com" those below it alone, "10.0.0.0/8" a network, "[2001:db8::]/32" or "2001:db8::/32" too, "*" everything; each
-/// with or without a port: "example.com:8443", "[::1]:443". A name is never resolved: a network covers those addresses alone that
-/// stand in the configuration as addresses.
+/// The syntax is that of `NO_PROXY` in Go and in other programs: "example.com" is that name and all below it, ".example.com"
+/// and "*.example.com" only those below it, "10.0.0.0/8" a network, "[2001:db8::]/32" or "2001:db8::/32" too, "*" everything;
+/// each with or without a port: "example.com:8443", "[::1]:443". A name is never resolved: a network covers only servers
+/// that the configuration names by address.
 package struct ProxyException: Sendable, Hashable {
     private enum Hosts: Sendable, Hashable {
         case all
-        /// In small letters.
+        /// In lower case.
         case name(String, isItself: Bool)
         case network(IPAddress, bits: Int)
     }
@@ -20,12 +20,12 @@ package struct ProxyException: Sendable, Hashable {
 
     private init(_ hosts: Hosts, port: UInt16?) { (self.hosts, self.port) = (hosts, port) }
 
-    /// This machine: what a proxy calls so is another one.
+    /// This machine. A proxy would take these names for its own machine.
     package static let loopback: [ProxyException] = ["localhost", "127.0.0.0/8", "::1"].compactMap {
         ProxyException($0)
     }
 
-    /// nil where it is none of these.
+    /// nil where the text has none of these forms.
     package init?(_ text: String) {
         // An IPv6 address or network without brackets has no port.
         if let network = Self.network(text[...]) {

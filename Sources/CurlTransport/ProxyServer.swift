@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A proxy to CONNECT through. The names of servers are resolved by the proxy, never here.
+/// A proxy to CONNECT through. The proxy resolves the names of servers; they are never resolved here.
 ///
-/// Its address is read strictly, and libcurl gets it in parts: what it says of an address that it cannot read has the password in it.
+/// Its address is read strictly, and libcurl gets it in parts: libcurl's error for a bad address contains the password.
 package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package enum Scheme: String, Sendable {
         case http, https
@@ -14,11 +14,11 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomR
     /// A DNS name or an IP address, without brackets.
     package let host: String
     package let port: UInt16
-    /// nil: the proxy is shown none.
+    /// nil: none is sent.
     package private(set) var user: String?
     /// A secret.
     package private(set) var password: String?
-    /// Where the configuration has it, for faults: "egress.proxy".
+    /// The configuration's key for it, for faults: "egress.proxy".
     package var key: String
 
     /// Without user and password.
@@ -27,14 +27,14 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomR
     }
     package var customMirror: Mirror { Mirror(self, children: [("address", description)]) }
 
-    /// What libcurl is given, without user and password.
+    /// The address for libcurl, without user and password.
     var address: String {
         let name = host.contains(":") ? "[\(host)]" : host
         // "socks5h": "Proxy resolves URL hostname" (CURLOPT_PROXY(3)).
         return "\(scheme == .socks5 ? "socks5h" : scheme.rawValue)://\(name):\(port)"
     }
 
-    /// Whichever key named it first: it is the same way.
+    /// Ignores `key`: under any key it is the same way.
     package static func == (left: Self, right: Self) -> Bool {
         left.scheme == right.scheme && left.host == right.host && left.port == right.port && left.user == right.user
             && left.password == right.password
@@ -57,7 +57,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomR
 }
 
 extension ProxyServer {
-    /// What is wrong with an address. It never has a word of the address: a part of it may be a part of the password.
+    /// A fault in an address. It never quotes the address: any part of that may be a part of the password.
     package struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
         package let description: String
 
@@ -84,7 +84,7 @@ extension ProxyServer {
 
     /// "http://proxy.example:3128", "https://user:pass%40word@[2001:db8::1]:3129/", "socks5h://10.0.0.1:1080".
     ///
-    /// - Parameter key: where the configuration has it.
+    /// - Parameter key: the configuration's key for it.
     /// - Throws: what is wrong with it, without a word of it.
     package init(_ text: String, key: String) throws(Fault) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .characters }
@@ -112,7 +112,7 @@ extension ProxyServer {
         text == "socks5h" ? .socks5 : Scheme(rawValue: text)
     }
 
-    /// - Parameter usual: the port where none is named; nil: it has to be.
+    /// - Parameter usual: the port where none is named; nil: one must be named.
     private static func server(_ text: Substring, usual: UInt16?) throws(Fault) -> (host: String, port: UInt16) {
         var (host, port): (Substring, Substring?)
         if text.hasPrefix("[") {
@@ -126,7 +126,7 @@ extension ProxyServer {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count <= 2 else { throw .host }
             (host, port) = (parts[0], parts.count == 2 ? parts[1] : nil)
-            // What is of digits and dots alone is an address, and some resolvers take "1" as one.
+            // A host of digits and dots alone must be an address: some resolvers take even "1" for one.
             let isNumeric = host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
             guard isNumeric ? IPAddress(host) != nil : HostName.isName(host) else { throw .host }
         }
@@ -140,7 +140,7 @@ extension ProxyServer {
         return (String(host), number)
     }
 
-    /// Unreserved, sub-delims and %XX (RFC 3986, 3.2.1). A password may have colons, which are not the first.
+    /// Decodes unreserved characters, sub-delims and %XX (RFC 3986, 3.2.1). A password may have colons after the first one.
     private static func decoded(_ text: Substring) throws(Fault) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

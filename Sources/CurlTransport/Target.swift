@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// The server that an address leads to, as libcurl itself takes the address apart: what is asked about it here cannot be of another
-/// server than the one that is dialled.
+/// The server of an address, as libcurl itself parses the address: so a check here cannot be about another server than the
+/// one that is dialled.
 struct Target: Sendable, Hashable, CustomStringConvertible {
     /// Without brackets.
     let host: String

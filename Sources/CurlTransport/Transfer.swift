@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// What libcurl's callbacks need while one request is under way. One thread, for the time of one `curl_easy_perform`.
+/// The state of libcurl's callbacks while one request is under way. One thread, for the time of one `curl_easy_perform`.
 @safe
 final class Transfer {
     private let request: HTTPRequest
@@ -13,7 +13,7 @@ final class Transfer {
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
-    /// The caller has seen enough: the end that libcurl calls an error is none.
+    /// Whether the transfer was ended on purpose: then libcurl's error is not a failure.
     private(set) var isEnough = false
     private(set) var thrown: (any Error)?
 

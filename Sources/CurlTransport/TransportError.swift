@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a connection or a request failed below HTTP. An answer with a bad status is an answer, not an error.
+/// The reason why a connection or a request failed below HTTP. An answer with a bad status is an answer, not an error.
 package struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable {
-        /// Nobody was reached: the name did not resolve, nobody listens, the proxy refused, or it took too long.
+        /// No server was reached: the name did not resolve, nothing listens there, the proxy refused, or it took too long.
         case cannotConnect
-        /// Somebody was reached who could not prove to be the right one, or with whom TLS failed.
+        /// The server or proxy that was reached could not prove its identity, or TLS with it failed.
         case notTrusted
         /// The server does not speak HTTP/2.
         case notHTTP2
@@ -22,11 +22,11 @@ package struct TransportError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     package let code: Code
-    /// What was tried, and on what, for example "https://api.push.apple.com".
+    /// The attempt and its target, for example "https://api.push.apple.com".
     package let context: String
-    /// What happened, in libcurl's or our words.
+    /// The cause, in our words.
     package let reason: String
-    /// What the operator can do about it; empty where there is nothing to say.
+    /// Advice for the operator; empty where there is none.
     package var hint = ""
 
     package var description: String {

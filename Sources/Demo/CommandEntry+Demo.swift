@@ -28,7 +28,7 @@ extension CommandEntry {
         return result.isRight ? .done : .failed
     }
 
-    /// nil where a signal came first; then the work is cancelled and has cleaned up.
+    /// Returns nil where a signal came first; the work is then cancelled and has cleaned up.
     private static func untilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value)
         async throws
         -> Value?

@@ -35,7 +35,7 @@ extension CommandEntry {
         return .done
     }
 
-    /// That of the file, or a new one that is written there.
+    /// The secret of the file that `--secret` names, or a new one, written where `--write-secret` names.
     private static func secret(_ arguments: ParsedArguments) throws -> WebhookSecret {
         switch (arguments.value("secret"), arguments.value("write-secret")) {
         case (let path?, nil):

@@ -18,7 +18,7 @@ extension CommandEntry {
         }
     }
 
-    /// - Parameter furnish: before it takes requests.
+    /// - Parameter furnish: called before the simulator takes requests.
     private static func simulate(
         _ options: SimulatorOptions, _ arguments: ParsedArguments, _ context: CommandContext,
         furnish: (PushSimulator) throws -> Void = { _ in }
@@ -40,7 +40,7 @@ extension CommandEntry {
         return .done
     }
 
-    /// The first line of whatever stands in for something.
+    /// Writes the first line of a simulator or receiver.
     static func sayReady(at url: String, port: UInt16, isJSON: Bool, _ console: Console) {
         let ready: JSONValue = ["listening": .string(url), "port": .integer(port)]
         console.writeLine(isJSON ? ready.text() : "listening on \(url)")

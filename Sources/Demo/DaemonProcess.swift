@@ -7,10 +7,11 @@ import Threading
 /// The real daemon as a child process of the same executable. Any thread.
 final class DaemonProcess: Sendable {
     private let process: ChildProcess
-    /// Nothing is ever written. It ends with the demo, also by SIGKILL, and with it the daemon.
+    /// The writing end of the daemon's input; nothing is ever written. It closes when the demo ends, even by SIGKILL, and that
+    /// ends the daemon.
     private let lifeline: CInt
 
-    /// - Parameter log: where its standard error goes.
+    /// - Parameter log: the file for its standard output and error.
     init(configuration: String, log: String) throws {
         try PrivateFile.write([], to: log)
         let output = unsafe open(log, O_WRONLY | O_CLOEXEC)
@@ -19,7 +20,7 @@ final class DaemonProcess: Sendable {
         let input = try PipeEnds()
         defer { close(input.reading) }
         do {
-            // The folder that the demo was called from may be gone, and then nothing can be started there.
+            // Not in the folder that the demo was called from: it may be gone, and then nothing can be started there.
             process = try ChildProcess(
                 Self.program(), ["serve", "--config", configuration, "--stop-at-eof"],
                 in: FileProbe.directory(of: configuration),
@@ -33,7 +34,7 @@ final class DaemonProcess: Sendable {
 
     deinit { close(lifeline) }
 
-    /// By its own name, which process lists show.
+    /// The path of this executable, which process lists show.
     private static func program() throws(SystemError) -> String {
         let link = "/proc/self/exe"
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -44,7 +45,7 @@ final class DaemonProcess: Sendable {
 
     var isRunning: Bool { process.isRunning }
 
-    /// Returns when it is gone.
+    /// Sends SIGKILL and returns when the process is gone.
     func kill() {
         process.send(SIGKILL)
         process.wait()

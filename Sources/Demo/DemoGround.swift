@@ -8,13 +8,13 @@ import Terminal
 import Threading
 import WireFormat
 
-/// The demo's temporary directory, with all that the daemon needs in it.
+/// The demo's temporary directory, with everything that the daemons need.
 struct DemoGround: Sendable {
     static let teamID = "DEMOTEAM01"
     static let keyID = "DEMOKEY001"
 
     let directory: String
-    /// Of each relay.
+    /// One for each relay.
     let places: [DemoRelays.Place]
     let key: ES256PrivateKey
     /// The webhook's secret, without "whsec_" and decoded.
@@ -28,7 +28,7 @@ struct DemoGround: Sendable {
     init(environment: [String: String], relays: Int = 1) throws {
         let parent = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(parent)/upgrade-relay-demo.XXXXXX".utf8CString)
-        // mkdtemp makes it for its owner alone (mode 0700).
+        // mkdtemp makes the directory accessible to its owner alone (mode 0700).
         let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return false }
             return unsafe mkdtemp(start) != nil
@@ -98,7 +98,7 @@ struct DemoGround: Sendable {
                 "push": ["type": .string("mddy_needUpgrade")],
                 "fcm": [
                     "serviceAccount": ["file": .string(accountPath)],
-                    // A demo waits for no quarter of an hour, and not for a rate that rises within a minute.
+                    // A demo neither avoids quarter hours nor waits for a rate that rises within a minute.
                     "avoidQuarterHours": .bool(false), "quotaPerMinute": .integer(600_000_000),
                     "server": server, "trustedCertificates": .string(authority),
                 ],
@@ -108,7 +108,7 @@ struct DemoGround: Sendable {
 
     func remove() { Folder.remove(directory) }
 
-    /// The log's last lines, for when something goes wrong.
+    /// The last lines of each relay's log, for an error.
     func logEnd(lines count: Int) -> String {
         let ends = places.compactMap { place -> String? in
             guard let bytes = try? FileProbe.read(place.logPath, limit: 64 << 20) else { return nil }
@@ -119,7 +119,7 @@ struct DemoGround: Sendable {
     }
 }
 
-/// A TCP port on loopback that nobody listens on at this moment.
+/// A TCP port on loopback that is free at this moment.
 enum FreePort {
     static func take() throws -> UInt16 {
         let listener = try ListenSocket.network(ListenAddress(host: "127.0.0.1", port: 0))

@@ -5,16 +5,16 @@ import RelayEngine
 import Terminal
 import WireFormat
 
-/// What the demo expects, and whether relay and simulator agree with it and with each other. Pure.
+/// The demo's expected figures, and whether relay and simulator agree with them and with each other. Pure.
 struct DemoLedger: Sendable {
-    /// One figure by up to three books; nil where one does not keep it.
+    /// One figure from up to three sources; nil where a source does not have it.
     struct Check: Sendable, Equatable {
         var name: String
         var relay: Int64?
         var simulator: Int64?
         /// Counted from the devices themselves.
         var expected: Int64
-        /// A relay was killed: what was on its way then is asked again, with the same id.
+        /// Whether a relay was killed: pushes that were in flight then are sent again, with the same id.
         var mayRepeat = false
 
         var isRight: Bool {
@@ -23,7 +23,7 @@ struct DemoLedger: Sendable {
         }
     }
 
-    /// The devices by what has to become of them, counted without asking the relay.
+    /// The devices by their expected outcome, counted without asking the relay.
     struct Expectation: Sendable, Equatable {
         var audience: Int64 = 0
         var accepted: Int64 = 0
@@ -52,15 +52,15 @@ struct DemoLedger: Sendable {
         }
     }
 
-    /// Pushes that reached whom they should not, and devices that were left out: told by the simulator's own book.
+    /// Devices that were pushed in error, and devices that were left out, by the simulator's own record.
     struct Reach: Sendable, Equatable {
         var pushedInError = 0
         var leftOut = 0
 
-        /// As it must be.
+        /// The required result.
         init() {}
 
-        /// - Parameter others: devices of other platforms, whom this simulator has nothing to do with.
+        /// - Parameter others: devices of other platforms, which must not be pushed through this simulator.
         init(_ population: DemoPopulation, others: [DemoPopulation] = [], _ accepted: AcceptedPushes) {
             for number in 0..<population.count {
                 let device = population.device(number)
@@ -86,9 +86,9 @@ struct DemoLedger: Sendable {
     var addsUp: Bool { checks.allSatisfy(\.isRight) }
 
     /// - Parameters:
-    ///   - wouldBePushed: what the dry run said.
-    ///   - campaigns: how many there are of the platform, although the webhook was sent twice.
-    ///   - isInterrupted: whether a relay was killed meanwhile.
+    ///   - wouldBePushed: the number of pushes in the dry run.
+    ///   - campaigns: the number of the platform's campaigns, after the webhook was sent twice.
+    ///   - isInterrupted: whether a relay was killed during the campaign.
     init(
         _ platform: DemoPlatform, campaign: CampaignText, wouldBePushed: Int64, campaigns: Int64,
         expectation: Expectation, figures: SimulatorFigures, reach: Reach, isInterrupted: Bool = false
@@ -130,7 +130,7 @@ struct DemoLedger: Sendable {
             add(
                 "answered INVALID_ARGUMENT (400)", simulator: refused("INVALID_ARGUMENT"),
                 expected: expectation.rejected, mayRepeat: isInterrupted)
-            // What FCM calls no token at all is unregistered where others took the same push, and rejected otherwise.
+            // A token that FCM calls invalid is unregistered where other tokens took the same push, and rejected otherwise.
             add(
                 "unregistered or rejected", relay: campaign.count(.unregistered) + campaign.count(.rejected),
                 simulator: refused("UNREGISTERED") + refused("INVALID_ARGUMENT"),

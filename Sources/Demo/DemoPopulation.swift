@@ -14,7 +14,7 @@ enum DemoPlatform: String, CaseIterable, Sendable {
     }
 }
 
-/// The demo's devices of one platform: each follows from its number alone, so that any of them can be told again without being kept. Pure.
+/// The demo's devices of one platform. Each follows from its number alone, so that none has to be kept. Pure.
 struct DemoPopulation: Sendable {
     static let app = "com.example.taxi"
     static let otherApp = "com.example.other"
@@ -22,9 +22,9 @@ struct DemoPopulation: Sendable {
     static let latest = "2.1.0"
 
     let platform: DemoPlatform
-    /// Of the app whose version rises.
+    /// The number of devices of the app whose version rises.
     let count: Int
-    /// Of another app, which nothing may be sent to.
+    /// The number of devices of another app, to which nothing may be sent.
     let otherCount: Int
     let faults: FaultScript
 
@@ -37,7 +37,7 @@ struct DemoPopulation: Sendable {
         faults.badShare = 0.001
         faults.busyShare = 0.005
         faults.busyTries = 1
-        // Without it a 429 of FCM's is waited out for a minute (PROTOCOLS 2.3).
+        // Without this the relay waits a minute after FCM's 429 (PROTOCOLS 2.3).
         if platform == .android { faults.busyRetryAfter = 1 }
         self.faults = faults
     }
@@ -47,7 +47,7 @@ struct DemoPopulation: Sendable {
         var telephone: String?
         var version: String?
 
-        /// As an import's line.
+        /// The device as a line of an import.
         var json: [UInt8] {
             var writer = JSONWriter()
             writer.object { writer in
@@ -59,7 +59,7 @@ struct DemoPopulation: Sendable {
         }
     }
 
-    /// What has to become of a device.
+    /// The expected outcome of a device.
     enum Fate: Sendable, Equatable {
         case accepted
         /// Accepted after 429.
@@ -70,7 +70,7 @@ struct DemoPopulation: Sendable {
         case alreadyCurrent
     }
 
-    /// Of 100 devices, 5 have no user, 4 run exactly what is required (however it is written) or newer, 2 run an unknown
+    /// About 5 devices in 100 have no user, 4 run the required version (however it is written) or a newer one, 2 run an unknown
     /// version; the rest is older.
     func device(_ number: Int) -> Device {
         var random = SplitMix64(seed: UInt64(number))
@@ -89,7 +89,7 @@ struct DemoPopulation: Sendable {
         return Device(token: token, telephone: telephone, version: version)
     }
 
-    /// Devices of the other app: old enough to be pushed, if they were meant.
+    /// A device of the other app: old enough to be pushed, if its app were meant.
     func otherDevice(_ number: Int) -> Device {
         var device = device(number)
         var random = SplitMix64(seed: ~UInt64(number))
@@ -119,7 +119,7 @@ private struct SplitMix64 {
         state = seed
     }
 
-    /// 64 hexadecimal digits, or what FCM's registration tokens look like.
+    /// 64 hexadecimal digits, or a text in the form of FCM's registration tokens.
     mutating func token(_ platform: DemoPlatform) -> String {
         switch platform {
         case .ios: Hex.encode(bytes(32))

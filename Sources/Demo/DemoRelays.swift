@@ -9,11 +9,11 @@ import WireFormat
 
 /// The demo's daemons: one, or several that share a database, of which one is killed in the middle of each campaign.
 final class DemoRelays: Sendable {
-    /// Where one of them is.
+    /// The files and the address of one daemon.
     struct Place: Sendable {
         let name: String
         let directory: String
-        /// Where its API listens: chosen anew for each demo.
+        /// The address of its API, with a port that is chosen anew for each demo.
         let address: ListenAddress
         /// Empty for the first, whose files have the usual names.
         private let suffix: String
@@ -46,10 +46,10 @@ final class DemoRelays: Sendable {
         processes.withLock { $0[number] = process }
     }
 
-    /// SIGKILL: nothing is closed, nothing is handed over.
+    /// Sends SIGKILL: nothing is closed, nothing is handed over.
     func kill(_ number: Int) { processes.withLock { $0[number]?.kill() } }
 
-    /// Starts those again that were killed.
+    /// Starts again the daemons that were killed.
     func revive() throws {
         for number in places.indices where !isRunning(number) { try start(number) }
     }
@@ -66,7 +66,7 @@ final class DemoRelays: Sendable {
         return areInOrder
     }
 
-    /// - Throws: `CommandFailure` where one is not ready in time.
+    /// - Throws: `CommandFailure` where one ends, or is not ready within 20 s.
     func waitUntilReady() async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         for (number, place) in places.enumerated() {
@@ -89,7 +89,7 @@ final class DemoRelays: Sendable {
         }
     }
 
-    /// Which of them sends a campaign.
+    /// The number of the daemon that sends a campaign.
     func owner(of campaign: String, _ api: RelayClient) async throws -> Int {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {

@@ -13,10 +13,10 @@ import WireFormat
 struct DemoStage: Sendable {
     let ground: DemoGround
     let store: DemoStore
-    /// Whether what the store has is there afterwards.
+    /// Whether the store's data stays afterwards.
     let keeps: Bool
     let platforms: [DemoPlatform]
-    /// Of all platforms together.
+    /// The number of devices of all platforms together.
     let devices: Int
     let console: Console
     let isJSON: Bool
@@ -26,7 +26,7 @@ struct DemoStage: Sendable {
         var json: JSONValue
     }
 
-    /// One platform's devices, and the push service that they are reached by.
+    /// One platform's devices and their push service.
     private struct Side {
         let population: DemoPopulation
         let simulator: PushSimulator
@@ -39,13 +39,13 @@ struct DemoStage: Sendable {
         var sides: [Side] = []
         defer { for side in sides { side.simulator.stop() } }
         for (place, platform) in platforms.enumerated() {
-            // The first has what cannot be shared evenly.
+            // The first platforms get the devices that cannot be shared evenly.
             let count = devices / platforms.count + (place < devices % platforms.count ? 1 : 0)
             sides.append(try start(DemoPopulation(platform, count: count)))
         }
         let store = try store.open(on: ground)
         defer { end(store.server) }
-        // So slow that a relay can be killed in the middle.
+        // Slow enough to kill a relay in the middle.
         let pace = ground.places.count > 1 ? max(20, devices / platforms.count / 8) : nil
         try ground.furnish(sides.map { ($0.platform, $0.simulator) }, store: store.settings, ratePerSecond: pace)
         let relays = try DemoRelays(ground.places)
@@ -193,7 +193,7 @@ struct DemoStage: Sendable {
         return plan
     }
 
-    /// Sends the webhook twice, as senders do when an answer is lost, and wants the same answer both times.
+    /// Sends the webhook twice, as senders do when an answer is lost, and requires the same answer both times.
     private func announce(_ side: Side, _ api: RelayClient) async throws -> String {
         let body: JSONValue = [
             "app": .string(DemoPopulation.app), "platform": .string(side.name),
@@ -206,7 +206,7 @@ struct DemoStage: Sendable {
         request.headers = [
             "webhook-id": id, "webhook-timestamp": time, "webhook-signature": "v1,\(Base64.encode(signature))",
         ]
-        // Where there are several, one hears it from the other.
+        // With several relays the webhook goes to the last, so that the first must learn of the campaign from it.
         let address = ground.places[ground.places.count - 1].address
         let client = RelayClient(CurlAPITransport(url: "http://\(address)", token: nil))
         let first = try await client.reply(to: request)
@@ -222,7 +222,7 @@ struct DemoStage: Sendable {
         return campaign
     }
 
-    /// Kills the relay that sends the campaign when a third of it is done, and watches by another one what becomes of it.
+    /// Kills the relay that sends the campaign when a third of it is done, and watches the campaign through another relay.
     private func watchKilling(
         _ id: String, _ side: Side, _ clients: [RelayClient], _ relays: DemoRelays
     ) async throws -> CampaignText {

@@ -3,21 +3,21 @@ import PrivatePostgres
 import Terminal
 import WireFormat
 
-/// Where the demo's daemon keeps what must not be lost.
+/// The kind of the demo's store.
 enum DemoStore: String, Sendable {
     case sqlite, postgres
 
-    /// A store that runs, as the configuration names it.
+    /// A store that runs, with its part of the configuration.
     struct Open: Sendable {
-        /// The configuration's `store`, of a relay of this name.
+        /// The configuration's `store`, for a relay of this name.
         let settings: @Sendable (_ node: String?) -> JSONValue
-        /// nil: a file of the ground's.
+        /// nil: the store is a file in the demo's directory.
         let server: PostgresServer?
     }
 
-    /// Starts the server, where it needs one: a private one, with PostgreSQL's own settings.
+    /// Starts the server, where the store needs one: a private one, with PostgreSQL's default settings.
     ///
-    /// - Parameter binaries: where the server's programs are; nil: there are none.
+    /// - Parameter binaries: the folder of the server's programs; nil: there are none.
     func open(
         on ground: DemoGround, binaries: String? = PostgresServer.binaries
     ) throws(CommandFailure) -> Open {

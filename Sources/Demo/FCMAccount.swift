@@ -7,7 +7,7 @@ import WireFormat
 
 /// The key file of the account that `simulate-fcm` answers to: `--account`.
 enum FCMAccount {
-    /// That of the file, or a new one where there is no file.
+    /// The project of the file, or a new one where there is no file.
     static func project(_ arguments: ParsedArguments) throws -> FCMProject {
         let path = try arguments.require("account")
         let name = arguments.value("project")
@@ -31,7 +31,7 @@ enum FCMAccount {
         return project
     }
 
-    /// Writes it where there is none. A file that is there has to lead to this simulator: nobody's real account is played.
+    /// Writes the file where there is none. A file that exists must lead to this simulator: a real account is never simulated.
     static func furnish(_ path: String, for simulator: PushSimulator) throws {
         guard let file = simulator.accountFile else { return }
         guard exists(path) else { return try PrivateFile.write(file, to: path) }
@@ -50,7 +50,7 @@ enum FCMAccount {
 
     private static func tokenURL(_ file: [UInt8]) -> String? { (try? JSONReader.read(file))?["token_uri"]?.string }
 
-    /// Part of an address's path, and of a JSON text.
+    /// The id becomes a part of an address's path, and of a JSON text.
     private static func isProjectID(_ name: String) -> Bool {
         (4...63).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }

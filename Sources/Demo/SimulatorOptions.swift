@@ -12,7 +12,7 @@ struct SimulatorOptions: Sendable {
     let address: ListenAddress
     let authorityPath: String?
 
-    /// `simulate-apns`: reads the files that the options name, and writes the new key where one is wanted.
+    /// `simulate-apns`: reads the files that the options name, and writes a new key where `--write-key` asks for it.
     init(apns arguments: ParsedArguments) throws {
         var team = APNsTeam(
             topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),

@@ -7,13 +7,14 @@ import Synchronization
 import Threading
 import WireFormat
 
-/// A receiver of the relay's webhooks, to try an installation against: verifies each, keeps what it got, and answers 204. Any thread.
+/// A receiver of the relay's webhooks, for trying an installation: verifies and records each, and answers valid ones with
+/// 204. Any thread.
 final class WebhookReceiver: RequestHandler {
     let headerNames = WebhookHeaders.all
     private let verifier: WebhookVerifier
-    /// The requests that are answered with 503 first, however good they are.
+    /// The number of first requests that are answered with 503, valid or not.
     private let refused: Int
-    /// Where each is a line of JSON; -1: nowhere.
+    /// The file with a line of JSON for each; -1: none.
     private let record: Int32
     private let counts = Mutex(Counts())
 
@@ -21,7 +22,7 @@ final class WebhookReceiver: RequestHandler {
         var verified = 0
         /// Wrongly signed, or not at all.
         var unverified = 0
-        /// As was asked for.
+        /// Answered with 503 on purpose.
         var refused = 0
     }
 
@@ -37,7 +38,7 @@ final class WebhookReceiver: RequestHandler {
 
     deinit { if record >= 0 { close(record) } }
 
-    /// So far.
+    /// The counts so far.
     var figures: Counts { counts.withLock { $0 } }
 
     func handle(_ head: RequestHead) -> any HandledRequest { Delivery(head, self) }

@@ -5,7 +5,7 @@ package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 
-/// How one app's users are reached: what the configuration says, ready to use.
+/// One app's way to its users, made from the configuration and ready to use.
 package struct AppRoute: Sendable, Equatable {
     package var app: AppKey
     package var provider: any PushProvider
@@ -15,7 +15,7 @@ package struct AppRoute: Sendable, Equatable {
     package var sandbox: PoolConfiguration
     /// `page.type` of the payload.
     package var pushType: String
-    /// What the phone shows; the body where the bump brings no message.
+    /// The words that the phone shows; their body where the bump brings no message.
     package var words: PushWords
     /// Used where the bump brings no URL.
     package var downloadURL: String?
@@ -28,9 +28,9 @@ package struct AppRoute: Sendable, Equatable {
     package var hours: SendingHours?
     /// The parts that a new campaign's audience goes out in. Default none: all at once.
     package var waves: WavePlan?
-    /// What is between waves; nil where there are none.
+    /// The rules between waves; nil where there are no waves.
     package var waveRules: WaveRules?
-    /// After a campaign's start, ascending: when those who are still behind are pushed to again. Default never.
+    /// The times after a campaign's start, ascending, at which users who are still behind are pushed to again. Default never.
     package var reminders = ReminderSchedule([])
     /// Whether its secrets are renewed by a restart alone (`SendingPlace.secretsNeedRestart`). Default yes.
     package var secretsNeedRestart = true
@@ -51,10 +51,10 @@ package struct AppRoute: Sendable, Equatable {
         self.timeToLive = timeToLive
     }
 
-    /// How its messages say a moment.
+    /// How its messages write a moment.
     package var moments: MomentWords { MomentWords(zone: hours?.zone) }
 
-    /// What a campaign of this app inherits.
+    /// The settings that a campaign of this app inherits.
     package var draft: CampaignDraft {
         CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive, waves: waves)
     }
@@ -77,7 +77,7 @@ package struct AppRoute: Sendable, Equatable {
         }
     }
 
-    /// What pushes to one environment are made by. The two differ in their credentials at most.
+    /// The provider for pushes to one environment. The two differ in their credentials at most.
     package func provider(for environment: PushEnvironment) -> any PushProvider {
         switch environment {
         case .production: provider
@@ -85,7 +85,7 @@ package struct AppRoute: Sendable, Equatable {
         }
     }
 
-    /// - Parameter target: nil: the app is to take the push whatever it runs.
+    /// - Parameter target: nil: the app takes the push whatever version it runs.
     package func payload(
         message: String?, downloadURL: String, target: UpgradeTarget?, build: Int64?
     ) -> UpgradePayload {

@@ -37,13 +37,14 @@ final class Batch {
     /// Tokens that the service called bad, on their way to the app's other environment.
     private(set) var secondTries: Requests?
 
-    /// What the ledger gets, once it is known: a commit that fails is tried again as it was.
+    /// The commit for the ledger, once it is known: a commit that fails is tried again as it was.
     var settled: LedgerCommit?
-    /// Tokens that the service called bad were not tried in the other environment, for the credential is paused.
+    /// Tokens that the service called bad were not tried in the other environment, because of the app's hours, a pause of the
+    /// credential, or a claim that may be lost.
     var isDeniedSecondTries = false
-    /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.
+    /// Pushes recorded as refused before the credential was known to be at fault; they are tried again.
     var recalled: LedgerCommit?
-    /// What the ledger gets of it.
+    /// The batch's commits for the ledger.
     var commits: [LedgerCommit] { settled.map { [$0] + (recalled.map { [$0] } ?? []) } ?? [] }
 
     /// Whether devices are handed over to the app's other service.
@@ -69,14 +70,15 @@ final class Batch {
 
     // MARK: Before sending
 
-    /// How often a retry is looked at again whose device has been handed to a user of a later wave. Few are, and a wave waits for minutes
-    /// or for a person.
+    /// How often a retry is looked at again if its device has been handed to a user of a later wave. Few are, and a wave waits
+    /// for minutes or for a person.
     private static let restBeforeItsWave = Duration.seconds(600)
 
     /// Filters the devices that were read and builds the requests for the rest.
     ///
-    /// A device that belongs to another service by now, because its environment was changed since the campaign was planned,
-    /// is handed over: the ledger gets it as due there at once. A retry whose device is another user's by now waits for that user's wave.
+    /// A device that now belongs to another service, because its environment was changed since the campaign was planned, is
+    /// handed over: the ledger gets it as due there at once. A retry whose device now belongs to another user waits for that
+    /// user's wave.
     ///
     /// - Parameters:
     ///   - most: requests; the devices from the first that would be one more on are left for a later batch.
@@ -125,7 +127,7 @@ final class Batch {
             }
             rows.append(ledgerRow)
         }
-        // From the end, so that the places before stay what they are.
+        // From the end, so that the earlier places do not move.
         for refusal in provider.refusals(of: targets, in: devices.bytes, payload).reversed() {
             let row = Int(targetRows[refusal.place])
             rows[row].state = .rejected
@@ -147,7 +149,7 @@ final class Batch {
 
     /// Builds requests to the app's other service for all tokens that this one called bad, once in a batch.
     ///
-    /// - Returns: what to send; nil where no token was bad.
+    /// - Returns: the requests to send; nil where no token was bad.
     func makeSecondTries(with template: PushTemplate) -> RequestBatch? {
         guard secondTries == nil, let run, let requests else { return nil }
         let provider = run.route.provider
@@ -155,7 +157,7 @@ final class Batch {
         guard !bad.isEmpty else { return nil }
         let batch = RequestBatch(
             template: template.request, tag: tag, capacity: bad.count, bytesPerRequest: provider.bytesPerPush)
-        // Nobody waits for a server that is only asked to make sure.
+        // No push waits for a server that is only asked to make sure.
         batch.reportsUnreachable = true
         provider.append(bad.map { targets[$0] }, of: devices.bytes, campaign: run.idBytes, to: batch)
         secondTries = Requests(batch: batch, rows: bad.map { requests.rows[$0] })
@@ -170,7 +172,7 @@ final class Batch {
 
     // MARK: After sending
 
-    /// Whether nothing was sent at all, so that the batch can simply be read again later. What was refused until the pool
+    /// Whether nothing was sent at all, so that the batch can simply be read again later. A push that was refused until the pool
     /// gave up has a schedule to keep.
     var isUntouched: Bool {
         guard let requests else { return false }
@@ -182,7 +184,7 @@ final class Batch {
         guard let requests, let service else { return }
         let provider = service.provider
         settlement.settle(requests, of: &rows, devices: devices, by: provider, at: now)
-        // Second tries come behind what they are the second of.
+        // Second tries come after the first answers, which they follow up.
         if let secondTries {
             settlement.settleSecondTries(secondTries, of: &rows, devices: devices, by: provider, at: now)
         }
@@ -202,7 +204,7 @@ final class Batch {
             .map { ($0, Array(devices.bytes[$0.telephone.range])) }
     }
 
-    /// Whether the service said so, and not the relay.
+    /// Whether the service gave this reason, and not the relay.
     private func isAnswered(_ row: LedgerRow, _ reasons: some Collection<String>) -> Bool {
         row.attempts > 0 && row.state != .expired && row.reason.map { reasons.contains($0) } ?? false
     }
@@ -212,7 +214,7 @@ final class Batch {
         Set(rows.lazy.filter { $0.state == .accepted && devices.contains($0.device) }.map(\.device))
     }
 
-    /// What the ledger gets.
+    /// The commit for the ledger.
     func commit(for campaign: CampaignKey, _ settlement: Settlement) -> LedgerCommit {
         var commit =
             switch source {
@@ -231,7 +233,7 @@ final class Batch {
         return commit
     }
 
-    /// What it has deferred was deferred by a clock that was ahead.
+    /// Brings forward the times that were set by a clock that was ahead.
     func bringForward(to now: Timestamp) {
         settled?.bringForward(to: now)
         recalled?.bringForward(to: now)
@@ -261,7 +263,7 @@ final class Batch {
         tally.add(rows, reasons: run.route.provider.knownReasons)
     }
 
-    /// Frees what holds the lanes' memory, keeps its own.
+    /// Frees the lanes' memory, keeps the batch's own.
     func clear() {
         // First, so that the buffers below have one owner again and are emptied in place.
         settled = nil

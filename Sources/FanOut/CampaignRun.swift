@@ -4,21 +4,21 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// A campaign while it is being sent: its lifecycle, its services, and what the status tells beyond the ledger.
+/// A campaign while it is being sent: its lifecycle, its services, and the status figures that the ledger does not have.
 ///
 /// Belongs to the fan-out's thread.
 final class CampaignRun {
     private(set) var record: CampaignRecord
-    /// By which its outcomes are recorded.
+    /// Its outcomes are recorded under this lease.
     private(set) var lease: RunLease
-    /// How many batches were in the commit whose answer was an error, and that may be recorded all the same.
+    /// How many batches were in a commit that failed with an error and may be recorded all the same.
     private var triedBatches: Int?
     let route: AppRoute
-    /// Which of the app's services it goes by.
+    /// The app's services that it uses.
     let track: PushService.Track
     private(set) var filter: AudienceFilter
     let payload: UpgradePayload
-    /// The share of tokens called dead that is no everyday loss of phones; nil: a person has accepted more.
+    /// The share of tokens called dead that is more than an everyday loss of phones; nil: a person has accepted more.
     let unregisteredLimit: Double?
     /// The campaign's public id, of which each push's own is made.
     let idBytes: [UInt8]
@@ -29,11 +29,11 @@ final class CampaignRun {
     var hours: HoursWatch
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
-    /// What was refused while a service's credential has not been judged yet.
+    /// Pushes refused before a service's credential was judged.
     var unjudged: [PushEnvironment: UnjudgedRefusals] = [:]
     var pushes: RateMeter
     var devices = RateMeter()
-    /// Which device is in which wave; nil where the campaign has none.
+    /// The wave of each device; nil where the campaign has none.
     let draw: WaveDraw?
     /// Pushes on their way, from shards and from retries.
     private var shardPushesOut = 0
@@ -71,19 +71,19 @@ final class CampaignRun {
         services.first { $0.key.environment == environment }
     }
 
-    /// How far each service is; one that serves a newer campaign by now is done with this one.
+    /// The progress of each service; one that now serves a newer campaign is done with this one.
     var progress: [CampaignLifecycle.Progress] {
         services.map {
             $0.machine.progress(of: record.key.row) ?? CampaignLifecycle.Progress(areShardsDone: true, isDone: true)
         }
     }
 
-    /// Those of its batches that are recorded next: what was tried and may be recorded is tried as it was.
+    /// The batches that are recorded next: those of a commit that may be recorded are tried again as they were.
     func next(of batches: [Batch]) -> [Batch] { triedBatches.map { Array(batches.prefix($0)) } ?? batches }
 
-    /// Records what its batches came to.
+    /// Records the outcomes of its batches.
     ///
-    /// - Returns: false where the campaign has another owner by now.
+    /// - Returns: false where the campaign now has another owner.
     func commit(_ commits: [LedgerCommit], ofBatches count: Int, to store: any RelayStore, at now: Timestamp) throws
         -> Bool
     {
@@ -100,7 +100,7 @@ final class CampaignRun {
         }
     }
 
-    /// What the store says of it by now. Its terms are as they were, but for the systems that its version runs on.
+    /// Takes over the store's present record. Its terms do not change, except for the OS versions that its app version runs on.
     func take(_ record: CampaignRecord) {
         if record.requirement.minimumOS != self.record.requirement.minimumOS { filter = AudienceFilter(record) }
         self.record = record
@@ -111,15 +111,15 @@ final class CampaignRun {
         draw.map { WaveSlice($0, number: shard.wave) }
     }
 
-    /// Whether the wave of a device's present user has begun, or the canary names him: a push before that would force him here and at no
-    /// login.
+    /// Whether the wave of a device's present user has begun, or the canary names this user: an earlier push would force the user
+    /// here, but not at login.
     func hasBegun(_ row: DeviceRow, in devices: DeviceRows) -> Bool {
         guard draw != nil, Int(row.wave) > record.figures.waves.current?.number ?? 0 else { return true }
         return record.requirement.canary?.contains { devices.bytes[row.telephone.range].elementsEqual($0.utf8) }
             ?? false
     }
 
-    /// The next wave's ramp begins at less than what was measured last.
+    /// Restarts the rate: the next wave's ramp begins below the rate measured last.
     func restartRate() { pushes = RateMeter(pace: route.pace?.ratePerSecond) }
 
     func left(_ batch: Batch) {
@@ -148,7 +148,7 @@ final class CampaignRun {
 }
 
 extension CampaignRecord {
-    /// What the lifecycle of a running campaign goes by. A canary's time to live does not begin before a person has released it.
+    /// The input for the lifecycle of a running campaign. A canary's time to live does not begin before a person has released it.
     func seen(_ rules: WaveRules?) -> CampaignLifecycle.Seen {
         CampaignLifecycle.Seen(
             CampaignLifecycle.Terms(

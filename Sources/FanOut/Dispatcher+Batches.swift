@@ -8,22 +8,22 @@ import Telemetry
 extension Dispatcher {
     // MARK: Out
 
-    /// Lets each service have on its way what fills its connections, as far as there is room for all.
+    /// Shares out the budget: each service may have on its way what fills its connections, as far as there is room for all.
     func shareBudget() {
         let busy = services.values.filter { $0.machine.isBusy }.sorted { $0.key < $1.key }
         let shares = BatchBudget(configuration.limits).shares(streams: busy.map { $0.connections.streams })
         for (service, share) in zip(busy, shares) { service.machine.change(share: share) }
     }
 
-    /// Lets every campaign and service do what its machine says, until each waits.
+    /// Lets every campaign and service act as its machine decides, until each waits.
     ///
     /// - Returns: how long until one of them has something to do without an event.
     mutating func proceed() -> Duration {
         guard !isStopping, term != nil else { return .seconds(3600) }
-        // What waits in a lane is called back at the hour, whatever the store says.
+        // Batches that wait in a lane are called back at the hour, even while the store rests.
         var pause = lookAtHours()
         guard !storeRests else { return pause }
-        // Who failed last time goes last: a fault in one app's part of the store must not keep the others waiting.
+        // The campaign that failed last time goes last: a fault in one app's part of the store must not keep the others waiting.
         let order = runs.values.sorted {
             ($0.record.key == lastToFail ? 1 : 0, $0.record.key) < ($1.record.key == lastToFail ? 1 : 0, $1.record.key)
         }
@@ -37,7 +37,7 @@ extension Dispatcher {
                         stop(run, service, .credential, for: reason(for: error, service, run))
                     }
                 }
-                // Nor is anything decided of what may be another's by now.
+                // Nor is anything decided for a campaign that another relay may own.
                 guard isTrusted else { return .zero }
                 pause = min(pause, try advance(run))
                 try writeSuspensions()
@@ -50,7 +50,7 @@ extension Dispatcher {
         return pause
     }
 
-    /// Carries out what the service's machine says, until it waits.
+    /// Carries out the decisions of the service's machine, until it waits.
     private mutating func send(_ run: CampaignRun, to service: PushService) throws -> Duration {
         let store = store
         while run.lifecycle.isSending, isTrusted {
@@ -95,10 +95,11 @@ extension Dispatcher {
         return .seconds(3600)
     }
 
-    /// All answers are there: no later ones speak for the tokens that were called dead last. Where another campaign of the app goes on, its do.
+    /// Ends the judging of tokens that were last called dead or moved: all answers are in, so no later one can excuse them. If
+    /// another campaign of the app is still being sent, its answers decide.
     private mutating func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
         guard !runs.values.contains(where: { $0.record.app == run.record.app && $0 !== run }) else { return }
-        // One that comes twice has nothing left the second time.
+        // A service that comes up twice has nothing left the second time.
         for service in run.services.flatMap({ services(judging: $0, for: run) }) {
             var commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
@@ -116,7 +117,7 @@ extension Dispatcher {
         }
     }
 
-    /// Fills a batch and hands it to a lane; one that has nothing to send is recorded as it is.
+    /// Fills a batch and hands it to a lane; a batch with nothing to send is recorded as it is.
     private mutating func send(
         to service: PushService, of run: CampaignRun, _ fill: (Batch, _ tag: Int) throws -> Void
     ) throws {
@@ -131,7 +132,7 @@ extension Dispatcher {
         guard isTrusted else { return giveBack(batch) }
         guard batch.run != nil else {
             giveBack(batch)
-            // What is due and yet not read is looked for later, not at once and again and again.
+            // A retry that is due but was not read is tried again later, so that this does not spin.
             let now = now.wall
             let next = try store.nextRetry(run.record.key, environment: service.key.environment)
             return service.machine.noRetriesLeft(next: next.map { $0 > now ? $0 : now + .seconds(1) })
@@ -151,7 +152,7 @@ extension Dispatcher {
         }
     }
 
-    /// Carries out what the campaign's own machine says.
+    /// Carries out the decisions of the campaign's own machine.
     private mutating func advance(_ run: CampaignRun) throws -> Duration {
         let (now, surelyPast) = (now, surelyPast)
         let action = run.lifecycle.next(run.progress, isAsleep: run.hours.isAsleep, at: surelyPast)
@@ -182,9 +183,9 @@ extension Dispatcher {
 
     // MARK: Back
 
-    /// Records all batches that are back, each campaign's in one transaction, and then those that are ready meanwhile because they
-    /// were filtered as a whole: for a while only, since an audience in which everybody is filtered would keep the thread from its
-    /// events until the last device.
+    /// Records all batches that are back, each campaign's in one transaction, and then those that have become ready because all
+    /// their devices were filtered. The time for this is limited: an audience in which everybody is filtered would otherwise keep
+    /// the thread from its events until the last device.
     mutating func record() {
         let end = now.tick + configuration.recordingTurn
         while !answered.isEmpty {
@@ -208,12 +209,12 @@ extension Dispatcher {
         }
     }
 
-    /// Records what is back of a campaign.
+    /// Records the campaign's batches that are back.
     private mutating func record(_ run: CampaignRun, at now: Moment) throws {
         let batches = run.next(of: answered.filter { $0.run === run })
         let isRecorded: Bool
         do {
-            // The commits share the batches' buffers: gone before those are emptied.
+            // The commits share the batches' buffers: they must be gone before those are emptied.
             isRecorded = try run.commit(
                 batches.flatMap(\.commits), ofBatches: batches.count, to: store, at: now.wall)
         } catch let error as StoreError where error.code == .conflict {
@@ -225,7 +226,7 @@ extension Dispatcher {
         for batch in batches { recorded(batch, at: now) }
     }
 
-    /// Tells the machines, and keeps the batch's memory for the next.
+    /// Updates the machines, and keeps the batch's memory for the next.
     mutating func recorded(_ batch: Batch, at now: Moment) {
         if let run = batch.run, let service = batch.service {
             run.ended(batch)
@@ -252,8 +253,8 @@ extension Dispatcher {
         giveBack(batch)
     }
 
-    /// Devices that belong to the app's other service now are due there. A campaign that is not sent any more hands over nothing: the
-    /// next one may have begun there, and what is in line in the store is found when this one goes on.
+    /// Makes devices that now belong to the app's other service due there. A campaign that is no longer sent hands over nothing:
+    /// the next one may have begun there, and its rows in the store are found when it goes on.
     private mutating func handOver(_ run: CampaignRun, from service: PushService, at now: Moment) {
         guard run.lifecycle.isSending else { return }
         let other = service.key.environment.other

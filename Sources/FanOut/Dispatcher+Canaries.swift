@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// To whom before all others: the users whom a bump names.
+/// Canaries: the users whom a bump names are sent to before all others.
 extension Dispatcher {
     /// Notes that the canary is done. Nothing follows until a person releases it.
     mutating func endCanary(of run: CampaignRun, at now: Timestamp) throws {

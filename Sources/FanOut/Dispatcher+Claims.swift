@@ -4,30 +4,30 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// Which campaigns this relay sends, of those that run: each has one owner at a time (`RunLease`).
+/// The running campaigns that this relay sends: each has one owner at a time (`RunLease`).
 extension Dispatcher {
-    /// How often it is looked what other relays have left, beside what is told of it.
+    /// How often this relay looks for campaigns that other relays have left, even without a notification.
     static let fleetInterval = Duration.seconds(2)
     /// How much later a free campaign is claimed for each that this relay sends.
     private static let claimDelay = Duration.milliseconds(20)
 
-    /// Whether what this relay has claimed is still its own, as far as it can know.
+    /// Whether this relay still owns the campaigns that it has claimed, as far as it can know.
     var isTrusted: Bool { term != nil && store.membership.term == term }
 
-    /// What this relay owned may be another's by now, or will be in a moment: nothing of it is sent any more, and what still is its own is
-    /// claimed anew.
+    /// Campaigns that this relay owned may belong to another relay now or in a moment: nothing of them is sent any more, and
+    /// those that are still its own are claimed anew.
     mutating func noticeTerm() {
         let term = store.membership.term
         guard term != self.term else { return }
         self.term = term
         for run in runsInOrder { halt(run) }
-        // Another relay may send for these projects meanwhile.
+        // Another relay may have begun to send for these projects.
         if !store.membership.isAlone { quotas = [:] }
         claimsDue = [:]
         lookAtOnce()
     }
 
-    /// Of several relays the one that sends least is the first to claim what nobody sends.
+    /// Among several relays, the one that sends least is the first to claim a campaign that no relay sends.
     mutating func mayClaim(_ campaign: CampaignKey, at now: MonotonicTime) -> Bool {
         guard !store.membership.isAlone else { return true }
         let due = claimsDue[campaign] ?? now + Self.claimDelay * runs.count
@@ -42,7 +42,8 @@ extension Dispatcher {
     ) throws {
         let project = route.provider.quota?.project
         guard let lease = try store.claimRun(record.key, project: project) else {
-            // It has just been stopped, or another relay was faster; or that one sends for the project, and has yet to come to it.
+            // The campaign was just stopped, or another relay was faster, or another relay sends for the project and has yet to
+            // claim this campaign.
             claimsDue[record.key] = now.tick + Self.fleetInterval
             return
         }
@@ -67,7 +68,7 @@ extension Dispatcher {
         if runs[record.key] == nil { endedLeases.append(lease) }
     }
 
-    /// Of what is over. Whoever comes next waits for it.
+    /// Releases the campaigns that this relay no longer sends, so that another relay can claim them.
     mutating func giveBackRuns() {
         guard !storeRests else { return }
         do {

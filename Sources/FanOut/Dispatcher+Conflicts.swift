@@ -3,8 +3,8 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// Outcomes that contradict what the store holds, such as those of devices that were deleted by hand while their pushes were
-/// on their way. To try them again as they are would keep every campaign waiting for ever.
+/// Outcomes that contradict the store, such as those of devices that were deleted by hand while their pushes were on their way.
+/// Trying them again unchanged would keep every campaign waiting for ever.
 extension Dispatcher {
     /// Records each of the batches by itself, so that a conflict costs the others nothing.
     mutating func recordApart(_ batches: [Batch], of run: CampaignRun, at now: Moment) throws {
@@ -21,8 +21,8 @@ extension Dispatcher {
         }
     }
 
-    /// The campaign is another's, or was pruned, or the store is of an earlier moment than it was: what came back is not recorded by
-    /// this run, which ends.
+    /// The campaign belongs to another relay, or was pruned, or the store was set back to an earlier moment: this run ends, and
+    /// the answers that came back are not recorded.
     mutating func giveUp(_ batches: [Batch], of run: CampaignRun) {
         let rows = batches.compactMap(\.settled).flatMap(\.rows)
         if !rows.isEmpty {
@@ -38,8 +38,8 @@ extension Dispatcher {
         lookAtOnce()
     }
 
-    /// Records what does not belong to devices that are gone. The cursor moves over those all the same, and they leave the
-    /// audience when their shard is done, as if they had gone before their turn.
+    /// Records the rows of devices that still exist. The cursor moves over the others all the same, and they leave the audience
+    /// when their shard is done, as if they had gone before their turn.
     ///
     /// Where even that is a conflict, the campaign is suspended: its outcomes would be lost, and its pushes go out again, for as
     /// long as it goes on.
@@ -54,7 +54,7 @@ extension Dispatcher {
                 return giveUp([batch], of: run)
             }
             batch.settled = rest
-            // Who was not to be pushed is pruned in the middle of a batch as at any other time.
+            // Rows without a push are not reported: their devices may be pruned at any time.
             guard settled.rows.contains(where: { $0.isOfPush && gone.contains($0.device) }) else { return }
             report("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
         } catch let error as StoreError where error.code == .conflict {
@@ -86,7 +86,7 @@ extension Dispatcher {
 }
 
 extension LedgerRow {
-    /// Whether a push came to it.
+    /// Whether a push was sent to it.
     fileprivate var isOfPush: Bool { attempts > 0 && state != .filtered }
 }
 

@@ -7,14 +7,14 @@ import UpgradeRules
 /// The line that the journal gets when a campaign is over.
 extension Dispatcher {
     func reportEnd(_ message: StaticString, of campaign: CampaignKey) {
-        // The line is for people: a store that cannot be read just now has its own.
+        // The line is for people: a store that cannot be read just now has already been logged.
         guard let record = try? store.campaign(campaign) else { return log(.notice, message, []) }
         log(.notice, message, record.endFields)
     }
 }
 
 extension CampaignRecord {
-    /// Which campaign it was and what became of its audience: what is 0 is left out.
+    /// The campaign and the outcome of its audience: counts of 0 are left out.
     package var endFields: Log.Fields {
         var fields: Log.Fields = [
             ("campaign", id), ("app", app.app), ("platform", app.platform.rawValue),

@@ -5,8 +5,8 @@ import Telemetry
 import UpgradeRules
 import WireFormat
 
-/// The hours of the day in which an app's pushes may begin (`pace.hours`): by the clock that is believed, so that one that errs for a moment
-/// wakes nobody at night.
+/// The hours of the day in which an app's pushes may begin (`pace.hours`): by the believed clock, so that a clock that is wrong
+/// for a moment wakes no user at night.
 extension Dispatcher {
     /// Lets campaigns fall asleep and wake.
     ///
@@ -28,7 +28,7 @@ extension Dispatcher {
             log(
                 .notice, "outside the app's hours: nothing is begun",
                 fields(of: run) + [("hours", run.route.hours?.description ?? ""), ("until", until.internetTime)])
-            // What has not left yet is read again then; what has ends as it would.
+            // Pushes that have not left are read again when the hours begin; those that have left end as usual.
             for service in run.services { service.withdraw() }
         case .woke:
             log(

@@ -5,10 +5,10 @@ import RelayStore
 import Telemetry
 import WireFormat
 
-/// What the answers of a batch mean for its campaign and its service: go on, pause, sign anew, or stop and say why.
+/// The meaning of a batch's answers for its campaign and its service: go on, pause, sign anew, or stop and report why.
 extension Dispatcher {
-    /// What a batch came to. Judged once, whatever the store says to it: answers that the breaker has counted, or that
-    /// a credential was renewed for, must not count again when the store is tried again.
+    /// Judges the answers of a batch. Done once, even if the store then refuses the commit: answers that the breaker has counted,
+    /// or that a credential was renewed for, must not count again when the commit is tried again.
     mutating func settle(_ batch: Batch, of run: CampaignRun, _ service: PushService, at now: Moment) {
         let provider = service.provider
         var settlement = Settlement(
@@ -32,7 +32,7 @@ extension Dispatcher {
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
-        // A pause of either keeps its tokens from being tried there, and so do the app's hours.
+        // A pause of either credential keeps its tokens from being tried there, and so do the app's hours.
         let pauseEnds = [settlement.pause?.until, run.hours.sleepsUntil] + judges.map(pauseEnd(at:))
         let deniedUntil = batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
         weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
@@ -53,7 +53,7 @@ extension Dispatcher {
         batch.settled = commit
     }
 
-    /// Sends nothing more there at once. The lifecycle says what that means for the campaign.
+    /// Stops sending to the service at once. The lifecycle decides what that means for the campaign.
     mutating func stop(_ run: CampaignRun, _ service: PushService, _ cause: SuspensionCause, for reason: String) {
         guard service.machine.stopReason == nil else { return }
         let isMain = service === run.services.first
@@ -123,7 +123,7 @@ extension Dispatcher {
             case .paused(let end):
                 pauseCredential(of: service, until: end, at: now)
             case .renewed:
-                // What has not left yet leaves with the new one.
+                // Pushes that have not left yet leave with the new token.
                 for other in sharers { other.withdraw() }
                 log(
                     .notice, "the push service does not take the token any more: another one is used",
@@ -139,8 +139,9 @@ extension Dispatcher {
         }
     }
 
-    /// Sends nothing to this server with its credential before `time`, for whichever campaign (PROTOCOLS 1.6,
-    /// TooManyProviderTokenUpdates): another token would only make it worse. Nor to any other server, where a second one wants that.
+    /// Sends nothing to this server with its credential before `time`, for any campaign (PROTOCOLS 1.6,
+    /// TooManyProviderTokenUpdates): another token would only make it worse. If a second server wants a pause too, none gets a
+    /// push.
     private mutating func pauseCredential(of service: PushService, until time: Timestamp, at now: Timestamp) {
         service.provider.pauseCredential(until: time, by: service.server, at: now)
         for run in runsInOrder {
@@ -150,7 +151,7 @@ extension Dispatcher {
         }
     }
 
-    /// The pauses that other relays were told of.
+    /// Takes up the pauses that other relays have learned of.
     func takeUpPauses() {
         let now = now.wall
         for run in runsInOrder where run.lifecycle.isSending {
@@ -158,7 +159,8 @@ extension Dispatcher {
         }
     }
 
-    /// A campaign begins, or goes on, in a pause from before a restart, from another campaign or from another relay.
+    /// Takes up a pause that is in force when a campaign begins or goes on: from before a restart, from another campaign or from
+    /// another relay.
     func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
         guard let pause = service.provider.credentialPause(at: service.server, now: now),
             service.machine.pauseCredential(until: pause.until, reason: pause.reason)

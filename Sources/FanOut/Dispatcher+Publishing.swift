@@ -4,7 +4,7 @@ import RelayStore
 import Telemetry
 import WireFormat
 
-/// What other threads may know of the fan-out: once a turn.
+/// Publishes the fan-out's figures for other threads, once a turn.
 extension Dispatcher {
     func publish() {
         let now = now
@@ -46,7 +46,7 @@ extension Dispatcher {
         }
     }
 
-    /// The name of the fault that such a wait is, where that is not kept otherwise; nil where it is none.
+    /// The name of the fault for this cause; nil where it is no fault, or is kept under its name elsewhere.
     private static func part(of cause: SendingWait.Cause) -> String? {
         switch cause {
         case .keyPause: "pause"
@@ -61,7 +61,7 @@ extension Dispatcher {
         func wait(_ cause: SendingWait.Cause, _ text: String?) -> SendingWait? {
             text.map { SendingWait(cause: cause, text: $0) }
         }
-        // Nearly always: nothing is to be looked for by name.
+        // True nearly always, so that no fault is looked up by name.
         guard service.machine.isInTrouble || service.quota != nil || !faults.texts.isEmpty else { return [] }
         return [
             wait(.keyPause, service.machine.pause.map { pauseText($0, service) }),

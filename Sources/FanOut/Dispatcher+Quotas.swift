@@ -5,11 +5,11 @@ import RelayStore
 import Telemetry
 import WireFormat
 
-/// What services share with others: the pace of an app, the quota of a project, and a credential that is on its way.
+/// Limits that services share: the pace of an app, the quota of a project, and a credential that is on its way.
 extension Dispatcher {
     // MARK: Pace and quota
 
-    /// What the project's quota and the app's pace allow at this moment.
+    /// The pushes that the project's quota and the app's pace allow at this moment.
     mutating func allowance(of service: PushService, at now: MonotonicTime) -> SendingAllowance {
         var allowed = SendingAllowance.unlimited
         if let limit = service.quota {
@@ -21,20 +21,20 @@ extension Dispatcher {
         return paced.pushes < allowed.pushes ? paced : allowed
     }
 
-    /// The project's quota as this relay begins with it: another one's pauses hold.
+    /// The project's quota as this relay begins with it: pauses that another relay noted hold.
     private func takeUpQuota(_ limit: QuotaLimit) -> ProjectQuota {
         guard !store.membership.isAlone else { return ProjectQuota(perMinute: perMinute(of: limit), at: now.tick) }
-        // A store that cannot be read just now has its own line; the next answers tell.
+        // A store that cannot be read just now has its own fault; the next answers show the quota.
         let known = (try? store.quotaPauses(of: limit.project)) ?? [:]
         return ProjectQuota(perMinute: perMinute(of: limit), isShared: true, pauses: known, at: now)
     }
 
-    /// Whether the service is judged by what it sends next.
+    /// Whether the pushes that it sends next decide about the service.
     func isProbing(_ service: PushService) -> Bool {
         service.quota.flatMap { quotas[$0.project]?.isProbing(service.name) } ?? false
     }
 
-    /// The app's campaign or its next wave begins: so does the ramp, unless another of its campaigns is on its way.
+    /// Begins the ramp with the app's campaign or its next wave, unless another of its campaigns is being sent.
     mutating func beginRamp(of run: CampaignRun, at now: MonotonicTime) {
         let app = run.record.app
         let others = runs.values.filter { $0 !== run && $0.record.app == app && $0.lifecycle.isSending }
@@ -42,13 +42,13 @@ extension Dispatcher {
         pacers[app]?.begin(at: now)
     }
 
-    /// The pace that the route of the app wants holds from now on.
+    /// Takes up the pace of the app's route from now on.
     mutating func takePace(of app: AppKey, at now: MonotonicTime) {
         guard let pace = routes[app]?.pace else { return pacers[app] = nil }
         pacers[app, default: SharedPacer(pace, at: now)].change(to: pace, at: now)
     }
 
-    /// The least that one of the project's apps is configured with: they share it.
+    /// The lowest limit that one of the project's apps is configured with: they share it.
     private func perMinute(of limit: QuotaLimit) -> Int {
         routes.values.compactMap(\.provider.quota).filter { $0.project == limit.project }.map(\.perMinute).min()
             ?? limit.perMinute
@@ -63,13 +63,13 @@ extension Dispatcher {
         }
     }
 
-    /// These leave, or have left beside what was asked for: later pushes make up for them.
+    /// Counts pushes that leave now, or that left without an allowance: later pushes make up for those.
     mutating func consume(_ requests: Int, of service: PushService, at now: MonotonicTime) {
         pacers[service.key.app]?.consume(requests, by: service.name)
         if let limit = service.quota { quotas[limit.project]?.consume(requests, by: service.name, at: now) }
     }
 
-    /// What went out more than once counts each time; what never left does not.
+    /// Counts every resend, and gives back pushes that never left.
     mutating func settleUse(of service: PushService, _ end: ServiceMachine.End, at now: MonotonicTime) {
         pacers[service.key.app]?.refund(end.unreached, at: now)
         if end.shard != nil || end.source == .retries {
@@ -80,7 +80,7 @@ extension Dispatcher {
         quotas[limit.project]?.consume(end.resends, by: service.name, at: now)
     }
 
-    /// A batch's answers say how the project's quota does.
+    /// Judges the project's quota by a batch's answers.
     mutating func judgeQuota(of service: PushService, _ report: BatchReport, answers: Int, at now: Moment) {
         let random = random
         guard let limit = service.quota,
@@ -98,7 +98,7 @@ extension Dispatcher {
         keepPauses(of: limit.project, at: now)
     }
 
-    /// So that a pause outlives this relay.
+    /// Keeps the pauses in the store, so that they outlive this relay.
     private mutating func keepPauses(of project: String, at now: Moment) {
         guard !store.membership.isAlone, let quota = quotas[project] else { return }
         do {
@@ -125,9 +125,9 @@ extension Dispatcher {
                 + (now.wall + pause).internetTime)
     }
 
-    // MARK: Nobody waits
+    // MARK: Ending waits at once
 
-    /// Ends what the services of apps wait for whose operator does not want to wait: a few pushes find out how they are.
+    /// Ends the waits of apps whose operator does not want to wait: a few pushes find out how their services are.
     mutating func endWaits() {
         guard !impatient.isEmpty else { return }
         let now = now
@@ -161,12 +161,12 @@ extension Dispatcher {
 
     /// When a campaign may begin there; nil: at once.
     func opening(_ service: PushService, of run: CampaignRun, keepsRamp: Bool, at now: Timestamp) -> Timestamp? {
-        // What has sent before is past its first minute.
+        // A campaign that has sent before is past its first minute.
         guard !keepsRamp, run.record.figures.counts.accepted == 0 else { return nil }
         return quietEnd(of: service, at: now)
     }
 
-    /// When what begins at this moment may begin there; nil: at once.
+    /// When a campaign or wave that would begin now may begin there; nil: at once.
     func quietEnd(of service: PushService, at now: Timestamp) -> Timestamp? {
         guard let limit = service.quota, limit.avoidsQuarterHours else { return nil }
         let opening = QuietQuarter.opening(at: now)
@@ -175,13 +175,13 @@ extension Dispatcher {
 
     // MARK: Credentials
 
-    /// The name of the fault that a service's credential is not to be had.
+    /// The name of the fault that a service has no credential.
     private func credentialPart(_ service: PushService) -> String { service.key.part("credential") }
 
-    /// Before anything is read for the service.
+    /// Checks the credential before anything is read for the service.
     ///
     /// - Returns: how long until the credential is asked for again, where there is none; nil where there is.
-    /// - Throws: what an operator has to put right.
+    /// - Throws: a fault that an operator has to put right.
     mutating func waitForCredential(
         of service: PushService, _ run: CampaignRun
     ) throws -> Duration? {
@@ -209,7 +209,7 @@ extension Dispatcher {
 
     func credentialText(_ service: PushService) -> String? { faults.text(credentialPart(service)) }
 
-    /// Nobody sends there any more: whether the credential is to be had is not known.
+    /// Nothing is sent there now, so the credential's state is unknown.
     mutating func forgetCredentialFault(of service: PushService) {
         _ = faults.clear(credentialPart(service))
     }

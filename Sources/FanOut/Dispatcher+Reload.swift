@@ -17,12 +17,12 @@ extension Dispatcher {
             rerouted.insert(run.record.key)
             halt(run)
         }
-        // A reload that takes back what the one before had changed exchanges nothing: whose runs that one halted begin anew.
+        // A reload that undoes the one before exchanges no route: the runs that the earlier one halted begin anew.
         if !waiting.subtracting(newRoutes.keys).isEmpty { lookAtOnce() }
     }
 
-    /// Exchanges an app's route when all that went out over the old one is recorded. Where it leads elsewhere or has another
-    /// credential the connections go too: a new key, or a topic that the old key family did not have, needs new ones
+    /// Exchanges an app's route once all pushes that left by the old one are recorded. If the new route leads elsewhere or has
+    /// another credential, its connections go too: a new key, or a topic that the old key family did not have, needs new ones
     /// (PROTOCOLS 1.4).
     mutating func takeNewRoutes() {
         guard !newRoutes.isEmpty else { return }
@@ -46,13 +46,13 @@ extension Dispatcher {
             takePace(of: app, at: now.tick)
             changeQuotas(at: now.tick)
             if route == nil { _ = faults.clear(app.faultPart) }
-            // Another route may announce, remind or send what the old one did not.
+            // Another route may announce, remind or send where the old one did not.
             lookAtOnce()
         }
     }
 
-    /// Campaigns go on that were suspended for what the reload has changed. Where it did not help, the probe at their beginning
-    /// finds out.
+    /// Lets campaigns go on that were suspended for a cause that the reload has changed. If it did not help, the probe at their
+    /// beginning finds out.
     private func endCauses(of app: AppKey, _ old: AppRoute, _ route: AppRoute, at now: Timestamp) throws {
         let causes: Set<SuspensionCause> = old.reaches(as: route) ? [.payload] : [.payload, .credential, .topic]
         for record in try store.openCampaigns() where record.app == app && record.state != .running {

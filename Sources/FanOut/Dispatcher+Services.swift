@@ -30,7 +30,7 @@ extension Dispatcher {
     /// The name of an outage among the faults.
     func outagePart(_ service: PushService) -> String { service.key.part("outage") }
 
-    /// Whether a campaign sends to it, or may come to.
+    /// Whether a campaign sends to it, or may do so later.
     func isUsed(_ service: PushService) -> Bool {
         runs.values.contains { $0.record.app == service.key.app && $0.track == service.key.track }
     }
@@ -51,7 +51,7 @@ extension Dispatcher {
                 log(.notice, "connected to the push service again", [("app", app.app)])
             }
         case .failing(let error, let attempts):
-            // Whoever sends nothing asks for no other connection, and would never hear that it is over.
+            // A pool that sends nothing dials no more, and so would never report that the fault is over.
             guard isUsed(service) else { return }
             let place = service.key.environment == .sandbox ? "the push service's sandbox" : "the push service"
             let text = "cannot reach \(place): \(error); it is dialled again by itself, after 75 s at the most"
@@ -83,7 +83,7 @@ extension Dispatcher {
                     ("app", app), ("environment", service.key.environment.name), ("answer", reason),
                     ("until", now.wall(at: until).internetTime),
                 ])
-            // What has not left yet does not leave: it is read again later, or due as a retry at once.
+            // Pushes that have not left are called back: they are read again later, or due as retries at once.
             service.withdraw()
         case .goesOn(let until):
             noteOutage(of: service, until: now.wall(at: until))
@@ -105,7 +105,7 @@ extension Dispatcher {
                 + "the next try is at \(until.internetTime)")
     }
 
-    /// No service is waited for where no campaign sends: the next one finds out for itself, with its own small batch.
+    /// Forgets the troubles of services that no campaign uses: the next campaign finds out for itself, with its own small batch.
     mutating func forgetIdleTroubles() {
         for service in services.values where credentialText(service) != nil && !isUsed(service) {
             forgetCredentialFault(of: service)
@@ -133,7 +133,7 @@ extension Dispatcher {
 
     // MARK: The other environment
 
-    /// Sends what a service called bad tokens to the app's other one, where the app wants that.
+    /// Sends the tokens that a service called bad to the app's other one, if the app's route has that.
     ///
     /// - Returns: whether the batch is on its way again.
     mutating func sendSecondTries(_ batch: Batch) -> Bool {
@@ -147,20 +147,20 @@ extension Dispatcher {
             return false
         }
         let other = other(of: service, for: run)
-        // The pause is the credential's, whichever environment it is shown to; a campaign that sends nothing to the other one has not taken
-        // its pause up.
+        // The pause belongs to the credential, in whichever environment it is used; a campaign that sends nothing to the other
+        // environment has not taken its pause up.
         let isOneCredential = service.provider.credential == other.provider.credential
         if pauseEnd(at: other) != nil || isOneCredential && (pauseEnd(at: service) != nil || batch.wantsPause) {
             batch.isDeniedSecondTries = true
             return false
         }
-        // A service in an outage is spared these too; no probe is made of what nobody waits for.
+        // A service in an outage gets none of these either: no push waits for them, so they are no probe.
         if other.machine.isInOutage || (other.secondTriesRestUntil.map { $0 > now.tick } ?? false) { return false }
-        // No credential: the first answers stand, and the next batch tells why.
+        // No credential: the first answers stand, and the next batch reports why.
         guard let template = try? other.template(for: run),
             let requests = batch.makeSecondTries(with: template)
         else { return false }
-        // Nobody asked the bucket: later pushes make up for them.
+        // These were sent without an allowance: later pushes make up for them.
         consume(requests.count, of: other, at: now.tick)
         if let address = other.secondTryConnections.submit(requests, pin: batch.pin) {
             owners[address] = (other, true)
@@ -168,7 +168,8 @@ extension Dispatcher {
         return true
     }
 
-    /// Whose word counts on tokens that are sent to a service first: its own, and the other's where that is asked second.
+    /// The services whose answers count for tokens that are sent to `service` first: itself, and the other one where that is
+    /// asked second.
     mutating func services(judging service: PushService, for run: CampaignRun) -> [PushService] {
         run.route.triesOtherEnvironment ? [service, other(of: service, for: run)] : [service]
     }
@@ -185,8 +186,8 @@ extension Dispatcher {
 
     func environmentPart(_ service: PushService) -> String { service.key.part("environment") }
 
-    /// Says whether the devices that the other environment took are moved there: not where nearly all are, for then it is no single
-    /// device's mistake.
+    /// Notes whether the devices that the other environment took are moved there. They are not if nearly all were taken there,
+    /// which is no single device's mistake.
     mutating func noteMoves(_ trip: CredentialBreaker.Trip?, of service: PushService) {
         guard let trip else {
             if !service.tokens.moved.isSuspect { _ = faults.clear(environmentPart(service)) }
@@ -205,7 +206,7 @@ extension Dispatcher {
             ])
     }
 
-    /// No second tries there for a while, and the first answers stand: nobody waits for a server that is only asked to
+    /// Makes no second tries there for a while, and the first answers stand: no push waits for a server that is only asked to
     /// make sure.
     mutating func restSecondTries(at service: PushService, for time: Duration, _ reason: String) {
         if service.secondTriesRestUntil == nil {

@@ -5,7 +5,7 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// The watcher: what the store says against what is being sent.
+/// The watcher: compares the store with what is being sent.
 extension Dispatcher {
     /// Reconciles requirements with campaigns, and campaigns with runs, when the store has changed (DESIGN, rule 2).
     mutating func lookAtStore() {
@@ -20,7 +20,7 @@ extension Dispatcher {
             let hasChanged =
                 mark != seenMark || looksForOthers || running != Set(runs.filter(\.value.lifecycle.isSending).keys)
             if hasChanged {
-                // What is superseded below was open before.
+                // Campaigns that are superseded below were open before.
                 if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
                 try announceRises(at: now.wall)
             }
@@ -41,15 +41,15 @@ extension Dispatcher {
         }
     }
 
-    /// After a look that failed: a pause, a withdrawal or a newer requirement may be there unseen. What the store does not say is
-    /// running sends nothing, and begins again at the next look that succeeds.
+    /// After a look that failed, a pause, a withdrawal or a newer requirement may have gone unseen. Campaigns that the store does
+    /// not list as running send nothing, and begin again at the next look that succeeds.
     private mutating func haltUnconfirmed() {
         let open = (try? store.openCampaigns()) ?? []
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for run in runsInOrder where !running.contains(run.record.key) { halt(run) }
     }
 
-    /// Begins nothing new for the campaign and calls back what has not left.
+    /// Begins nothing new for the campaign and calls back pushes that have not left.
     mutating func halt(_ run: CampaignRun) { perform(run.lifecycle.halt(), of: run) }
 
     mutating func perform(_ action: CampaignLifecycle.Action, of run: CampaignRun) {
@@ -64,7 +64,7 @@ extension Dispatcher {
         }
     }
 
-    /// Nothing of the campaign is on its way any more.
+    /// Forgets a campaign of which nothing is on its way.
     mutating func forget(_ run: CampaignRun) {
         for service in run.services { service.machine.forget(campaign: run.record.key.row) }
         runs[run.record.key] = nil
@@ -72,13 +72,13 @@ extension Dispatcher {
         if rerouted.contains(run.record.key), newRoutes[run.record.app] == nil { lookAtOnce() }
     }
 
-    /// Whatever the store says it was seen to say before.
+    /// Makes the next look happen at once, and read everything even if the store's change mark has not moved.
     mutating func lookAtOnce() {
         seenMark = nil
         nextLook = now.tick
     }
 
-    /// One app's part of the store cannot be read or written: the look goes on with the others, and comes back to it.
+    /// Notes that one app's part of the store cannot be read or written: the look goes on with the others, and comes back to it.
     mutating func noteRefusal(for app: AppKey, _ error: any Error) {
         refusedApps.insert(app)
         _ = faults.set(app.faultPart, "\(error)")
@@ -88,7 +88,7 @@ extension Dispatcher {
             [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
     }
 
-    /// The look is over.
+    /// Ends the look, and logs the apps that the store refuses for no longer.
     ///
     /// - Returns: whether the store refused for an app.
     private mutating func endRefusals() -> Bool {
@@ -106,13 +106,13 @@ extension Dispatcher {
         let records = try store.versions()
         onVersions(records)
         var hasChanged = false
-        // One relay does it for all: two would say it twice, and two configurations would have a campaign each.
+        // Only the leading relay does this: two would log it twice, and two configurations would begin a campaign each.
         for record in records where store.membership.leads {
             guard let required = record.required ?? record.requirements.blocked.first else { continue }
             let part = record.app.faultPart
             guard let route = routes[record.app] else {
                 _ = faults.clear(part)
-                // Fine for an app that only asks at login; worth a line where somebody expected pushes.
+                // Fine for an app that only asks at login; worth a line if pushes were expected.
                 if unrouted.insert(record.app).inserted {
                     log(
                         .notice, "a required version is stored for an app without a push service",
@@ -125,7 +125,7 @@ extension Dispatcher {
                     record.app, draft: route.draft, waitingReason: route.waitingReason, known: nil, at: now)
                 hasChanged = hasChanged || decision.hasChanged
                 if let campaign = decision.campaign {
-                    // Of a version that was stored before it had a campaign: the app could not be pushed to.
+                    // A version that was stored before it had a campaign, because the app could not be pushed to.
                     log(
                         .notice, "a campaign begins",
                         [
@@ -146,8 +146,8 @@ extension Dispatcher {
                 noteRefusal(for: record.app, error)
             }
         }
-        // What has begun without a gate, or has reached its moment, is in force since this look: the other channels are told what they could
-        // not know before.
+        // Requirements that began without a gate, or have reached their moment, are in force since this look: the other channels
+        // now learn of them.
         if hasChanged { onVersions(try store.versions()) }
     }
 
@@ -169,7 +169,7 @@ extension Dispatcher {
         running = []
         for record in records where term != nil && !others.contains(record.key) {
             guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
-            // What cannot be recorded is not begun.
+            // A campaign whose outcomes cannot be recorded is not begun.
             guard runs[record.key] == nil, !storeRests else {
                 running.insert(record.key)
                 continue
@@ -193,8 +193,8 @@ extension Dispatcher {
         _ record: CampaignRecord, _ lease: RunLease, _ lifecycle: CampaignLifecycle, _ route: AppRoute, at now: Moment
     ) throws {
         do {
-            // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
-            // after all are refused one by one.
+            // Telephones may have 64 characters, but six bytes for each are never needed; the pushes that are too long after all
+            // are refused one by one.
             try route.provider.check(route.payload(of: record), longestTelephone: 0)
         } catch {
             return try suspend(
@@ -212,8 +212,8 @@ extension Dispatcher {
         }
         var lease = lease
         try recallRefusals(of: record, by: &lease, at: now.wall)
-        // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
-        // it was.
+        // The campaign takes services that no other campaign of the app sends by. One that was for some users alone may now be
+        // for everybody, and keeps the services that it began with.
         let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.track))
         let isStaged = record.isStaged ? !taken.contains(.staged) : taken.contains(.everybody)
         let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
@@ -238,12 +238,12 @@ extension Dispatcher {
     }
 
     private func plan(_ record: CampaignRecord, _ route: AppRoute, at now: Timestamp) throws {
-        // A shard has one batch on its way at a time: small audiences get many small shards, so that there are enough to
-        // hide what an answer takes until near the end; larger ones are of whole batches.
+        // A shard has one batch on its way at a time: small audiences get many small shards, enough to hide the time that an
+        // answer takes until near the end; the shards of larger ones are multiples of a batch.
         let batch = max(1, configuration.limits.batchSize)
         let part = Int(record.figures.counts.audience) / (4 * BatchBudget(configuration.limits).mostBatches)
         let size = part > batch ? (part + batch - 1) / batch * batch : part
-        // Paced batches are small, and it takes several on their way to hide what an answer takes.
+        // Paced batches are small, so several must be on their way to hide the time that an answer takes.
         let least = route.pace == nil ? 500 : 20
         try store.planShards(
             record.key, shardSize: min(max(size, least), configuration.largestShard), waves: record.requirement.stages,
@@ -256,11 +256,11 @@ extension Dispatcher {
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
         let service = service(run.record.app, environment, run.route, run.track)
-        // A restart or a reload speaks no more for the service than a newer campaign does.
+        // A restart or a reload proves no more for the service than a newer campaign does.
         for one in services(judging: service, for: run) {
             try one.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: one.key.environment) }
         }
-        // Whatever was repaired before it goes on, the clock included, is to be seen at once.
+        // A repair that was made before this, also of the clock, takes effect at once.
         service.forgetTemplate()
         service.provider.forgetRefusal()
         service.machine.begin(
@@ -297,8 +297,8 @@ extension Dispatcher {
         }
     }
 
-    /// Says in the log which campaigns were superseded since the last look. The store does that in the transaction that
-    /// announces the newer requirement, whoever brought it: a webhook, a command, or another program's row.
+    /// Logs the campaigns that were superseded since the last look. The store supersedes them in the transaction that announces
+    /// the newer requirement, wherever that came from: a webhook, a command, or another program's row.
     private mutating func reportSuperseded(_ open: [CampaignRecord]) throws {
         let now = Set(open.map(\.key))
         for key in knownOpen.subtracting(now).sorted() {
@@ -317,14 +317,14 @@ extension Dispatcher {
         knownOpen = now
     }
 
-    /// Puts back in line what was recorded as refused before a restart, a reload or a pause, where the service has taken nothing
-    /// of the campaign yet: that run's breaker did not come to judge, the credential may have been at fault, and may
-    /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
+    /// Puts pushes back in line that were recorded as refused before a restart, a reload or a pause, if the service has taken
+    /// nothing of the campaign yet: that run's breaker had not judged, so the credential may have been at fault, and may have
+    /// been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
     private func recallRefusals(of record: CampaignRecord, by lease: inout RunLease, at now: Timestamp) throws {
         guard record.figures.counts.rejected > 0, !record.figures.counts.proveCredential else { return }
         let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         var refusals = UnjudgedRefusals()
-        // What never went out was refused by the relay itself.
+        // Pushes that never left were refused by the relay itself.
         refusals.add(
             Refusals(),
             refused.filter { $0.attempts > 0 }.map { push in

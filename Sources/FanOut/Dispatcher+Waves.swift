@@ -4,7 +4,7 @@ import RelayStore
 import Telemetry
 import WireFormat
 
-/// To whom first: a campaign's waves.
+/// A campaign's waves: which users are sent to first.
 extension Dispatcher {
     /// Notes that the wave is over and sets the time of the next.
     mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
@@ -26,7 +26,7 @@ extension Dispatcher {
             ])
     }
 
-    /// Begins the next wave, unless an operator has to say so.
+    /// Begins the next wave, unless an operator has to release it.
     mutating func beginWave(of run: CampaignRun, at now: Moment) throws {
         guard let record = try store.campaign(run.record.key) else { return halt(run) }
         switch record.figures.waves.verdict(run.route.waveRules) {
@@ -37,7 +37,7 @@ extension Dispatcher {
             halt(run)
         case .begin:
             try store.beginNextWave(record.key, at: now.wall)
-            // It may have superseded older campaigns: the store's change mark does not move by what this process writes.
+            // It may have superseded older campaigns: this process's own writes do not move the store's change mark.
             lookAtOnce()
             guard let begun = try store.campaign(record.key), let wave = begun.figures.waves.current else {
                 return halt(run)

@@ -5,20 +5,20 @@ package import RelayStore
 package import Telemetry
 import WireFormat
 
-/// The fan-out's loop: takes events, asks each campaign's and each push service's machine what to do, does it, and records
-/// what came of it.
+/// The fan-out's loop: takes events, asks the machine of each campaign and each push service what to do, does it, and records the
+/// outcome.
 ///
 /// Everything here belongs to one thread. The machines decide; this shell reads the store, fills batches and commits. It never
-/// waits: `turn` does what there is to do, and says how long nothing will be.
+/// waits: `turn` does all that is due, and returns how long until something is.
 package struct Dispatcher {
     let store: any RelayStore
     var routes: [AppKey: AppRoute]
     let configuration: FanOut.Configuration
     let log: Log
     let clock: BelievedTime
-    /// When the last turn was: whether the clock was set back since.
+    /// The time of the last turn, to see whether the clock was set back since.
     private var lastTurn: Moment?
-    /// While this relay may send: what it owns was claimed since this began.
+    /// The membership's term, in which all that this relay owns was claimed; nil: it may not send.
     var term: Int64? { didSet { board.write { [term] in $0.term = term } } }
     let random: RandomSource
     let onVersions: @Sendable ([VersionRecord]) -> Void
@@ -28,14 +28,14 @@ package struct Dispatcher {
 
     /// Made when a campaign first needs them, kept until a reload changes how they are reached.
     var services: [PushService.Key: PushService] = [:]
-    /// Whose pool it is, and whether it is for second tries.
+    /// The service that each pool belongs to, and whether the pool is for second tries.
     var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
     /// By app, where it has a pace: its services share it.
     var pacers: [AppKey: SharedPacer] = [:]
     /// By project: services of several apps share one.
     var quotas: [String: ProjectQuota] = [:]
     var runs: [CampaignKey: CampaignRun] = [:]
-    /// What runs had that are over, to be given back.
+    /// Leases of runs that are over, still to be released.
     var endedLeases: [RunLease] = []
     /// Batches on their way, by tag.
     var batchesOut: [Int: Batch] = [:]
@@ -46,41 +46,43 @@ package struct Dispatcher {
     var answered: [Batch] = []
     private var gate = CommitGate()
     var faults = FaultLog()
-    /// What became of each app's pushes; grows with the apps that are configured.
+    /// The outcomes of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
     /// Apps whose operator does not want to wait.
     var impatient: Set<AppKey> = []
-    /// Campaigns that are begun again, by a reload or a person: they go on where their ramp was.
+    /// Campaigns that are begun again, by a reload or a person: their ramp goes on where it was.
     var rerouted: Set<CampaignKey> = []
-    /// Routes that take over when nothing of their apps is on its way any more; nil: the app goes.
+    /// Routes that take over once nothing of their apps is on its way; nil: the app goes.
     var newRoutes: [AppKey: AppRoute?] = [:]
     /// When the store was last looked at with success.
     var lastLook: Timestamp?
     /// Apps whose part of the store refuses: at this look so far, and at the one before.
     var refusedApps: Set<AppKey> = []
     var knownRefused: Set<AppKey> = []
-    /// Apps that a version is stored for and no route leads to: each is reported once.
+    /// Apps with a stored version and without a route: each is reported once.
     var unrouted: Set<AppKey> = []
     /// The campaigns that were open at the last look.
     var knownOpen: Set<CampaignKey> = []
     /// The campaign whose turn ended with an error of the store: the others go before it next time.
     var lastToFail: CampaignKey?
 
-    /// The store's change mark when the campaigns were last looked at; nil: this process has changed it, or could not look.
+    /// The store's change mark at the last look; nil: the next look must read everything, because this process has changed the
+    /// store, the last look failed, or the store refused for an app.
     var seenMark: Int64?
-    /// The campaigns that ran then, of apps with a route. Where others are being sent it is looked again.
+    /// The campaigns that ran at the last look, of apps with a route. If those that are being sent differ, the next look reads
+    /// everything.
     var running: Set<CampaignKey> = []
     var nextLook: MonotonicTime
-    /// When it is looked next what other relays have left, though nobody has told of it.
+    /// When this relay next looks for campaigns that other relays have left, if it gets no notification.
     var nextFleetLook: MonotonicTime
-    /// When this relay may claim a campaign that nobody sends, of those that another one may claim before it.
+    /// When this relay may claim a campaign that no relay sends, if another relay may claim it first.
     var claimsDue: [CampaignKey: MonotonicTime] = [:]
-    /// When it is looked next whether a reminder is due, if nothing changes.
+    /// When due reminders are looked for next, if nothing changes.
     var nextReminderLook: MonotonicTime
     /// When old webhook ids are forgotten next.
     var nextWebhookSweep: MonotonicTime
     private var storeRestsUntil: MonotonicTime?
-    /// What kind of fault the store has, or had last.
+    /// The kind of the store's present or last fault.
     private var storeFault: StoreError.Code?
     private var stopBy: MonotonicTime?
 
@@ -111,29 +113,30 @@ package struct Dispatcher {
 
     package var now: Moment { clock.now }
 
-    /// What has passed by the clock that is believed and by the one that is shown: a time to live that was begun by a clock that was
-    /// just set back ends by no other.
+    /// The earlier of the believed and the shown clock: a time to live that began by a clock that was just set back must be over
+    /// by both.
     var surelyPast: Timestamp { min(now.wall, clock.shown()) }
 
-    /// What follows is done in this order, not in that of the hashes, which is another in each process.
+    /// Runs and services are handled in this order: a hash order would differ in each process.
     var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
     var servicesInOrder: [PushService] { services.values.sorted { $0.key < $1.key } }
 
     /// No campaign begins or goes on: the daemon stops.
     var isStopping: Bool { stopBy != nil }
 
-    /// Whether answers have come back that are not in the store yet. A batch of which nothing was sent has none: its devices are read again.
+    /// Whether answers have come back that are not in the store yet. A batch of which nothing was sent has none: its devices are
+    /// read again.
     package var hasUnrecorded: Bool { answered.contains { !$0.isUntouched } }
 
-    /// Told to stop, and all that was on its way is recorded, or the time for it is over.
+    /// Whether the fan-out was asked to stop, and all that was on its way is recorded or the time for it is over.
     package var isOver: Bool {
         guard let stopBy else { return false }
         return batchesOut.isEmpty && answered.isEmpty || now.tick >= stopBy
     }
 
-    /// Takes the events and does all that is to be done at this moment.
+    /// Takes the events and does all that is due at this moment.
     ///
-    /// - Returns: how long nothing will be to do, if no event comes.
+    /// - Returns: how long until something is due, if no event comes.
     package mutating func turn(_ events: [FanOut.Event]) -> Duration {
         noticeTerm()
         for event in events { handle(event) }
@@ -180,9 +183,9 @@ package struct Dispatcher {
         }
     }
 
-    /// Where the clock was set back, what was deferred by it would wait until it is that late again: campaigns begin anew, and look
-    /// for themselves what is due. What the store has not taken yet it would look at in vain: recorded by the right time, it says what it
-    /// does not mean.
+    /// After the clock was set back, retries that it had deferred would wait until it is that late again: campaigns begin anew,
+    /// and bring forward what the store has deferred. Batches that the store has not taken yet are brought forward here, since
+    /// their times are by the old clock.
     private mutating func noticeClock() {
         let now = now
         if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - BelievedClock.tolerance {
@@ -196,7 +199,7 @@ package struct Dispatcher {
         lastTurn = now
     }
 
-    /// Stops the lanes and records what they hand back: the last act.
+    /// Stops the lanes and records the batches that they hand back: the last act.
     package mutating func shutDown(_ rest: () -> [FanOut.Event]) {
         let time = stopBy.map { $0 - now.tick } ?? .zero
         for lane in lanes.lanes { lane.stop(deadline: time) }
@@ -212,17 +215,17 @@ package struct Dispatcher {
         giveBackRuns()
     }
 
-    /// How long nothing is to be done but for what the machines say. Ticks are counted on a clock that never goes back, so that
-    /// a wall clock that is set right does not stop the watcher; only retries are due by the wall.
+    /// How long until something is due, apart from the machines' own times. Ticks are counted on a clock that never goes back, so
+    /// that a wall clock that is set right does not stop the watcher; only retries are due by the wall.
     private mutating func pause() -> Duration {
         let tick = now.tick
-        // While stopping nothing is looked at, so the next look stays in the past: what comes back is what wakes.
+        // No look happens while stopping, so `nextLook` stays in the past: returning batches wake the thread.
         var wake = isStopping ? tick + .seconds(1) : nextLook
         if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
         if term != nil, let doubt = store.membership.untilDoubt { wake = min(wake, tick + doubt) }
         if let wait = gate.wait(at: tick) { return min(wake - tick, wait) }
-        // Filtered as a whole since the gate was asked, or left for the next turn.
+        // Batches that were filtered as a whole since the gate was asked, or left for the next turn.
         return !answered.isEmpty && !storeRests ? .zero : wake - tick
     }
 
@@ -230,7 +233,7 @@ package struct Dispatcher {
 
     mutating func takeSpareBatch() -> Batch { spare.popLast() ?? Batch() }
 
-    /// Keeps its memory for the next, as far as so many are ever out at a time.
+    /// Keeps the batch's memory for the next, for as many batches as are ever out at a time.
     mutating func giveBack(_ batch: Batch) {
         batch.clear()
         if spare.count < BatchBudget(configuration.limits).mostBatches { spare.append(batch) }
@@ -238,10 +241,11 @@ package struct Dispatcher {
 
     // MARK: The store
 
-    /// What cannot be recorded is not sent: after a refusal nothing is read for a while.
+    /// Nothing is sent that cannot be recorded: after a refusal nothing is read for a while.
     var storeRests: Bool { storeRestsUntil.map { now.tick < $0 } ?? false }
 
-    /// The store did not do what sending needs. Reported when it begins and when its kind changes, not at each try.
+    /// Notes that the store refused something that sending needs. Reported when it begins and when its kind changes, not at each
+    /// try.
     mutating func noteStore(_ error: any Error) {
         storeRestsUntil = now.tick + configuration.storeRest
         let kind = (error as? StoreError)?.code ?? .failed
@@ -250,8 +254,8 @@ package struct Dispatcher {
         storeFault = kind
     }
 
-    /// The fault is over when a whole round has gone without a refusal and the store can be written to. The second is
-    /// asked for, because a round may have had nothing to write.
+    /// Ends the store's fault after a whole round without a refusal, if the store can be written to. That is checked because a
+    /// round may have had nothing to write.
     private mutating func lookForEndOfStoreFault() {
         guard faults.text("store") != nil, !storeRests else { return }
         do {
@@ -263,7 +267,7 @@ package struct Dispatcher {
         }
     }
 
-    /// The store cannot be looked at; it may take outcomes all the same, so this is a fault of its own.
+    /// Notes that the store cannot be looked at, or can again. It may take outcomes all the same, so this is a fault of its own.
     mutating func noteLook(_ error: (any Error)?) {
         guard let error else {
             if faults.clear("watcher") { log(.notice, "the store can be watched again") }

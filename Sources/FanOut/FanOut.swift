@@ -7,7 +7,7 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// The fan-out: watches the store for risen requirements and sends what they ask for.
+/// The fan-out: watches the store for requirements that have risen and sends their pushes.
 ///
 /// One thread dispatches (`Dispatcher`): it reads, filters, builds and records, batch by batch; K lanes send. This object is
 /// the door to it, usable from any thread.
@@ -33,12 +33,12 @@ package final class FanOut: Sendable {
         package init() {}
     }
 
-    /// What any thread may ask while the dispatcher works.
+    /// The figures that any thread may read while the dispatcher works.
     package struct Board: Sendable {
         package var figures: [CampaignKey: RunFigures] = [:]
         package var faults: [String: String] = [:]
         package var work = FanOutFigures()
-        /// `Membership.term` as the dispatcher knows it: what it has handed to the lanes was claimed in it.
+        /// `Membership.term` as the dispatcher knows it: the batches that the lanes have were claimed in it.
         package var term: Int64?
     }
 
@@ -47,18 +47,18 @@ package final class FanOut: Sendable {
         case poke
         case returned(RequestBatch)
         case pool(PoolID, lane: Int, PoolCondition)
-        /// The pool carries so many requests at once now.
+        /// The number of requests that the pool now carries at once.
         case width(PoolID, lane: Int, streams: Int)
-        /// A person does not want to wait for what the app's push services wait for.
+        /// A person does not want to wait until the app's push services are ready again.
         case probe(AppKey)
-        /// What other relays were told of a key may be known by now.
+        /// Another relay may have stored a token or a pause of a key.
         case credentials
         /// The configuration was read anew.
         case reroute([AppRoute])
         case stop(within: Duration)
     }
 
-    /// The dispatcher's: beats with each step of a turn.
+    /// The pulse of the dispatcher's thread: beats with each step of a turn.
     package let pulse = Pulse("fan-out")
     /// One for each lane.
     package let lanePulses: [Pulse]
@@ -73,15 +73,15 @@ package final class FanOut: Sendable {
     ///   - routes: the apps that are configured; the requirement of any other is reported and left alone.
     ///   - clock: the wall clock.
     ///   - ticks: the monotonic clock.
-    ///   - onVersions: told every record when the store may have changed, on the fan-out's thread.
-    /// - Throws: `SystemError`, or what a lane says.
+    ///   - onVersions: called with every record when the store may have changed, on the fan-out's thread.
+    /// - Throws: `SystemError`, or a lane's error.
     package init(
         store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
         clock: @escaping @Sendable () -> Timestamp, ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now,
         onVersions: @escaping @Sendable ([VersionRecord]) -> Void = { _ in }
     ) throws {
         let mailbox = try Mailbox<Event>()
-        // The dispatcher may be waiting for the store when its lease is over.
+        // The dispatcher may be waiting for the store when its lease runs out.
         let (membership, shared) = (store.membership, board)
         let lanes = try (0..<max(1, configuration.lanes)).map { number in
             try Lane(name: "lane-\(number)") { shared.mayBegin(membership) }
@@ -91,7 +91,7 @@ package final class FanOut: Sendable {
         self.lanes = lanes
         let pulse = pulse
         let board = board
-        // The thread may get its first turn late: whoever asks before that finds every app, with nothing done yet.
+        // The thread may get its first turn late: a caller that asks before then finds every app, with nothing done yet.
         board.write { $0.work.apps = routes.map(\.app) }
         let finished = finished
         try NativeThread(name: "fan-out") {
@@ -112,23 +112,23 @@ package final class FanOut: Sendable {
         }.detach()
     }
 
-    /// Says that the store changed: the fan-out looks at once instead of at the next tick.
+    /// Notifies the fan-out that the store changed: it looks at once instead of at the next tick.
     package func poke() {
         mailbox.post(.poke)
     }
 
-    /// Ends what the app's push services wait for: a quota, an outage, a pause of the key. A few pushes find out how they are.
+    /// Ends the waits of the app's push services: for a quota, an outage, a pause of the key. A few pushes find out how they are.
     package func probe(_ app: AppKey) {
         mailbox.post(.probe(app))
     }
 
-    /// Says that a push service may have told another relay to leave a key alone.
+    /// Notifies the fan-out that another relay may have stored a push service's pause of a key.
     package func noteCredentials() {
         mailbox.post(.credentials)
     }
 
-    /// Goes on with these routes. An app whose route stays as it was notices nothing; another goes on once what is in flight has
-    /// its answers, over new connections where they lead elsewhere or the credential is another.
+    /// Goes on with these routes. An app whose route stays the same notices nothing; another goes on once its pushes in flight
+    /// have answers, over new connections if they lead elsewhere or the credential is another.
     package func reroute(_ routes: [AppRoute]) {
         mailbox.post(.reroute(routes))
     }
@@ -140,7 +140,7 @@ package final class FanOut: Sendable {
         board.read { $0.figures[campaign] ?? RunFigures() }
     }
 
-    /// Of all campaigns that are being sent, for other relays (`RunFigures.init(published:of:)`).
+    /// The figures of all campaigns that are being sent, for other relays (`RunFigures.init(published:of:)`).
     package func publishedFigures(at now: Timestamp) -> String {
         RunFigures.published(board.read { $0.figures }, at: now)
     }
@@ -150,22 +150,22 @@ package final class FanOut: Sendable {
     /// One for each lane.
     package var laneFigures: [LaneFigures] { lanes.map(\.figures) }
 
-    /// What keeps the fan-out from its work, by part.
+    /// The faults that keep the fan-out from its work, by part.
     package func faults() -> [String: String] {
         board.read { $0.faults }
     }
 
-    /// Has nothing new begun, what is in flight waited for and recorded, and the threads ended. What has no answer by the
-    /// deadline is recorded as to be tried again. May be called twice: the earlier deadline holds.
+    /// Asks the fan-out to begin nothing new, to wait for pushes in flight and record them, and to end its threads. A push
+    /// without an answer by the deadline is recorded to be tried again. May be called twice: the earlier deadline holds.
     package func askToStop(within deadline: Duration) {
         mailbox.post(.stop(within: deadline))
     }
 
-    /// Asks for it and returns when it is done.
+    /// Asks the fan-out to stop and returns when it has.
     package func stop(within deadline: Duration) {
         askToStop(within: deadline)
         finished.wait()
-        // For whoever else waits.
+        // For another caller that waits.
         finished.signal()
     }
 }
@@ -185,7 +185,7 @@ extension FanOut.Board {
             board.withLock { body(&$0) }
         }
 
-        /// Whether what the lanes have is still this relay's, as far as it can know.
+        /// Whether the lanes' batches still belong to this relay, as far as it can know.
         package func mayBegin(_ membership: Membership) -> Bool {
             membership.mayAlone ?? membership.term.map { term in read { $0.term == term } } ?? false
         }

@@ -3,9 +3,9 @@ import PushProviders
 package import RelayEngine
 package import RelayStore
 
-/// What the fan-out has done since the process began, for metrics. Published once a turn.
+/// The fan-out's work since the process began, for metrics. Published once a turn.
 package struct FanOutFigures: Sendable {
-    /// What keeps pushes from one of an app's services.
+    /// The causes that keep pushes from one of an app's services.
     struct ServiceState: Sendable {
         var environment: PushEnvironment
         var waits: [SendingWait.Cause]
@@ -19,12 +19,12 @@ package struct FanOutFigures: Sendable {
     package var apps: [AppKey] = []
     /// Pushes a second that each app with a pace may send at this moment.
     package var rateLimits: [AppKey: Double] = [:]
-    /// Those that were sent to.
+    /// The services that were sent to, by app.
     var services: [AppKey: [ServiceState]] = [:]
 }
 
 extension FanOut {
-    /// What keeps an app's pushes from its service, in each of its environments.
+    /// The causes that keep an app's pushes from its service, in each of its environments.
     package func environments(of app: AppKey) -> [(name: String, waits: Set<SendingWait.Cause>)] {
         let states = work.services[app] ?? []
         return PushEnvironment.allCases.map { environment in

@@ -5,16 +5,16 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What a push service said of tokens of late, shared by all campaigns of an app.
+/// A push service's recent answers about tokens, shared by all campaigns of an app.
 final class JudgedTokens {
-    /// Called dead, and not retired yet.
+    /// Tokens called dead, and not retired yet.
     var unregistered = UnregisteredWindow<TokenRetirement>()
-    /// Taken by the app's other environment, and not moved there yet.
+    /// Tokens taken by the app's other environment, whose devices are not moved there yet.
     var moved = UnregisteredWindow<Settlement.Push>()
-    /// What the store has of them, with the commits that are on their way there; nil: it was not asked yet.
+    /// The answers in the store, with the commits that are on their way there; nil: the store was not read yet.
     private var stored: [TokenDoubt.Kind: JudgedAnswers]?
 
-    /// Goes on where the last life of the process ended.
+    /// Goes on where the last run of the process ended.
     func begin(_ read: () throws -> [TokenDoubt]) rethrows {
         guard stored == nil else { return }
         let known = Dictionary(uniqueKeysWithValues: try read().map { ($0.kind, $0.judged) })
@@ -23,7 +23,7 @@ final class JudgedTokens {
         if let other = known[.moved] { moved = UnregisteredWindow(other) }
     }
 
-    /// What the store is to have instead of what it has.
+    /// The answers that differ from the store's; it counts as having them from then on.
     func changes(at environment: PushEnvironment) -> [TokenDoubt] {
         guard let known = stored else { return [] }
         let now: [(TokenDoubt.Kind, JudgedAnswers)] = [(.dead, unregistered.memory), (.moved, moved.memory)]
@@ -33,22 +33,22 @@ final class JudgedTokens {
     }
 }
 
-/// One push service as the fan-out uses it: what decides what goes there, and the connections that lead there.
+/// One push service as the fan-out uses it: its machine, which decides what is sent there, and its connections.
 ///
 /// Belongs to the fan-out's thread.
 final class PushService {
-    /// What sends one campaign of an app at a time. Those that go on beside each other have services of their own.
+    /// A track sends one campaign of an app at a time. Campaigns that are sent side by side have services of their own.
     enum Track: Hashable, Comparable {
         case everybody
         /// For some users alone.
         case staged
-        /// Of a block, by its requirement.
+        /// A block, by its requirement.
         case block(Int64)
 
-        /// Whether no later campaign goes by it.
+        /// Whether no later campaign uses it.
         var isOfOneCampaign: Bool { if case .block = self { true } else { false } }
 
-        /// In the name of a service.
+        /// The track's part in the name of a service.
         var suffix: String {
             switch self {
             case .everybody: ""
@@ -67,7 +67,7 @@ final class PushService {
             (left.app, left.environment, left.track) < (right.app, right.environment, right.track)
         }
 
-        /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
+        /// The name of the service's faults. The sandbox has its own: its good health proves nothing about production.
         func part(_ kind: String) -> String {
             "\(kind):\(app.app)" + (app.platform == .android ? "/android" : "")
                 + (environment == .production ? "" : "/sandbox") + track.suffix
@@ -75,7 +75,7 @@ final class PushService {
     }
 
     let key: Key
-    /// Among those that share a pace or a quota.
+    /// Its name among the services that share a pace or a quota.
     let name: String
     var machine: ServiceMachine
     let connections: ServiceConnections
@@ -86,12 +86,12 @@ final class PushService {
     let tokens: JudgedTokens
     /// Until when no second tries are made here.
     var secondTriesRestUntil: MonotonicTime?
-    /// What the service answers in its outage, such as "503 ServiceUnavailable".
+    /// The service's answer in its outage, such as "503 ServiceUnavailable".
     var outageText = ""
     /// The wall clock as it is: credentials are signed and judged by it, also while the dispatcher does not believe it yet.
     let clock: @Sendable () -> Timestamp
     private let configuration: PoolConfiguration
-    /// Host and port, as pauses of a credential are noted by.
+    /// Host and port, the name under which pauses of a credential are noted.
     var server: String { configuration.origin.authority }
     let provider: any PushProvider
     let quota: QuotaLimit?
@@ -113,8 +113,8 @@ final class PushService {
         secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge)
     }
 
-    /// Whether what no connection could be had for is recorded as waiting, and not read again as if nothing had been. Of
-    /// development builds: they are few, and their users look at what became of each.
+    /// Whether a push that found no connection is recorded as waiting, instead of being read again as if it had not been tried.
+    /// True for development builds: they are few, and their users look at the outcome of each push.
     var reportsUnreachable: Bool { key.environment == .sandbox }
 
     var providerName: String { provider.name }
@@ -123,7 +123,7 @@ final class PushService {
 
     /// The request template with a credential that is fit for use, made anew every minute at most.
     ///
-    /// - Throws: what keeps the credential from being used.
+    /// - Throws: the fault that keeps the credential from being used.
     func template(for run: CampaignRun) throws -> PushTemplate {
         let now = clock()
         if let known, known.campaign == run.record.key, now < known.until { return known.template }
@@ -150,13 +150,13 @@ final class PushService {
         }
     }
 
-    /// Hands back what no lane has sent yet.
+    /// Hands back the batches that no lane has sent yet.
     func withdraw() {
         connections.withdraw()
         secondTryConnections.withdraw()
     }
 
-    /// Closes every connection; what is still out on one comes back as lost.
+    /// Closes every connection; pushes that are still out on one come back as lost.
     func close() {
         connections.close()
         secondTryConnections.close()

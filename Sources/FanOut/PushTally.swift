@@ -2,14 +2,14 @@
 package import RelayEngine
 import RelayStore
 
-/// What became of one app's pushes since the process began: counted when it is recorded, batch by batch.
+/// The outcomes of one app's pushes since the process began: counted when they are recorded, batch by batch.
 package struct PushTally: Sendable, Equatable {
     package private(set) var accepted = 0
     package private(set) var unregistered = 0
     package private(set) var expired = 0
     /// Final refusals by reason, of a known and bounded set.
     package private(set) var rejectedBy: [String: Int] = [:]
-    /// Tries that are to be repeated, by cause, of the same set.
+    /// Tries that are repeated, by cause, of the same set.
     package private(set) var retriedBy: [String: Int] = [:]
     package private(set) var filteredBy: [FilterReason: Int] = [:]
 
@@ -35,6 +35,6 @@ package struct PushTally: Sendable, Equatable {
         }
     }
 
-    /// What a campaign still had to send when its time to live ran out.
+    /// Adds the devices that a campaign still had to reach when its time to live ran out.
     mutating func add(expired count: Int) { expired += count }
 }

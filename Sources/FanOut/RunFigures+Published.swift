@@ -3,14 +3,14 @@ import RelayEngine
 package import RelayStore
 import WireFormat
 
-/// What a relay tells the others of the campaigns that it sends: with each heartbeat, so that each of them answers the same.
+/// The figures that a relay publishes of its campaigns: with each heartbeat, so that every relay answers the same.
 extension RunFigures {
     private enum Key {
         static let out = "out", retries = "retries", pushes = "pushesPerSecond", devices = "devicesPerSecond"
         static let limit = "rateLimit", trouble = "trouble", stands = "standsStill", nextRetry = "nextRetryAt"
     }
 
-    /// - Parameter now: what the rates are of.
+    /// - Parameter now: the moment that the rates are for.
     static func published(_ figures: [CampaignKey: RunFigures], at now: Timestamp) -> String {
         let members = figures.sorted { $0.key < $1.key }.map { campaign, one in
             JSONMember(name: String(campaign.row), value: one.published(at: now))
@@ -34,7 +34,7 @@ extension RunFigures {
         return .object(members)
     }
 
-    /// What its owner has told of a campaign; nil: nothing that this release understands.
+    /// The figures that a campaign's owner has published; nil: none that this release understands.
     package init?(published text: String, of campaign: CampaignKey) {
         guard let all = try? JSONReader.read(Array(text.utf8)), let one = all[String(campaign.row)] else { return nil }
         func rate(_ key: String) -> Double? {

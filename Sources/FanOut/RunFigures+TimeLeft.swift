@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// How long it takes yet.
+/// How much longer a campaign takes.
 extension RunFigures {
-    /// Seconds until all that is pending is sent and every pause between waves is over, as things go; where an operator
-    /// has to let the next wave begin, until then. nil while nothing moves.
+    /// Seconds until all that is pending is sent and every pause between waves is over, as things go; until the next pause that
+    /// only an operator can end, if there is one. nil while nothing moves.
     ///
-    /// Under a pace the time follows from what is left and from the pace, with its ramp; what is measured has a say where
-    /// the push service is the slower one. Retries that are not due yet are not in it.
+    /// Under a pace the time follows from the devices that are left and from the pace, with its ramp; where the push service is
+    /// the slower one, the measured rate counts too. Retries that are not due yet are not in it.
     ///
-    /// - Parameter rules: what is between the waves.
+    /// - Parameter rules: the rules between the waves.
     package func secondsLeft(
         _ counts: CampaignCounts, waves: CampaignWaves = CampaignWaves(), rules: WaveRules? = nil, at now: Timestamp
     ) -> Int64? {
@@ -62,8 +62,8 @@ extension RunFigures {
     ///   - pending: devices that nothing was sent to.
     ///   - sent: devices whose answer is awaited.
     ///   - share: how many of the devices get a push.
-    ///   - isBegun: the ramp is where it is; else it is to begin.
-    ///   - wave: the current one, which tells a rate where nothing moves between waves.
+    ///   - isBegun: whether the ramp is under way; else it begins with these devices.
+    ///   - wave: the current one, whose duration gives the rate once it has ended.
     private func time(
         for pending: Int64, sent: Int64, _ share: Double, isBegun: Bool, wave: CampaignWave? = nil, at now: Timestamp
     ) -> Double? {
@@ -79,7 +79,7 @@ extension RunFigures {
         return rate > 0 ? Double(pending + sent) / rate : nil
     }
 
-    /// The share of the devices so far that were sent to.
+    /// The share of the devices so far that got a push.
     private static func pushShare(_ counts: CampaignCounts) -> Double {
         let pushes =
             counts.inFlight + counts.accepted + counts.retrying + counts.rejected + counts.unregistered + counts.expired

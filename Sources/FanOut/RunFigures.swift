@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What only the sending process knows of a campaign.
+/// The figures of a campaign that only the sending process knows.
 package struct RunFigures: Sendable, Equatable {
     package var shardRequestsOut = 0
     package var retryRequestsOut = 0
     var pushes = RateMeter()
     var devices = RateMeter()
-    /// The app's bucket as it was at `tick`; nil where nothing holds the pace.
+    /// The app's bucket as it was at `tick`; nil where there is no pace.
     var pacer: Pacer?
     var tick = MonotonicTime(nanoseconds: 0)
-    /// Where there is no bucket here: what another relay's allowed.
+    /// The limit that another relay has published, where there is no bucket here.
     var toldLimit: Double?
-    /// Why nothing moves although the campaign runs: the server cannot be reached, say.
+    /// Why nothing moves although the campaign runs: for example, because the server cannot be reached.
     package var trouble: String?
-    /// Whether that keeps back all that is left, and not one environment's part alone.
+    /// Whether that keeps back all that is left, and not just one environment's part.
     package var standsStill = false
     /// When the first push is tried again, where nothing else is left.
     package var nextRetryAt: Timestamp?
@@ -28,11 +28,12 @@ package struct RunFigures: Sendable, Equatable {
         self.devices = devices
     }
 
-    /// The ledger's counts with what is on its way told apart; the audience stays the same.
+    /// The ledger's counts, with pushes on their way counted apart; the audience stays the same.
     ///
-    /// A campaign that was superseded or cancelled counts all that had no outcome as cancelled; what is on its way is
-    /// taken out of that, as its outcomes will be. Its reminders count as accepted again, as they were before. Devices that were
-    /// registered again after its audience was counted are of it as their pushes are on their way, and not only once they have an outcome.
+    /// A campaign that was superseded or cancelled counts every device without an outcome as cancelled; those with a push on its
+    /// way are taken out of that, as their outcomes will be. Its reminders count as accepted again, as they were before. Devices
+    /// that registered again after its audience was counted belong to it once their pushes are on their way, and not only once
+    /// they have an outcome.
     package func counts(_ recorded: CampaignCounts, _ state: CampaignState = .running) -> CampaignCounts {
         var counts = recorded
         let fresh = min(Int64(shardRequestsOut), counts.pending)
@@ -49,9 +50,9 @@ package struct RunFigures: Sendable, Equatable {
         return counts
     }
 
-    /// Pushes per second. What is measured over a moment may be more than the pace, which is kept.
+    /// Pushes per second. A rate measured over a moment may exceed the pace, which is kept; so the limit caps it.
     package func rate(at now: Timestamp) -> Double { min(pushes.perSecond(at: now), rateLimit ?? .infinity) }
 
-    /// Pushes a second that the app may send at this moment; nil: as many as go.
+    /// Pushes a second that the app may send at this moment; nil: no limit.
     package var rateLimit: Double? { pacer?.rate(at: tick) ?? toldLimit }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why nothing is sent to a push service for now. Each ends by itself but `stopped`, and `campaigns resume` ends all that can end.
+/// Why nothing is sent to a push service for now. Each cause ends by itself except `stopped`; `campaigns resume` ends all that
+/// can end.
 package struct SendingWait: Sendable, Equatable {
     /// The gravest first. The raw values are the metric's.
     package enum Cause: String, Sendable, CaseIterable, Comparable {
@@ -8,13 +9,13 @@ package struct SendingWait: Sendable, Equatable {
         case keyPause
         /// The campaign goes on without this service, whose credential an operator has to repair.
         case stopped
-        /// No connection can be had: it is dialled at least every 75 seconds.
+        /// No connection is available: it is dialled at least every 75 seconds.
         case unreachable
-        /// 5xx to nearly every push: probed at least every 6 minutes, or as `Retry-After` says, 75 minutes at most.
+        /// 5xx to nearly every push: probed at least every 6 minutes, or after `Retry-After`, 75 minutes at most.
         case outage
-        /// Its access token is not to be had: asked for at least every 5 minutes, or as `Retry-After` says, an hour at most.
+        /// No access token is available: it is asked for at least every 5 minutes, or after `Retry-After`, an hour at most.
         case credential
-        /// 429 to many pushes: 19 minutes at most, or as `Retry-After` says, 75 minutes at most.
+        /// 429 to many pushes: 19 minutes at most, or after `Retry-After`, 75 minutes at most.
         case quota
         /// The service asks that no campaign begins then: 2 minutes at most.
         case quarterHour
@@ -28,6 +29,6 @@ package struct SendingWait: Sendable, Equatable {
     }
 
     package var cause: Cause
-    /// For people: what it is, and when it ends.
+    /// For people: the cause, and when it ends.
     package var text: String
 }

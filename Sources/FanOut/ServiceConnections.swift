@@ -2,7 +2,7 @@
 package import HTTP2
 package import Threading
 
-/// The lanes, and who gets what they hand back.
+/// The lanes, and a receiver for the batches that each hands back.
 package struct LaneSet {
     package let lanes: [any BatchLane]
     package let receivers: [LaneReceiver]
@@ -53,28 +53,28 @@ final class ServiceConnections {
         lanes.lanes.indices.compactMap { lane in pools[lane].map { (lanes.lanes[lane], $0) } }
     }
 
-    /// Hands back what has not been sent yet.
+    /// Calls back batches that have not been sent yet.
     func withdraw() {
         for (lane, pool) in poolsInOrder { lane.withdraw(pool) }
     }
 
-    /// Closes every connection; what is still out on one comes back as lost.
+    /// Closes every connection; pushes that are still out on one come back as lost.
     func close() {
         for (lane, pool) in poolsInOrder { lane.removePool(pool) }
         pools.removeAll()
         streamsOfLane.removeAll()
     }
 
-    /// The lane's pool carries so many requests at once now.
+    /// Notes the number of requests that the lane's pool carries at once.
     func note(lane: Int, carries streams: Int) {
         streamsOfLane[lane] = streams
     }
 
-    /// What the pools carry together.
+    /// The number of requests that the pools carry at once, together.
     var streams: Int { streamsOfLane.values.reduce(0, +) }
 }
 
-/// What the fan-out needs of a lane. Tests bring one that answers without a network.
+/// The part of a lane that the fan-out uses. Tests bring one that answers without a network.
 package protocol BatchLane: AnyObject, Sendable {
     func addPool(_ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver) -> PoolID
     func submit(_ batch: RequestBatch, to pool: PoolID)
@@ -85,7 +85,7 @@ package protocol BatchLane: AnyObject, Sendable {
 
 extension Lane: BatchLane {}
 
-/// Brings what a lane hands back to the dispatcher's mailbox.
+/// Brings a lane's batches and reports to the dispatcher's mailbox.
 package final class LaneReceiver: BatchReceiver {
     private let mailbox: Mailbox<FanOut.Event>
     private let lane: Int

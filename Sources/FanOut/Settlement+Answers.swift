@@ -28,7 +28,7 @@ extension Settlement {
         }
     }
 
-    /// The answers of the other environment to tokens that this one called bad, after `settle` with the first answers.
+    /// Settles the other environment's answers to tokens that this one called bad, after `settle` with the first answers.
     mutating func settleSecondTries(
         _ requests: Batch.Requests, of rows: inout [LedgerRow], devices: DeviceRows, by provider: any PushProvider,
         at now: Timestamp
@@ -48,8 +48,8 @@ extension Settlement {
         }
     }
 
-    /// Each time that it was put on a connection counts, but for what the server promised not to have looked at: to be
-    /// refused until the pool gave up is one attempt, for else its back-off would never grow.
+    /// The attempts that an answer counts for: each time that the push was put on a connection, except where the server promised
+    /// not to have looked at it. Being refused until the pool gave up is one attempt, or its back-off would never grow.
     private static func sends(of answer: Answer) -> UInt16 {
         switch answer.kind {
         case .unsent where answer.sends >= PoolMachine.sendLimit: 1

@@ -8,13 +8,12 @@ import Synchronization
 import UpgradeRules
 import WireFormat
 
-/// One push outside of any campaign, to try a credential, a topic and a way to the service: made by the app's own provider
-/// and sent by the same transport, over a connection of its own, so that no campaign waits for it or hears of it. Nothing
-/// is recorded.
+/// One push outside of any campaign, to try a credential, a topic and a way to the service: made by the app's own provider and
+/// sent by the same transport, over a connection of its own, so that no campaign waits for it or notices it. Nothing is recorded.
 package struct TestPush: Sendable {
     package var route: AppRoute
     package var token: String
-    /// What the app compares with its user; empty where nobody is known.
+    /// The telephone that the app compares with its user's; empty where no user is known.
     package var telephone: String
     package var environment: PushEnvironment
     package var message: String?
@@ -37,15 +36,15 @@ package struct TestPush: Sendable {
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
     package func send(clock: () -> Timestamp, random: RandomSource = .system) -> TestPushResult {
         let pool = route.pool(for: environment)
-        // As if it were of a campaign: the push's own id is made of it.
+        // As in a campaign: the push's own id is made of it.
         let id = PushID.newCampaign(random)
         var result = TestPushResult(
             state: .failed, pushID: PushID.text(campaign: id, device: 1), server: "https://\(pool.origin.authority)")
         do {
-            // Once more where the provider token only was too old: that is the relay's affair, and no campaign stops for it.
+            // Once more where only the provider token was too old: the relay renews it without stopping a campaign.
             for isLast in [false, true] {
                 let now = clock()
-                // Without a version: whoever tries this wants to see it, also on a phone that is current.
+                // Without a version: the operator who tries this must see it, also on a phone that is current.
                 let payload = route.payload(message: message, downloadURL: downloadURL, target: nil, build: nil)
                 var arena: [UInt8] = []
                 let target = target(in: &arena)
@@ -79,7 +78,7 @@ package struct TestPush: Sendable {
     /// The provider's part of the app's configuration.
     private var section: String { "\(route.section).\(provider.section)" }
 
-    /// With a credential that may have to be asked for first.
+    /// Makes the template, with a credential that may have to be asked for first.
     private func template(
         _ payload: UpgradePayload, of campaign: String, _ pool: PoolConfiguration, _ clock: () -> Timestamp
     ) throws -> PushTemplate {
@@ -91,7 +90,7 @@ package struct TestPush: Sendable {
         do {
             return try make()
         } catch let error where error is CredentialPending || error is UnusableCredential {
-            // Somebody waits for this at a terminal: what was refused before is asked for once more.
+            // An operator waits for this at a terminal: a credential that was refused before is asked for once more.
             if error is UnusableCredential {
                 provider.forgetRefusal()
                 if let template = try? make() { return template }
@@ -103,7 +102,7 @@ package struct TestPush: Sendable {
         }
     }
 
-    /// For an access token.
+    /// Seconds to wait for an access token.
     private static let patience = 30.0
 
     private func target(in arena: inout [UInt8]) -> PushTarget {
@@ -114,9 +113,9 @@ package struct TestPush: Sendable {
             telephone: ByteSlice(offset: UInt32(bytes.count), length: UInt32(arena.count - bytes.count)), device: 1)
     }
 
-    // MARK: The way there
+    // MARK: Sending
 
-    /// - Returns: what kept the connection from coming up, as an operator should read it.
+    /// - Returns: the error that kept the connection from coming up, as an operator should read it.
     private static func exchange(
         _ batch: RequestBatch, _ pool: PoolConfiguration, judge: any AnswerJudge
     ) throws -> String? {
@@ -148,7 +147,7 @@ package struct TestPush: Sendable {
         }
     }
 
-    // MARK: What it means
+    // MARK: Judging
 
     private func explain(_ fault: SendingFault, _ reason: String, _ server: String, at now: Timestamp) -> String {
         provider.explain(fault, reason: reason, refused: nil, route.place(server, campaign: "", at: now))
@@ -163,7 +162,7 @@ package struct TestPush: Sendable {
             self.explain(fault, reason, server, at: now)
         }
         if case .pauseCredential(let pause, _) = outcome {
-            // The key's other users must hear of it, too.
+            // The key's other users must take up the pause, too.
             provider.pauseCredential(until: now + pause, by: route.pool(for: environment).origin.authority, at: now)
         }
         let judged: (TestPushResult.State, reason: String?, remedy: String?) =

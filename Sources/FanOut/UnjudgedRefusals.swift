@@ -2,14 +2,14 @@
 import RelayEngine
 import RelayStore
 
-/// Pushes that were recorded as refused before the campaign's breaker had seen enough to judge: where it trips, the
-/// credential was at fault and they are tried again. Those of the campaign's first answers, or of the last batches with a fault.
+/// Pushes that were recorded as refused before the campaign's breaker had seen enough to judge: if it trips, the credential was
+/// at fault and they are tried again. They are from the campaign's first answers, or from the last batches with a fault.
 struct UnjudgedRefusals {
     private var devices = DeviceRows()
     private var rows: [LedgerRow] = []
     private(set) var refusals = Refusals()
 
-    /// Of a campaign in which now and then a push alone is refused so, the latest are enough.
+    /// The latest are enough for a campaign in which only now and then a push is refused for such a reason.
     private static let limit = 5_000
 
     mutating func add(_ refusals: Refusals, _ pushes: [(LedgerRow, telephone: [UInt8])]) {
@@ -22,7 +22,7 @@ struct UnjudgedRefusals {
         }
     }
 
-    /// What puts them back in line; nil where nothing was recorded.
+    /// The commit that puts them back in line; nil where nothing was recorded.
     func recall(for campaign: CampaignKey, at now: Timestamp) -> LedgerCommit? {
         guard !rows.isEmpty else { return nil }
         let rows = rows.sorted { $0.device < $1.device }.map { row in

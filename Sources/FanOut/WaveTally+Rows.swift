@@ -3,11 +3,11 @@ import RelayEngine
 import RelayStore
 
 extension WaveTally {
-    /// What a batch's rows add to the waves' counts.
+    /// The additions of a batch's rows to the waves' counts.
     ///
     /// A reminder adds nothing: its wave counted its push when that was accepted.
     ///
-    /// - Parameter areRetries: they were tried before.
+    /// - Parameter areRetries: whether the rows were tried before.
     static func tallies(of rows: [LedgerRow], areRetries: Bool) -> [WaveTally] {
         var tallies: [WaveTally] = []
         for index in rows.indices where !rows[index].isReminder {

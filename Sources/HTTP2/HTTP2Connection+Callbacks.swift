@@ -5,7 +5,7 @@ import RelayEngine
 import Threading
 import WireFormat
 
-// What libnghttp2 calls while it reads and writes. Nothing here may delete the session or its connection.
+// Callbacks that libnghttp2 calls while it reads and writes. Nothing here may delete the session or its connection.
 
 extension HTTP2Connection {
     static func setCallbacks(_ callbacks: OpaquePointer?) {
@@ -39,7 +39,7 @@ extension HTTP2Connection {
             for index in 0..<value.count { unsafe status = status &* 10 &+ UInt16(value[index] &- 0x30) }
             unsafe slots.slots[slot].status = status
             unsafe slots.slots[slot].isWhole = isLastFrame
-            // What a 1xx before said does not hold for the answer itself (RFC 9110, 15.2: "interim response").
+            // A field of an earlier 1xx does not hold for the answer itself (RFC 9110, 15.2: "interim response").
             unsafe slots.slots[slot].retryAfter = -1
         } else {
             let seconds = unsafe RetryAfter.seconds(value, now: Int64(time(nil)))
@@ -48,7 +48,7 @@ extension HTTP2Connection {
     }
 
     fileprivate func data(_ bytes: UnsafeBufferPointer<UInt8>, at slot: Int) {
-        // Concluded: its place among the bodies may be another's by now.
+        // Concluded: another request may own its place among the bodies now.
         guard unsafe !slots.slots[slot].isAbandoned else { return }
         if unsafe slots.slots[slot].received == 0, unsafe slots.slots[slot].status < 300 {
             unsafe slots.slots[slot].isOdd = !pool.judge.isGood(bytes.span)
@@ -56,7 +56,7 @@ extension HTTP2Connection {
         unsafe slots.slots[slot].received += Int32(bytes.count)
         if unsafe slots.slots[slot].status >= 300 || slots.slots[slot].isOdd { unsafe keep(bytes, at: slot) }
         guard unsafe slots.slots[slot].received > Self.answerLimit else { return }
-        // The status says what became of the request; the rest may be endless.
+        // The status already decides the request; the rest may be endless.
         abandon(Int32(slot))
         answered(unsafe slots.slots[slot])
     }
@@ -151,8 +151,8 @@ extension HTTP2Connection {
     }
 }
 
-/// Hands nghttp2 a part of a request's body, at most `length` bytes: near the end of a window that is less than the whole,
-/// and giving more would end the session without a word.
+/// Hands nghttp2 a part of a request's body, at most `length` bytes: near the end of a window that is less than the whole, and
+/// giving more would end the session without a message.
 func readBody(
     _: OpaquePointer?, _: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
     _ flags: UnsafeMutablePointer<UInt32>?, _ source: UnsafeMutablePointer<nghttp2_data_source>?,
@@ -225,8 +225,8 @@ private func frameReceived(
 ) -> Int32 {
     guard let frame = unsafe frame else { return 0 }
     let head = unsafe relay_nghttp2_frame_hd(frame).pointee
-    // Nearly all frames are answers; they are concluded when their stream closes. That those which are HEADERS alone are whole
-    // was noted with their status: here it would cost each push a look for its stream.
+    // Nearly all frames are answers; they are concluded when their stream closes. An answer that is HEADERS alone was noted as
+    // whole with its status: doing that here would cost each push a look for its stream.
     if head.type == NGHTTP2_HEADERS.rawValue || head.type == NGHTTP2_DATA.rawValue {
         guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, unsafe !relay_nghttp2_begins_answer(frame),
             let slot = unsafe HTTP2Connection.slot(of: head.stream_id, session)

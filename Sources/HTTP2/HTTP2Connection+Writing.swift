@@ -2,15 +2,15 @@
 import CNGHTTP2
 import CurlTransport
 
-/// Frames out: from the session into records, with the fields that nghttp2 does not see put in.
+/// Frames out: from the session into records, joined with the fields that nghttp2 does not see.
 extension HTTP2Connection {
     /// RFC 9113, 4.1.
     static let frameHeadSize = 9
-    /// What every peer takes (RFC 9113, 4.2: SETTINGS_MAX_FRAME_SIZE is 16,384 or more).
+    /// The size that every peer takes (RFC 9113, 4.2: SETTINGS_MAX_FRAME_SIZE is 16,384 or more).
     static let frameLimit = 16384
 
     /// Writes until the session has nothing more or the socket is full.
-    /// - Parameter fullRecordsOnly: what does not fill a record stays, because more is about to follow.
+    /// - Parameter fullRecordsOnly: bytes that do not fill a record stay, because more is about to follow.
     func flush(fullRecordsOnly: Bool = false) {
         guard failure == nil, writeFailure == nil else { return }
         while true {
@@ -18,7 +18,7 @@ extension HTTP2Connection {
                 outSent = 0
                 outCount = 0
             }
-            // What OpenSSL has begun to send must come again as it was.
+            // Bytes that OpenSSL has begun to send must come again unchanged.
             if outSent == 0, !isBlocked {
                 guard refill() else { return }
             }
@@ -69,7 +69,7 @@ extension HTTP2Connection {
 
     /// Puts a request's literal fields into its HEADERS frame, straight into the record where there is room.
     private func join(_ frame: UnsafePointer<UInt8>, count: Int) -> Bool {
-        // No padding and no priority: nothing but the block is behind the frame's head.
+        // Without padding and priority, only the block follows the frame's head.
         let isPlain = unsafe frame[4] & UInt8(NGHTTP2_FLAG_PADDED.rawValue | NGHTTP2_FLAG_PRIORITY.rawValue) == 0
         let stream = unsafe Int32(
             bitPattern: UInt32(frame[5]) << 24 | UInt32(frame[6]) << 16 | UInt32(frame[7]) << 8 | UInt32(frame[8]))
@@ -115,7 +115,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Bytes of the changes of the table's size that a block begins with: "MUST occur at the beginning of the first header
+    /// The size of the changes of the table's size at the beginning of a block: "MUST occur at the beginning of the first header
     /// block following the change" (RFC 7541, 4.2).
     private static func tableSizeUpdates(_ block: UnsafeBufferPointer<UInt8>) -> Int {
         var end = 0

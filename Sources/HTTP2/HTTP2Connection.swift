@@ -17,25 +17,25 @@ final class HTTP2Connection {
     private(set) var session: OpaquePointer?
     var machine: ConnectionMachine
     var slots: RequestSlots
-    /// Bodies of answers that are on their way and not 2xx.
+    /// Bodies of answers on their way that are not 2xx, or a 2xx with an unexpected body.
     var bodies: [[UInt8]] = []
     var freeBodies: [Int32] = []
     /// Bytes of header fields since the last frame began.
     var headerBytes = 0
     /// Why the connection cannot go on; the first reason holds.
     private(set) var failure: String?
-    /// Why nothing can be written any more: what has come in may still hold answers.
+    /// Why nothing can be written any more: bytes that came in may still hold answers.
     var writeFailure: String?
     /// The peer's words, or nghttp2's, on what went wrong.
     var lastWords: String?
-    /// The pool's machine knows that nothing new goes here.
+    /// The pool's machine knows that nothing new is sent here.
     var isRetirementReported = false
     /// Reading stopped early; OpenSSL may hold more than epoll knows of.
     private(set) var hasMoreToRead = false
     /// The socket takes no more at present.
     var isBlocked = false
 
-    /// What epoll watches it for: a note of the loop.
+    /// Whether epoll watches the socket for writing: a note of the loop.
     var isWatchedForWriting = false
 
     /// One TLS record. The bytes from `outSent` to `outCount` are on their way, and must stay where they are: see
@@ -47,11 +47,11 @@ final class HTTP2Connection {
     /// The rest of a frame that did not fit; nghttp2 keeps it "until the next nghttp2_session_mem_send() call".
     var frameRest: UnsafePointer<UInt8>?
     var frameRestCount = 0
-    /// Where that of a HEADERS frame is kept, whose fields nghttp2 does not have.
+    /// Keeps the rest of a HEADERS frame, whose fields nghttp2 does not have.
     private var headersRest = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 512)
 
     static let bodyLimit = 4096
-    /// What an answer's body may have in all; one that goes on is cut short. APNs' are below 100 bytes.
+    /// The most bytes that an answer's body may have; a longer one is cut short. APNs' are below 100 bytes.
     static let answerLimit = 65536
     /// Header fields of one answer, names and values and 32 for each (RFC 9113, 6.5.2). Endless CONTINUATION ends here.
     static let headerLimit = 65536
@@ -81,7 +81,7 @@ final class HTTP2Connection {
         unsafe headersRest.deallocate()
     }
 
-    /// Keeps what did not fit into the record.
+    /// Keeps the bytes that did not fit into the record.
     func keepRest(_ bytes: UnsafeBufferPointer<UInt8>) {
         if unsafe headersRest.count < bytes.count {
             unsafe headersRest.deallocate()
@@ -119,7 +119,7 @@ final class HTTP2Connection {
     // MARK: Requests out
 
     /// Opens streams for queued requests.
-    /// - Parameter limit: of them; up to twice as many, so that what is left is never too few to be worth it.
+    /// - Parameter limit: the number of requests; up to twice as many, so that the rest is never too small to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
         guard failure == nil, writeFailure == nil, !isBlocked else { return false }
@@ -166,8 +166,8 @@ final class HTTP2Connection {
 
     // MARK: Bytes in
 
-    /// Reads what is there and lets nghttp2 take it apart. Stops after some rounds, so that answers are followed by new
-    /// requests also when the peer never pauses.
+    /// Reads the bytes that are there and lets nghttp2 take them apart. Stops after some rounds, so that answers are followed by
+    /// new requests even if the peer never pauses.
     func receive(into buffer: UnsafeMutableRawBufferPointer, at now: MonotonicTime) {
         guard failure == nil else { return }
         hasMoreToRead = false
@@ -209,8 +209,9 @@ final class HTTP2Connection {
         machine.retire(.died)
     }
 
-    /// nghttp2 takes no more requests: mostly since it is about to end the session for a breach of the protocol, which no
-    /// callback reports. Those that were submitted all the same would come back unsent, and again, until their last try.
+    /// Notices that nghttp2 takes no more requests: mostly since it is about to end the session for a breach of the protocol,
+    /// which no callback reports. Requests that were submitted all the same would come back unsent, and again, until their last
+    /// try.
     private func noticeRefusal() {
         guard machine.isUsable, unsafe nghttp2_session_check_request_allowed(session) == 0 else { return }
         // "If we run out of stream ID for this session, this function returns 1 << 31."
@@ -222,7 +223,7 @@ final class HTTP2Connection {
         machine.retire(.died)
     }
 
-    /// nghttp2 has ended the session by itself (a protocol error, with its GOAWAY written).
+    /// Notices that nghttp2 has ended the session by itself (a protocol error, with its GOAWAY written).
     func noticeEnd() {
         guard failure == nil, !machine.isDone, outSent == outCount,
             unsafe nghttp2_session_want_read(session) == 0, unsafe nghttp2_session_want_write(session) == 0
@@ -230,7 +231,7 @@ final class HTTP2Connection {
         fail("the peer broke the protocol: \(lastWords ?? "the session has ended")")
     }
 
-    /// Time-outs and PING. To be called a few times a second.
+    /// Time-outs and PING. Must be called a few times a second.
     func tick(at now: MonotonicTime) {
         guard failure == nil else { return }
         expire(at: now)
@@ -253,7 +254,7 @@ final class HTTP2Connection {
         }
     }
 
-    /// Resets a stream that nobody waits for any more. Its slot and the request's memory stay until nghttp2 has closed it:
+    /// Resets a stream whose answer is no longer waited for. Its slot and the request's memory stay until nghttp2 has closed it:
     /// its HEADERS may not even have left.
     func abandon(_ index: Int32) {
         slots.unlink(index)
@@ -264,7 +265,7 @@ final class HTTP2Connection {
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.streamID, NGHTTP2_CANCEL.rawValue)
     }
 
-    /// A stream without a proper end: where what has come of the answer says enough, the outcome is known all the same.
+    /// Concludes a stream without a proper end: if enough of the answer has come, the outcome is known all the same.
     func conclude(_ slot: RequestSlot, _ end: PoolMachine.RequestEnd) {
         let body = takeBody(slot.body)
         if isFinal(slot) {
@@ -274,11 +275,11 @@ final class HTTP2Connection {
         }
     }
 
-    /// Whether the answer, as far as it has come, says what became of the request.
+    /// Whether the answer, as far as it has come, decides the request.
     ///
-    /// 2xx, 410 (Gone), 429 (Too Many Requests) and 5xx mean one thing, with a body or without. What another refusal means is
-    /// in its body: it may be final, or ask for a new credential or connection. Without its end (RFC 9113, 8.1: END_STREAM)
-    /// it is as good as none; the request goes out once more, and the server, which said no, has not acted on it.
+    /// 2xx, 410 (Gone), 429 (Too Many Requests) and 5xx mean one thing, with a body or without. The meaning of another refusal is
+    /// in its body: it may be final, or ask for a new credential or connection. Without its end (RFC 9113, 8.1: END_STREAM) it
+    /// counts as no answer; the request goes out once more, which is safe, since a server that refused has not acted on it.
     func isFinal(_ slot: RequestSlot) -> Bool {
         switch slot.status {
         case 200..<300, 410, 429, 500...: true
@@ -296,7 +297,7 @@ final class HTTP2Connection {
     }
 
     /// Ends the connection for good: every request still on it is concluded, and the socket is closed.
-    /// - Parameter saysGoodbye: with GOAWAY(NO_ERROR), as far as the socket takes it.
+    /// - Parameter saysGoodbye: whether a GOAWAY(NO_ERROR) is sent, as far as the socket takes it.
     func close(saysGoodbye: Bool) {
         guard unsafe session != nil else { return }
         if saysGoodbye, failure == nil {
@@ -322,7 +323,7 @@ final class HTTP2Connection {
         }
     }
 
-    /// Our words for what libnghttp2 finds wrong. Its own texts quote the peer's fields.
+    /// Our words for errors that libnghttp2 finds. Its own texts quote the peer's fields.
     static func text(of code: Int32) -> String {
         let words: [Int: String] = [
             -505: "a frame that its protocol does not allow", -507: "the stream has ended",

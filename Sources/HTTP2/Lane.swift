@@ -11,7 +11,9 @@ import Threading
 ///
 /// ```swift
 /// let lane = try Lane(name: "lane 0")
-/// let pool = lane.addPool(PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "api.push.apple.com")), judge: judge, receiver: ledger)
+/// let pool = lane.addPool(
+///     PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "api.push.apple.com")),
+///     judge: judge, receiver: ledger)
 /// lane.submit(batch, to: pool)
 /// ```
 package final class Lane: Sendable {
@@ -25,7 +27,8 @@ package final class Lane: Sendable {
     /// Starts the thread.
     /// - Parameters:
     ///   - name: the thread's name; 15 bytes are shown.
-    ///   - mayBegin: asked in each turn of the thread. While it says no, what is queued is handed back as `.unsent`. Default always.
+    ///   - mayBegin: asked in each turn of the thread. While it returns false, queued requests are handed back as by `withdraw`.
+    ///     Default always true.
     /// - Throws: `SystemError` where the system has no descriptor or thread left.
     package init(name: String, mayBegin: @escaping @Sendable () -> Bool = { true }) throws {
         let inbox = try LaneInbox()
@@ -41,7 +44,7 @@ package final class Lane: Sendable {
     }
 
     deinit {
-        // Forgotten without `stop`: nobody waits, but nothing is left behind.
+        // Dropped without `stop`: no caller waits, but nothing is left behind.
         inbox.mailbox.post(.stop(within: .zero))
         thread.withLock { $0?.detach() }
     }
@@ -60,23 +63,23 @@ package final class Lane: Sendable {
         if !inbox.mailbox.post(.submit(batch, pool)) { pool.handBack(batch) }
     }
 
-    /// Hands back everything of the pool that has not been sent, as `.unsent` (as `.lost` where it went out once and its
-    /// outcome is unknown). What is in flight continues, on its connection only; what is submitted later is sent.
+    /// Hands back every request of the pool that has not been sent, as `.unsent` (as `.lost` where it went out once and its
+    /// outcome is unknown). Requests in flight continue, on their connection only; later batches are sent.
     package func withdraw(_ pool: PoolID) {
         inbox.mailbox.post(.withdraw(pool))
     }
 
-    /// Ends a pool: as `withdraw`; what is in flight may end; then its connections close. What is submitted later comes
-    /// back `.unsent` at once.
+    /// Ends a pool: does as `withdraw` and lets requests in flight end; then its connections close. Later batches come back
+    /// `.unsent` at once.
     package func removePool(_ pool: PoolID) {
         inbox.mailbox.post(.removePool(pool))
     }
 
     package var figures: LaneFigures { board.figures }
 
-    /// Sends nothing new, hands back what is queued as `.unsent`, waits for what is in flight until `deadline` has passed
-    /// and then calls it `.lost`, says GOAWAY(NO_ERROR) on every connection, and joins the thread. A second call returns at
-    /// once.
+    /// Sends nothing new, hands back queued requests as `withdraw` does, waits until `deadline` has passed for requests in flight
+    /// and then hands them back as `.lost`, sends GOAWAY(NO_ERROR) on every connection, and joins the thread. A second call
+    /// returns at once.
     package func stop(deadline: Duration) {
         let thread = thread.withLock { thread in
             defer { thread = nil }
@@ -88,7 +91,7 @@ package final class Lane: Sendable {
 }
 
 extension PoolID {
-    /// A batch that no pool takes.
+    /// Hands back a batch that no pool takes.
     func handBack(_ batch: RequestBatch) {
         var answer = Answer()
         answer.kind = .unsent
@@ -97,7 +100,7 @@ extension PoolID {
     }
 }
 
-/// What a lane shows to other threads.
+/// The figures that a lane shows to other threads.
 final class LaneBoard: Sendable {
     private let state = Mutex(LaneFigures())
 

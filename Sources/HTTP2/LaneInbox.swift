@@ -4,7 +4,7 @@ import CurlTransport
 import Glibc
 import Threading
 
-/// What other threads want of a lane: a mailbox that wakes its epoll. Posted from any thread, taken on the lane's.
+/// Commands of other threads to a lane: a mailbox that wakes its epoll. Posted from any thread, taken on the lane's.
 ///
 /// Outlives the lane where a thread is still dialling for it.
 final class LaneInbox: Sendable {
@@ -17,7 +17,7 @@ final class LaneInbox: Sendable {
         case stop(within: Duration)
     }
 
-    /// What epoll calls the inbox; connections count from 1.
+    /// The inbox's token in epoll; connections count from 1.
     static let token: UInt64 = 0
 
     let pollDescriptor: Int32

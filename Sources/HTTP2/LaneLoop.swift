@@ -6,7 +6,7 @@ import RelayEngine
 import Telemetry
 import Threading
 
-/// The lane's thread: waits for sockets and commands, lets the machines decide, does what they say.
+/// The lane's thread: waits for sockets and commands, lets the machines decide, and carries that out.
 @safe
 final class LaneLoop {
     private let inbox: LaneInbox
@@ -16,7 +16,7 @@ final class LaneLoop {
     private let turn = TurnState()
     private let poller: Poller
     private let buffer: UnsafeMutableRawBufferPointer
-    /// In the order of their numbers, without those that were removed and are over.
+    /// In the order of their numbers, without pools that were removed and are over.
     private var pools: [Pool] = []
     private var poolsByID: [PoolID: Pool] = [:]
     private var connections: [UInt64: HTTP2Connection] = [:]
@@ -26,7 +26,7 @@ final class LaneLoop {
     private var shownFigures = LaneFigures()
 
     private static let tick: Duration = .milliseconds(250)
-    /// Bytes that are worth the look at the whole heap, which takes some milliseconds.
+    /// The bytes that are worth a look at the whole heap, which takes some milliseconds.
     private static let worthATrim = 1 << 20
 
     init(inbox: LaneInbox, board: LaneBoard, pulse: Pulse, mayBegin: @escaping @Sendable () -> Bool) {
@@ -79,7 +79,7 @@ final class LaneLoop {
         }
     }
 
-    /// How long nothing can happen that no socket announces, in milliseconds.
+    /// Milliseconds until something can happen that no socket announces.
     private func patience() -> Int32 {
         let now = MonotonicClock.now()
         var wait: Duration = .seconds(30)
@@ -106,7 +106,7 @@ final class LaneLoop {
             poolsByID[id] = pool
             if stopAt != nil { pool.close() }
         case .submit(let batch, let id):
-            // The pool was added by a command before this one: PoolIDs come from addPool alone. Or it is over.
+            // The pool was added by an earlier command, since PoolIDs come from addPool alone; or it is over.
             if let pool = poolsByID[id] { pool.enqueue(batch, at: now) } else { id.handBack(batch) }
         case .withdraw(let id):
             poolsByID[id]?.withdraw()
@@ -133,7 +133,7 @@ final class LaneLoop {
             // Resolving names blocks, so every dial has a thread of its own for as long as it takes.
             try NativeThread(name: "dial") { [inbox, dialer] in
                 let result = Result { () throws(TransportError) in try dialer.dial() }
-                // Refused only when the lane has ended: then the connection closes here.
+                // Refused only if the lane has ended: then the connection closes here.
                 inbox.mailbox.post(.dialled(id, result))
             }.detach()
         } catch {
@@ -166,12 +166,12 @@ final class LaneLoop {
         turn.figures.dialFailures += 1
         let usable = pool.census(at: now).usable
         pool.machine.dialFailed(usable: usable, at: now, random: .random(in: 0..<1))
-        // Where nothing waits any more, nothing is in anybody's way, and no later dial would say that it is over.
+        // With nothing queued the fault hinders no request, and no later dial would report its end.
         if usable == 0, pool.queued > 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
     }
 
     private func serve(_ pool: Pool, at now: MonotonicTime) {
-        // What goes out from now on goes out over these connections.
+        // Requests sent from now on go out over these connections.
         pool.noteWidth(at: turn.sentAt)
         var isAgain = true
         while isAgain {
@@ -181,7 +181,7 @@ final class LaneLoop {
                 let wasBlocked = connection.isBlocked
                 connection.flush()
                 if let reason = connection.writeFailure {
-                    // The answers that came before the end are read: what they answer is not sent again.
+                    // Answers that came before the end are read: their requests are not sent again.
                     unsafe connection.receive(into: buffer, at: now)
                     connection.fail(reason)
                 }
@@ -200,14 +200,14 @@ final class LaneLoop {
         }
     }
 
-    /// Leaves nothing of the pools that were removed, once their last connection has gone. A dial that is still on its way for
-    /// one of them closes what it brings.
+    /// Forgets pools that were removed, once their last connection has gone. A dial that is still on its way for one of them
+    /// closes its connection.
     private func forgetPools() {
         for pool in pools where pool.isOver { poolsByID[pool.id] = nil }
         pools.removeAll(where: \.isOver)
     }
 
-    /// Counts a retirement, and closes what is over.
+    /// Counts a retirement, and closes a connection that is over.
     /// - Returns: whether the connection is gone.
     private func settle(_ connection: HTTP2Connection, at now: MonotonicTime) -> Bool {
         guard case .retired(let reason) = connection.machine.phase else { return false }
@@ -224,8 +224,8 @@ final class LaneLoop {
         return true
     }
 
-    /// Tells the pool's machine what a connection has done, and the operator what is in the way.
-    /// - Parameter inFlight: requests that it takes along.
+    /// Reports to the pool's machine how a connection did, and to the operator the fault that hinders sending.
+    /// - Parameter inFlight: requests that it takes with it.
     private func judge(
         _ connection: HTTP2Connection, _ reason: ConnectionMachine.Retirement, with inFlight: Int, at now: MonotonicTime
     ) {
@@ -234,7 +234,7 @@ final class LaneLoop {
         pool.machine.retired(
             reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
             at: now, random: .random(in: 0..<1))
-        // One that is idle takes nothing with it, and one that was judged has answered.
+        // An idle connection takes nothing with it, and one that was judged has answered.
         guard pool.machine.dialPause(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
             pool.queued + inFlight > 0
         else { return }
@@ -247,8 +247,8 @@ final class LaneLoop {
         connection.close(saysGoodbye: true)
         connections[connection.token] = nil
         connection.pool.connections.removeAll { $0 === connection }
-        // What many connections at a time have taken is not kept for the next time. free(3) alone gives back only what lies at
-        // the heap's end; malloc_trim(3) gives back every page that is free.
+        // Memory that a burst of connections has taken is given back. free(3) alone gives back only pages at the heap's end;
+        // malloc_trim(3) gives back every free page.
         if turn.memory.trim() >= Self.worthATrim { malloc_trim(0) }
     }
 

@@ -5,7 +5,7 @@ package import RelayEngine
 /// A pool of connections to one origin with one credential, within one lane. Connections are never shared between
 /// pools: APNs binds a connection to the first team that pushes on it (PROTOCOLS 1.4).
 ///
-/// Who holds one keeps the pool's receiver: the lane itself keeps nothing of a pool that has been removed.
+/// Each holder keeps the pool's receiver alive: the lane itself keeps nothing of a pool that has been removed.
 package struct PoolID: Hashable, Sendable {
     /// Never used again within its lane.
     package let number: Int
@@ -24,7 +24,7 @@ package struct PoolID: Hashable, Sendable {
 package struct PoolConfiguration: Sendable, Equatable {
     /// How a connection is opened. Apple ignores provider tokens on one that shows a client's certificate.
     package var dialer: Dialer
-    /// What each connection goes by, but for what is known of those before it.
+    /// The settings of each connection, except for values learned from earlier ones.
     package var connection = ConnectionMachine.Settings()
     /// From sending a request to its answer. Default 30 s.
     package var requestTimeout: Duration = .seconds(30)
@@ -41,21 +41,22 @@ package struct PoolConfiguration: Sendable, Equatable {
     }
 }
 
-/// What an answer means for the connection and for what has not been sent yet.
+/// The meaning of an answer for the connection and for requests that have not been sent yet.
 package enum AnswerVerdict: Sendable {
     /// Only this request is concerned.
     case keep
     /// Nothing new on this connection; open another one (403 ExpiredProviderToken wedges it, 503 Shutdown ends it).
     case recycle
-    /// Recycle, and hand back what this pool has not sent yet as `.unsent`: the credential is bad.
+    /// Recycle, and hand back this pool's unsent requests as `.unsent`: the credential is bad.
     case halt
-    /// Halt where it is one of several such answers in a row, for then the credential seems bad; else only this request is concerned.
+    /// Halt if it is one of several such answers in a row, since the credential then seems bad; else only this request is
+    /// concerned.
     case doubt
 }
 
-/// What a judge found in an answer's body, so that nobody parses it again.
+/// The result of a judge for an answer's body, so that it is not parsed again.
 package struct AnswerReading: Sendable, Hashable {
-    /// A place in the judge's own table, from 1; 0: none of it, so the body itself has to be looked at.
+    /// A place in the judge's own table, from 1; 0: not in it, so the body itself must be looked at.
     package var entry: UInt16
     /// A number from the body, such as the timestamp of a 410.
     package var number: Int64?
@@ -66,11 +67,11 @@ package struct AnswerReading: Sendable, Hashable {
     }
 }
 
-/// Judges answers on the lane's thread; called for every answer that is not 2xx, so it must be quick.
+/// Judges answers on the lane's thread; called for every answer that is not 2xx, or whose body is not good, so it must be quick.
 package protocol AnswerJudge: Sendable {
     func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading)
-    /// Whether the body of a 2xx, by the first piece of it, is that of a good answer; any other is kept and judged. Called for every 2xx
-    /// with a body.
+    /// Whether the body of a 2xx, by its first piece, is a good answer's; any other is kept and judged. Called for every 2xx with
+    /// a body.
     func isGood(_ body: Span<UInt8>) -> Bool
 }
 
@@ -78,22 +79,22 @@ extension AnswerJudge {
     package func isGood(_ body: Span<UInt8>) -> Bool { true }
 }
 
-/// How a pool is doing, for status and logs.
+/// The state of a pool, for status and logs.
 package enum PoolCondition: Sendable, Equatable {
-    /// The first connection is up; or, after trouble, a request has been answered again: a server that only takes
-    /// connections has not come back.
+    /// The first connection is up; or, after a fault, a request has been answered again: a server that only takes connections has
+    /// not recovered.
     case connected
-    /// What waits cannot be sent for now, because no connection is up: the error as the operator should read it, and how
-    /// often in a row it came to nothing. Not reported where nothing waits, nor of a connection whose answers were the reason.
+    /// Queued requests cannot be sent for now, because no connection is up: the error as the operator should read it, and the
+    /// number of failures in a row. Not reported where nothing waits, nor for a connection that ended because of its answers.
     case failing(error: String, attempts: Int)
 }
 
-/// Gets batches back. Called on the lane's thread: store and return.
+/// Takes batches back. Called on the lane's thread: store and return.
 package protocol BatchReceiver: AnyObject, Sendable {
     /// Every request of the batch has an answer.
     func finished(_ batch: RequestBatch)
     func pool(_ pool: PoolID, is condition: PoolCondition)
-    /// The pool's connections carry so many requests at once, from now on.
+    /// The number of requests that the pool's connections carry at once, from now on.
     func pool(_ pool: PoolID, carries streams: Int)
 }
 
@@ -117,7 +118,7 @@ package struct LaneFigures: Sendable, Equatable {
 
     package init() {}
 
-    /// What is counted by kind only moves with its sum.
+    /// The counts by kind change only with their sums.
     package static func == (left: LaneFigures, right: LaneFigures) -> Bool {
         left.connectionsOpened == right.connectionsOpened && left.connectionsOpen == right.connectionsOpen
             && left.requestsSent == right.requestsSent && left.requestsInFlight == right.requestsInFlight

@@ -2,19 +2,19 @@
 import CNGHTTP2
 import RelayEngine
 
-/// The fields of a template that HPACK must not index, encoded once: a request costs the copying of their bytes.
+/// The fields of a template that HPACK must not index, encoded once: a request only copies their bytes.
 ///
-/// libnghttp2 would encode them anew for each request, and Huffman code takes some nanoseconds a byte: for a provider token,
-/// a path and an id that was a third of what the library cost. By this a push went from 2.7 to 2.0 µs of CPU at 100 streams and
-/// from 3.25 to 2.1 at 1,000 (`relay-bench --only transport`). Such fields leave no trace in the dynamic table (RFC 7541,
-/// 6.2.3), so they may be put into a header block that the library has made of the others: pseudo-fields in front (RFC 9113,
-/// 8.3: "MUST appear in a field block before regular field lines"), the rest behind.
+/// libnghttp2 would encode them anew for each request, and Huffman code takes some nanoseconds a byte: for a provider token, a
+/// path and an id that was a third of the library's cost. Encoding once took a push from 2.7 to 2.0 µs of CPU at 100 streams and
+/// from 3.25 to 2.1 at 1,000 (`relay-bench --only transport`). Such fields leave no trace in the dynamic table (RFC 7541, 6.2.3),
+/// so they may be put into a header block that the library has made of the others: pseudo-fields in front (RFC 9113, 8.3: "MUST
+/// appear in a field block before regular field lines"), the rest behind.
 ///
 /// Constant values are in Huffman code, made by libnghttp2; a request's own are sent as they are (RFC 7541, 5.2, H = 0).
 /// Belongs to one lane's thread.
 @safe
 final class LiteralFields {
-    /// Constant bytes, and then the value of a slot with its length, where there is one.
+    /// Constant bytes, then the value of a slot with its length, if there is one.
     private struct Piece {
         let start: Int
         let count: Int
@@ -34,7 +34,7 @@ final class LiteralFields {
         case back
     }
 
-    /// - Parameter fields: those with `isIndexed` false.
+    /// - Parameter fields: the template's fields with `isIndexed` false.
     init(_ fields: [RequestTemplate.Field]) {
         let pseudo = fields.filter { $0.name.first == UInt8(ascii: ":") }
         let regular = fields.filter { $0.name.first != UInt8(ascii: ":") }
@@ -85,7 +85,7 @@ final class LiteralFields {
         return Array(result.prefix(count))
     }
 
-    // MARK: A request's
+    // MARK: One request
 
     /// Bytes of one request's fields at both places.
     @unsafe

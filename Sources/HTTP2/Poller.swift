@@ -15,7 +15,7 @@ struct Poller: ~Copyable {
         let isWritable: Bool
     }
 
-    /// - Parameter descriptor: an epoll set that outlives the poller and stays its owner's.
+    /// - Parameter descriptor: an epoll set that outlives the poller and still belongs to its owner.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         unsafe events = .allocate(capacity: Self.capacity)

@@ -9,14 +9,14 @@ final class Pool {
     let turn: TurnState
     var machine: PoolMachine
     var connections: [HTTP2Connection] = []
-    /// Nothing new is taken; the pool goes when its last connection has.
+    /// Nothing new is taken; the pool goes once its last connection has.
     private(set) var isClosing = false
-    /// Nothing is left to be done for it.
+    /// Whether nothing is left to do for it.
     var isOver: Bool { isClosing && connections.isEmpty }
-    /// An answer said that the credential is bad: what is queued goes back before anything more is sent.
+    /// An answer has shown that the credential is bad: queued requests go back before anything more is sent.
     var isHalted = false
     private var condition: PoolCondition?
-    /// Takes the time of answers, for the machine.
+    /// Measures the time of answers, for the machine.
     var meter = AnswerMeter()
     /// The number of streams that the receiver knows.
     private var reportedStreams = 0
@@ -71,7 +71,7 @@ final class Pool {
         if isClosing { withdraw() }
     }
 
-    /// The next request to send: those that go again first.
+    /// The next request to send: requests that are sent again come first.
     func take() -> (reference: RequestReference, prepared: PreparedBatch)? {
         while returnedHead < returned.count {
             let reference = returned[returnedHead]
@@ -108,9 +108,9 @@ final class Pool {
         reference.batch < 0 ? nil : batches[Int(reference.batch)]
     }
 
-    /// Everything queued gets its answer now: `.unsent`, or `.lost` where it went out once with an unknown outcome. What is
-    /// on a connection does not come back into the queue: nobody would call it back from there, and a pool that cannot dial
-    /// would keep it for ever.
+    /// Answers every queued request now: `.unsent`, or `.lost` where it went out once with an unknown outcome. Requests on a
+    /// connection do not come back into the queue: nothing would call them back from there, and a pool that cannot dial would
+    /// keep them for ever.
     func withdraw() {
         for prepared in batches { prepared?.isWithdrawn = true }
         while let (reference, _) = take() {
@@ -121,8 +121,8 @@ final class Pool {
         }
     }
 
-    /// What has waited for too long, or would have before the next dial, gets its answer. Devices are handed over, log out and
-    /// upgrade meanwhile, and who is pushed then is decided anew.
+    /// Answers requests that have waited for too long, or would have before the next dial. Since devices are handed over, log out
+    /// and upgrade, the caller then decides anew which are pushed.
     func handBackStale(at now: MonotonicTime) {
         guard queued > 0 else { return }
         let pause = connections.contains(where: \.machine.isUsable) ? nil : machine.dialPause(at: now)
@@ -131,7 +131,7 @@ final class Pool {
             if prepared.batch.reportsUnreachable, pause != nil { return false }
             return PoolMachine.canWait(since: prepared.enqueuedAt, until: now + (pause ?? .zero))
         }
-        // Few batches: most turns end here, however many requests go again.
+        // Few batches: most turns end here, however many requests are sent again.
         guard batches.indices.contains(where: { !canWait(Int32($0)) }) else { return }
         let (again, numbers) = (returned[returnedHead...], waiting[waitingHead...])
         guard !again.allSatisfy({ canWait($0.batch) }) || !numbers.allSatisfy(canWait) else { return }
@@ -187,7 +187,7 @@ final class Pool {
         discardIfIdle(reference.batch, prepared)
     }
 
-    /// A request's stream ended without an answer.
+    /// Decides about a request whose stream ended without an answer.
     func streamEnded(_ reference: RequestReference, _ end: PoolMachine.RequestEnd) {
         guard let prepared = prepared(reference) else { return }
         let sends = Int(unsafe prepared.answers[Int(reference.request)].sends)
@@ -262,7 +262,7 @@ final class Pool {
                 meter.restart(streams: census.streams, at: now)
             }
         } else if queued == 0, meter.streams > 1 {
-            // Streams stay empty: that says nothing of full ones.
+            // Empty streams measure nothing about full ones.
             meter.restart(streams: census.streams, at: now)
         }
         let surplus = machine.surplus(census, at: now)
@@ -273,7 +273,7 @@ final class Pool {
         return machine.decide(queued: queued, census, at: now)
     }
 
-    /// Gives the connections what they have room for, in turns, so that they share the load.
+    /// Fills the connections as far as they have room, in turns, so that they share the load.
     func pump(at now: MonotonicTime) {
         if isHalted {
             isHalted = false
@@ -284,13 +284,13 @@ final class Pool {
             isMoving = false
             for connection in connections where connection.fill(atMost: 64, at: now) {
                 isMoving = true
-                // While the CPU still has what belongs to them.
+                // While the CPU still has their data in its cache.
                 connection.flush(fullRecordsOnly: true)
             }
         }
     }
 
-    /// Hands back what is queued, sends nothing new, lets what is in flight end.
+    /// Hands back queued requests, sends nothing new, lets requests in flight end.
     func close() {
         isClosing = true
         machine.stop()
@@ -298,12 +298,12 @@ final class Pool {
         for connection in connections { connection.retire(.stopped) }
     }
 
-    /// A connection is up. After trouble that is no news: only an answer shows that requests get through again.
+    /// A connection is up. After a fault that is not reported: only an answer shows that requests get through again.
     func connected() {
         if condition == nil { report(.connected) }
     }
 
-    /// The server answers requests, however.
+    /// The server answers requests, well or not.
     func answers() {
         if case .failing? = condition { report(.connected) }
     }

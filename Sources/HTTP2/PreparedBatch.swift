@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// A batch on its way, with its bytes where C may point to them.
+/// A batch on its way, its bytes at addresses that C may use.
 ///
 /// The copy costs one memcpy per batch (some 30 ns per push) and makes the addresses ours: a Swift array promises none.
 /// Belongs to one lane's thread.
@@ -11,18 +11,18 @@ final class PreparedBatch {
     let template: PreparedTemplate
     let count: Int
     let arena: UnsafeMutablePointer<UInt8>
-    /// The answers until `finish`: an array of the batch would be asked for its owner with each.
+    /// The answers until `finish`: an array of the batch would check its ownership at each access.
     let answers: UnsafeMutablePointer<Answer>
     private let slots: UnsafeMutablePointer<ByteSlice>
     private let slotCount: Int
     let enqueuedAt: MonotonicTime
-    /// What a request comes back as that has waited for too long, for its turn on a connection or for one.
+    /// The answer's kind for a request that has waited for too long, for its turn on a connection or for a connection.
     func unsent(isConnected: Bool) -> Answer.Kind { batch.reportsUnreachable && !isConnected ? .unreachable : .unsent }
     /// The first request that has not been taken from the queue yet.
     var next = 0
     /// Requests whose answer is still open.
     var unanswered: Int
-    /// It was called back: what a connection does not conclude is not sent again.
+    /// It was called back: a request that its connection does not conclude is not sent again.
     var isWithdrawn = false
     /// Streams that nghttp2 still knows although their request has its answer (a time-out): they pin the memory.
     var abandoned = 0
@@ -38,7 +38,7 @@ final class PreparedBatch {
         unsafe arena.update(from: batch.bytes.arena, count: batch.bytes.arena.count)
         unsafe slots = .allocate(capacity: max(batch.bytes.slots.count, 1))
         unsafe slots.update(from: batch.bytes.slots, count: batch.bytes.slots.count)
-        // Nobody asks for them again, and with thousands of requests on their way they are megabytes.
+        // They are not needed again, and with thousands of requests on their way they are megabytes.
         batch.bytes.release()
         unsafe answers = .allocate(capacity: max(batch.count, 1))
         unsafe answers.initialize(repeating: Answer(), count: batch.count)

@@ -2,7 +2,7 @@
 import CNGHTTP2
 import RelayEngine
 
-/// A template as nghttp2 wants it: one array of the header fields that all requests share, and beside it what differs.
+/// A template in nghttp2's form: one array of the header fields that all requests share, and beside it the parts that differ.
 ///
 /// Belongs to one lane's thread. All pointers lead into `constants`, or into a batch's arena.
 @safe
@@ -84,7 +84,7 @@ final class PreparedTemplate {
     var hasBody: Bool { pieceCount > 0 }
 
     /// Copies the body from byte `start` on, as far as `room` allows.
-    /// - Returns: how many bytes, and whether the body has ended with them.
+    /// - Returns: the number of bytes, and whether the body has ended with them.
     @unsafe
     func copyBody(
         arena: UnsafePointer<UInt8>, slots: UnsafePointer<ByteSlice>, from start: Int,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What came back for one request.
+/// The answer for one request.
 package struct Answer: Sendable, Hashable {
     package enum Kind: UInt8, Sendable {
         /// Still on its way.
@@ -11,10 +11,10 @@ package struct Answer: Sendable, Hashable {
         /// It was sent, also a second time on another connection, and the outcome is unknown: the connection died, the
         /// stream was reset, or no answer came in time.
         case lost
-        /// It never left, or the server promised not to have looked at it (GOAWAY, REFUSED_STREAM): sending was halted,
-        /// the lane is stopping, or no connection could be had; of the last, `retryAfter` is when the pool dials again.
+        /// It never left, or the server promised not to have looked at it (GOAWAY, REFUSED_STREAM): sending was halted, the lane
+        /// is stopping, or no connection was available; in the last case `retryAfter` is when the pool dials again.
         case unsent
-        /// As `unsent` because no connection could be had, in a batch that wants to know.
+        /// As `unsent`, because no connection was available, in a batch with `reportsUnreachable`.
         case unreachable
     }
 
@@ -22,13 +22,13 @@ package struct Answer: Sendable, Hashable {
     /// How often the request was put on a connection.
     package var sends: UInt8 = 0
     package var status: UInt16 = 0
-    /// `Retry-After` in seconds (both forms of RFC 9110, 10.2.3 are understood); -1 where there was none. Where no
-    /// connection could be had, the seconds until the pool dials again, at least 1.
+    /// `Retry-After` in seconds (both forms of RFC 9110, 10.2.3 are understood); -1 where there was none. If no connection was
+    /// available, the seconds until the pool dials again, at least 1.
     package var retryAfter: Int32 = -1
-    /// Index of the body in the batch's `bodies`; -1 where it was empty, or that of a good answer.
+    /// Index of the body in the batch's `bodies`; -1 where it was empty, or a good answer's.
     package var body: Int32 = -1
 
-    /// 200, and nothing in its body speaks against that.
+    /// 200 with a good body, or none.
     package var isPlainSuccess: Bool { kind == .answered && status == 200 && body < 0 }
 
     package init() {}
@@ -68,18 +68,19 @@ package struct RequestBytes: Sendable {
 /// `BatchReceiver.finished`, then the receiver. Both hand-overs go through a mutex, which orders the memory accesses.
 package final class RequestBatch: @unchecked Sendable {
     package let template: RequestTemplate
-    /// The submitter's own mark, to know the batch again.
+    /// The submitter's own mark, to identify the batch.
     package let tag: Int
-    /// What has not left comes back `unsent` when it has waited for `PoolMachine.longestWait`, or would before the next dial. Whether it
-    /// comes back as `unreachable` as soon as no connection can be had. Default no. To be set before the batch is submitted.
+    /// Whether unsent requests come back as `unreachable` as soon as no connection is available. Default no: they come back as
+    /// `unsent` once they have waited for `PoolMachine.longestWait`, or would have before the next dial. Must be set before the
+    /// batch is submitted.
     package var reportsUnreachable = false
-    /// None any more once the lane has them.
+    /// Empty once the lane has copied them.
     package var bytes = RequestBytes()
     /// One for each request, in their order; none until the batch comes back.
     package var answers: [Answer] = []
-    /// Bodies of answers that were not 2xx; each at most 4 KiB.
+    /// Bodies of answers that were not 2xx, or a 2xx with an unexpected body; each at most 4 KiB.
     package var bodies: [[UInt8]] = []
-    /// What the pool's judge found in each of them.
+    /// The judge's reading of each body.
     private var readings: [AnswerReading] = []
 
     package init(template: RequestTemplate, tag: Int, capacity: Int, bytesPerRequest: Int) {
@@ -96,7 +97,7 @@ package final class RequestBatch: @unchecked Sendable {
         readings.append(reading)
     }
 
-    /// What the pool's judge found in the answer's body; nothing where it has none.
+    /// The judge's reading of the answer's body; empty where it has none.
     package func reading(of answer: Answer) -> AnswerReading {
         let place = Int(answer.body)
         return readings.indices.contains(place) ? readings[place] : AnswerReading()
@@ -104,7 +105,7 @@ package final class RequestBatch: @unchecked Sendable {
 
     /// Appends a request. `write` fills its slots, each once and in their order.
     ///
-    /// One closure for the whole request: each access to a class' property is checked for others at run time.
+    /// One closure for the whole request: each access to a class' property is checked for exclusivity at run time.
     package func append(_ write: (inout RequestBytes) -> Void) {
         bytes.append(slotCount: template.slotCount, write)
     }

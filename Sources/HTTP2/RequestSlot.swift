@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// A request in the queue or on a stream: which batch of the pool, which request of the batch.
+/// A request in the queue or on a stream: its batch in the pool, and its place in the batch.
 struct RequestReference {
     var batch: Int32
     var request: Int32
@@ -17,11 +17,11 @@ struct RequestSlot {
     var reference = RequestReference(batch: -1, request: -1, isSecond: false)
     var streamID: Int32 = 0
     var status: UInt16 = 0
-    /// The stream stands for no request any more; it only waits for nghttp2 to forget it.
+    /// The stream no longer stands for a request; it only waits for nghttp2 to forget it.
     var isAbandoned = false
     /// HEADERS were never written.
     var isUnsent = false
-    /// A 2xx whose body is none of a good answer.
+    /// A 2xx with an unexpected body.
     var isOdd = false
     /// The answer has ended: END_STREAM has come.
     var isWhole = false
@@ -81,7 +81,7 @@ struct RequestSlots: ~Copyable {
         return index
     }
 
-    /// Out of the order of sending: no deadline any more.
+    /// Takes a slot out of the order of sending: it has no deadline any more.
     mutating func unlink(_ index: Int32) {
         let slot = unsafe slots[Int(index)]
         if slot.older == RequestSlot.none {
@@ -98,7 +98,7 @@ struct RequestSlots: ~Copyable {
         unsafe slots[Int(index)].newer = RequestSlot.none
     }
 
-    /// Unlinked slots only.
+    /// For unlinked slots only.
     mutating func release(_ index: Int32) {
         unsafe slots[Int(index)].reference.batch = -1
         unsafe free[freeCount] = index

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all requests of a batch share: header fields and body, with slots for what differs.
+/// The part that all requests of a batch share: header fields and body, with slots for the parts that differ.
 ///
-/// Built once per campaign and provider token, so that a push costs the copying of its few own bytes and nothing else.
+/// Built once per campaign and provider token, so that a push only copies its few own bytes.
 package final class RequestTemplate: Sendable {
     package enum Value: Sendable {
         case constant([UInt8])
@@ -15,7 +15,7 @@ package final class RequestTemplate: Sendable {
         package let name: [UInt8]
         package let value: Value
         /// Whether the peer may keep the field in its HPACK table; false sends it as "literal never indexed" (RFC 7541, 6.2.3),
-        /// as a request's own value must be: it would push others out of the table.
+        /// which a request's own value needs: it would push other fields out of the table.
         package let isIndexed: Bool
 
         package init(_ name: String, _ value: Value, isIndexed: Bool) {

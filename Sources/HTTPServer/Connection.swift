@@ -4,19 +4,19 @@ import Glibc
 import Signing
 import Telemetry
 
-/// One client: its socket, the request in hand, and what is still to be sent. Belongs to its loop's thread.
+/// One client: its socket, the request in hand, and the bytes still to send. Belongs to its loop's thread.
 @safe
 final class Connection {
     private enum Activity {
-        /// Takes in a request, or waits for one.
+        /// Reads a request, or waits for one.
         case reading
         /// A thread that may wait has the request.
         case working
-        /// The whole answer is on its way out.
+        /// The whole answer is being sent.
         case sending(isLast: Bool)
-        /// The answer is made as it goes out.
+        /// The answer is made as it is sent.
         case streaming(any ByteSource, ResponseHead.Framing, isLast: Bool)
-        /// All is said: what still comes is dropped until the client has heard it.
+        /// The last answer is sent: further input is dropped until the client closes.
         case closing
         case closed
     }
@@ -24,36 +24,36 @@ final class Connection {
     let token: UInt64
     private let socket: Int32
     private let peer: PeerAddress
-    /// Why nobody here is let in; nil: ask on.
+    /// Why every request here is refused; nil: check each request as usual.
     private let refusal: PeerRefusal?
     private let user: UInt32?
-    /// What TLS is to be spoken with, until the client has said its first word.
+    /// The TLS settings, until the client has sent its first record.
     private var expected: (tls: ServerTLS, hello: ClientHello)?
     private var tls: TLSConnection?
-    /// The handshake is not done: TLS keeps memory for who has shown nothing yet.
+    /// The handshake is not done: TLS keeps memory for a client that has proved nothing yet.
     private var isGreeting: Bool { tls?.isHandshakeDone == false }
     private let loop: ServerLoop
     private var reader: RequestReader
     /// Read and not parsed yet.
     private var input: [UInt8] = []
-    /// The parser has more to say about what is there.
+    /// The parser may find more events in `input`.
     private var isStalled = false
     private var exchange: Exchange?
     private var activity = Activity.reading
-    /// What the socket did not take, and how much of its first part was sent.
+    /// The bytes that the socket did not take, and how many of the first part were sent.
     private var unsent: [[UInt8]] = []
     private var sentOfFirst = 0
-    /// A piece of a streamed answer is being made, or nothing is there yet.
+    /// A piece of a streamed answer is being made, or the stream has nothing yet.
     private var isPieceDue = false
-    /// The client's time counts anew.
+    /// The client's time limit starts again.
     private var isRenewed = false
-    /// Something of what the client sends is not read.
+    /// A part of the client's input stays unread.
     private var leavesRest = false
     private var watched = EPOLLIN.rawValue
 
     /// Bytes up to which an answer is copied behind its head and goes out with it.
     private static let small = 16 * 1024
-    /// Bytes of answers to requests in a row that are sent at once.
+    /// Bytes of answers to successive requests that are gathered and sent at once.
     private static let gathered = 64 * 1024
 
     init(
@@ -70,7 +70,7 @@ final class Connection {
         reader = RequestReader(loop.listener.rules)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func ready(_ events: UInt32) {
         var isDisturbed = false
@@ -78,28 +78,28 @@ final class Connection {
         case .reading where unsent.isEmpty: receive()
         case .closing: receive(isDropped: true)
         case .closed: return
-        // Nobody is there any more who could be answered.
+        // The client is gone, so there is no one to answer.
         case _ where events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0: return close()
         default: isDisturbed = events & EPOLLIN.rawValue != 0
         }
         settle(isDisturbed: isDisturbed)
     }
 
-    /// Work is done that was handed to a thread that may wait.
+    /// A job that was handed to a thread that may wait is done.
     func finished(_ result: WorkResult) {
         if case .piece(let piece) = result {
             isPieceDue = false
             take(piece)
         } else if case .working = activity, let step = exchange?.finished(result) {
             (activity, isRenewed) = (.reading, true)
-            // What is left of the request is looked at only now.
+            // The rest of the request is parsed only now.
             isStalled = true
             act(step)
         }
         settle()
     }
 
-    /// A stream that had nothing to say is asked again.
+    /// Asks a stream again that had nothing to send.
     func wake() {
         isPieceDue = false
         settle()
@@ -114,7 +114,7 @@ final class Connection {
         }
     }
 
-    /// The server is stopping: what is begun is finished, and nothing is waited for that has not begun.
+    /// The server is stopping: a request that has begun is finished; a connection without one is closed.
     func leave() {
         switch activity {
         case .reading, .closing: close()
@@ -122,7 +122,7 @@ final class Connection {
         }
     }
 
-    /// - Parameter isSeated: whether its seat in the table is to be left.
+    /// - Parameter isSeated: whether the connection still has its seat in the table, which is then freed.
     func close(isSeated: Bool = true) {
         if case .closed = activity { return }
         activity = .closed
@@ -133,9 +133,9 @@ final class Connection {
 
     // MARK: In
 
-    /// Once: what is left is announced again, for TLS too, whose records fit the buffer.
+    /// Reads once: epoll reports the rest again, for TLS too, whose records fit the buffer.
     ///
-    /// - Parameter isDropped: as it is on the socket, without a look at it.
+    /// - Parameter isDropped: reads the raw bytes of the socket, past TLS, and drops them.
     private func receive(isDropped: Bool = false) {
         if !isDropped, expected != nil {
             guard expected?.hello.isWhole(on: socket, &loop.buffer) == true else { return }
@@ -206,7 +206,7 @@ final class Connection {
 
     // MARK: Out
 
-    /// Nothing that comes after it can be read.
+    /// Nothing after the refused bytes can be read, so the connection ends.
     private func refuse(_ refusal: RequestRefusal) {
         leavesRest = true
         if let exchange {
@@ -222,7 +222,7 @@ final class Connection {
         send(RequestMark.with(exchange.request.id) { exchange.request.conclude(response) })
     }
 
-    /// Its head, and what there is of its body.
+    /// Sends the head, and the body as far as it is there.
     private func send(_ response: Response) {
         let head = exchange?.head
         let isOld = head?.isOld ?? false
@@ -245,7 +245,7 @@ final class Connection {
             loop.out += bytes
             sent()
         case .bytes(let bytes):
-            // Not copied: it may be one for many.
+            // Not copied: several responses may share this body.
             flush()
             unsent.append(bytes)
         case .stream(let source):
@@ -253,7 +253,7 @@ final class Connection {
         }
     }
 
-    /// The answer is out, but for what is gathered to be sent.
+    /// The answer is complete, but the gathered bytes may not be sent yet.
     private func sent() {
         guard case .sending(isLast: false) = activity else { return }
         (exchange, activity, isRenewed, isStalled) = (nil, .reading, true, true)
@@ -276,7 +276,7 @@ final class Connection {
             if framing == .chunked { loop.out += "0\r\n\r\n".utf8 }
             activity = .sending(isLast: isLast)
         case nil:
-            // What ends with the connection would pass for whole: a reset does not (socket(7), SO_LINGER).
+            // With `.close`, an orderly end would make the part look whole: a reset does not (socket(7), SO_LINGER).
             var reset = linger(l_onoff: 1, l_linger: 0)
             if framing == .close {
                 unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
@@ -285,9 +285,9 @@ final class Connection {
         }
     }
 
-    // MARK: Onwards
+    // MARK: Going on
 
-    /// Sends what there is, and goes on with what was waiting for that; at the end of whatever has happened.
+    /// Sends the gathered bytes and continues the work that waited for that. Called at the end of every event.
     private func settle(isDisturbed: Bool = false) {
         repeat { flush() } while goOn()
         if case .closed = activity { return }
@@ -312,7 +312,7 @@ final class Connection {
     }
 
     private func pieceWork(_ source: any ByteSource) -> @Sendable () -> WorkResult {
-        // One thread has it at a time: no piece is asked for before the last one is here.
+        // One thread has it at a time: a piece is asked for only after the last one has arrived.
         nonisolated(unsafe) let source = source
         return { [request = exchange?.request] in
             RequestMark.with(request?.id) {
@@ -344,7 +344,7 @@ final class Connection {
         }
     }
 
-    /// - Returns: whether there may be more to be sent.
+    /// - Returns: whether there may be more to send.
     private func goOn() -> Bool {
         guard unsent.isEmpty else { return false }
         switch activity {
@@ -363,7 +363,7 @@ final class Connection {
         }
     }
 
-    /// After the last answer. Who closes while something is unread sends a reset, which "might cause the peer's TCP stack to
+    /// After the last answer. Closing a socket with unread input sends a reset, which "might cause the peer's TCP stack to
     /// erase the peer's unacknowledged data before they can be read" (RFC 9112, section 9.6): our answer.
     private func end() {
         tls?.close()
@@ -381,7 +381,8 @@ final class Connection {
         }
     }
 
-    /// What is read next is not asked for as long as nothing comes: that would cost two system calls for each request.
+    /// Keeps EPOLLIN while no input is wanted, until some arrives: switching it off and on would cost two system calls for
+    /// each request.
     private func watch(_ isDisturbed: Bool) {
         var wanted: UInt32 = 0
         switch activity {

@@ -2,15 +2,16 @@
 
 import Synchronization
 
-/// The open connections of one serving thread: who is let in, who is overdue, and who gives way. No I/O: time is passed in, in
-/// milliseconds of the monotonic clock.
+/// The open connections of one serving thread. Decides which connection is let in, is overdue, or gives way. No I/O: time is
+/// passed in, in milliseconds of the monotonic clock.
 ///
 /// Where there is no room for a new connection, those that have been idle for the longest give way: a flood of idle
-/// connections keeps nobody out, and costs a well-behaved client a handshake. Where none is idle, those give way that have
+/// connections keeps no client out, and costs a well-behaved one a handshake. Where none is idle, those give way that have
 /// kept the relay waiting for the longest, and for longer than a client in good health needs.
 ///
-/// A TLS handshake that has begun takes much memory for a client that has shown nothing yet: its time is short, and so many are
-/// under way at most. Beyond, the oldest of the same address gives way, and of all where that has no other.
+/// A TLS handshake takes much memory for a client that has proved nothing yet. So its time is short, and the number under
+/// way is limited (`Times.greetings`). Above the limit, the oldest handshake of the same address gives way, or else the
+/// oldest of all.
 struct ConnectionTable {
     /// How long a client may take, in milliseconds.
     struct Times: Sendable {
@@ -18,32 +19,32 @@ struct ConnectionTable {
         var idle: Int64
         /// From the request line to the end of the body; then again for the answer, and for each piece of a stream.
         var request: Int64
-        /// The same while there is no room for others.
+        /// The same while there is no room for new connections.
         var pressed: Int64 = 2000
-        /// From a client's first word of TLS to the end of the handshake.
+        /// From the first TLS record of a client to the end of the handshake.
         var greeting: Int64 = 10_000
         /// Handshakes under way at a time.
         var greetings = 512
-        /// For what a client still sends after the last answer of its connection (RFC 9112, section 9.6).
+        /// For the input that a client still sends after the last answer of its connection (RFC 9112, section 9.6).
         var closing: Int64 = 5000
     }
 
     enum Phase: Sendable {
         /// Between two requests: the client loses nothing but a handshake when it is closed.
         case idle
-        /// The client has said its first word of TLS.
+        /// The client has sent its first TLS record.
         case greeting
         /// The client is sending a request.
         case receiving
-        /// The relay itself is at work: its client is not to blame.
+        /// The relay itself is at work: the client is not to blame.
         case working
         /// The client is taking an answer.
         case sending
-        /// All is said.
+        /// The last answer is sent.
         case closing
     }
 
-    /// What has happened since it was asked for last.
+    /// The events since the last `takeFigures`.
     struct Figures: Hashable, Sendable {
         var refused = 0
         var overdue = 0
@@ -55,7 +56,7 @@ struct ConnectionTable {
         var phase = Phase.idle
         /// When the phase began, or was renewed.
         var since: Int64
-        /// Counts up: who came first, of those that came in one millisecond.
+        /// Counts up, to order connections that came in the same millisecond.
         var number: Int
     }
 
@@ -80,9 +81,10 @@ struct ConnectionTable {
 
     // MARK: In
 
-    /// A new connection: lets it in, or not.
+    /// Lets a new connection in, if there is room.
     ///
-    /// - Returns: its seat, nil where there is no room; and the seats of those that give way, which are free already.
+    /// - Returns: its seat, nil where there is no room; and the seats of the connections that give way, which are free
+    ///   already and must be closed.
     mutating func enter(_ peer: PeerAddress, now: Int64) -> (place: Int?, leaving: [Int]) {
         let subscriber = peer.subscriber
         var leaving: [Int] = []
@@ -101,8 +103,8 @@ struct ConnectionTable {
         return (seats.count - 1, leaving)
     }
 
-    /// - Parameter isRenewed: its time counts anew though the phase may be the same: a request has ended, or enough of a
-    ///   stream has moved.
+    /// - Parameter isRenewed: the time limit starts again even if the phase is the same, because a request has begun or
+    ///   ended, or a piece of a stream has moved.
     mutating func set(_ place: Int, _ phase: Phase, isRenewed: Bool, now: Int64) {
         guard let old = seats[place]?.phase, isRenewed || old != phase else { return }
         if old != phase { greetings += phase == .greeting ? 1 : old == .greeting ? -1 : 0 }
@@ -119,7 +121,8 @@ struct ConnectionTable {
         counts.leave(seat.subscriber)
     }
 
-    /// Who gives way to a handshake that has begun; nil: there is room. Its connection is to be closed.
+    /// Returns the seat that gives way to a handshake that has begun; nil: there is room. The caller must close its
+    /// connection.
     mutating func onceTooMany(beside place: Int) -> Int? {
         guard greetings > times.greetings, let new = seats[place] else { return nil }
         var oldest: (own: Int?, any: Int?)
@@ -148,7 +151,7 @@ struct ConnectionTable {
         }
     }
 
-    /// The seats whose time is over.
+    /// The seats whose time has run out.
     mutating func overdue(now: Int64) -> [Int] {
         var places: [Int] = []
         for (place, seat) in seats.enumerated() {
@@ -162,7 +165,7 @@ struct ConnectionTable {
         return places
     }
 
-    /// Ends a sixteenth of those that qualify, so that the search is not made for each new one.
+    /// Frees a sixteenth of the seats that qualify, so that the search is not made for each new connection.
     private mutating func makeRoom(_ now: Int64, _ qualifies: (Seat) -> Bool) -> [Int] {
         var idle: [(place: Int, seat: Seat)] = []
         var slow: [(place: Int, seat: Seat)] = []
@@ -183,7 +186,7 @@ struct ConnectionTable {
     }
 }
 
-/// How many connections the threads of one door have open, together.
+/// The number of connections that all threads of one door have open.
 final class ConnectionCounts: Sendable {
     enum Fault: Hashable, Sendable {
         case perAddress
@@ -199,12 +202,12 @@ final class ConnectionCounts: Sendable {
     private let perAddress: Int
     private let state = Mutex(State())
 
-    /// - Parameter perAddress: of one subscriber (`PeerAddress.subscriber`).
+    /// - Parameter perAddress: the limit for one subscriber (`PeerAddress.subscriber`).
     init(total: Int, perAddress: Int) {
         (self.total, self.perAddress) = (total, perAddress)
     }
 
-    /// Counts one more, or says why there is no room for it.
+    /// Counts one more, or returns the limit that it would exceed.
     func enter(_ subscriber: PeerAddress) -> Fault? {
         state.withLock { state in
             let own = state.byAddress[subscriber, default: 0]

@@ -2,17 +2,18 @@
 import UpgradeRules
 import WireFormat
 
-/// A strong entity tag (RFC 9110, section 8.8.3), made of the content.
+/// A strong entity tag (RFC 9110, section 8.8.3): a hash of the content.
 package struct EntityTag: Hashable, Sendable {
     /// With its quotation marks.
     package let text: String
 
-    /// 64 bits of FNV-1a: the content is ours, nobody gains by a collision.
+    /// 64 bits of FNV-1a: the content is the relay's own, so a collision helps no attacker.
     package init(of content: [UInt8]) {
         text = "\"\(String(FNV1a.hash(content), radix: 16))\""
     }
 
-    /// Whether `If-None-Match` names it: then 304. The comparison is weak, whatever the tags say (RFC 9110, 13.1.2).
+    /// Whether `If-None-Match` names this tag: then the answer is 304. The comparison is always weak (RFC 9110, section
+    /// 13.1.2).
     package func isNamed(in header: String?) -> Bool {
         guard let header else { return false }
         if header == text { return true }
@@ -39,7 +40,7 @@ package struct PreparedContent: Sendable {
     }
 
     private let plain: Form
-    /// The same in gzip (RFC 1952), where that is worth it. Another form of it has another tag (RFC 9110, section 8.8.3.3).
+    /// The content in gzip (RFC 1952), where that is worth it. It has a tag of its own (RFC 9110, section 8.8.3.3).
     private let compressed: Form?
     private let type: String
     private let isImmutable: Bool
@@ -47,7 +48,7 @@ package struct PreparedContent: Sendable {
     /// - Parameters:
     ///   - compressed: the same bytes in gzip.
     ///   - type: the media type.
-    ///   - isImmutable: its path names its content, so that whoever has it never asks again (RFC 8246).
+    ///   - isImmutable: its path names its content, so that a cache that has it never asks again (RFC 8246).
     package init(
         _ bytes: [UInt8], compressed: [UInt8]? = nil, type: String = "application/json", isImmutable: Bool = false
     ) {
@@ -59,8 +60,9 @@ package struct PreparedContent: Sendable {
     /// 200, or 304 where the client has it already.
     ///
     /// - Parameters:
-    ///   - isShared: whether a proxy may keep it. Whoever keeps it asks before using it again ("no-cache").
-    ///   - vary: the header by which it was chosen among several; nil: by none.
+    ///   - isShared: whether a proxy may keep it. A cache must ask again before each use ("no-cache"), unless it is
+    ///     immutable.
+    ///   - vary: the request header that chose this content among several; nil: none did.
     package func response(to head: RequestHead, isShared: Bool, vary: String? = nil) -> Response {
         var form = plain
         var headers: [(name: String, value: String)] = []
@@ -86,7 +88,7 @@ package struct PreparedContent: Sendable {
     /// Whether `Accept-Encoding` names gzip, and not with the weight 0, "not acceptable" (RFC 9110, section 12.4.2).
     package static func takesGzip(_ header: String?) -> Bool {
         guard let header else { return false }
-        // Nearly all that clients send.
+        // Nearly all clients send one of these.
         if header == "gzip" || header == "identity" { return header == "gzip" }
         return ListBound.acceptedCodings.members(of: header).contains { member in
             guard member.utf8.count <= ListBound.longestMember else { return false }

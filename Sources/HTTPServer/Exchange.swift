@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Telemetry
 
-/// One request from its head to its answer. Pure of sockets: given what arrives, returns what to do.
+/// One request from its head to its answer. Knows no sockets: takes the input, returns the next step.
 struct Exchange {
     enum Step {
         /// Read on.
         case read
-        /// Tell the client, which waits for that, to send the body; and read on.
+        /// Invite the client, which waits for that, to send the body; and read on.
         case invite
-        /// To be done on a thread that may wait, and read nothing meanwhile; then `finished`.
+        /// Run this on a thread that may wait, and read nothing until it is done; then call `finished`.
         case work(WorkKind, @Sendable () -> WorkResult)
-        /// Where the request is not complete, the rest of it is of no use.
+        /// Send this. If the request is not complete, the rest of it is of no use.
         case answer(Response)
     }
 
-    /// So much of an unwanted body is read and dropped before it is answered, so that the connection goes on. Bytes.
+    /// Up to so many bytes of an unwanted body are read and dropped before the answer, so that the connection can go on.
     static let patience: Int64 = 1024 * 1024
-    /// A body of so much is waited for before anything is decided: then one trip to a thread that may wait does both. It would
-    /// be read before it is answered in any case. Bytes.
+    /// A body of up to so many bytes is read before the decision, so that one trip to a thread that may wait does both. It
+    /// would be read before the answer in any case.
     static let small: Int64 = 4096
-    /// So much of a stream is handed on at once. Bytes.
+    /// Bytes of a stream that are handed on at once.
     static let piece = 128 * 1024
 
     private enum State {
-        /// The decision waits for a small body.
+        /// A small body is read before the decision.
         case gathering([UInt8], admit: @Sendable () -> Admission)
         case collecting([UInt8], limit: Int, finish: @Sendable ([UInt8]) -> Response)
         case streaming(any BodyConsumer, waiting: [UInt8])
@@ -33,10 +33,10 @@ struct Exchange {
 
     let request: any HandledRequest
     let head: RequestHead
-    /// Whether all of the request was read.
+    /// Whether all of the request has been read.
     private(set) var isComplete = false
     private var state = State.working
-    /// What its work waits for.
+    /// The queue that its jobs go to.
     private var kind = WorkKind.reads
 
     init(_ head: RequestHead, _ request: any HandledRequest) {
@@ -48,7 +48,7 @@ struct Exchange {
         if case .length(let count) = head.body { count } else { 0 }
     }
 
-    /// - Parameter isFull: whether there is no room for more work of a kind.
+    /// - Parameter isFull: whether there is no room for more jobs of a kind.
     mutating func begin(isFull: (WorkKind) -> Bool) -> Step {
         switch RequestMark.with(request.id, request.open) {
         case .answer(let response):
@@ -57,7 +57,8 @@ struct Exchange {
             return decline(request.refuse(.busy))
         case .work(let kind, let admit):
             self.kind = kind
-            // Who asks whether to send the body is told by the decision; so is who announces a large one, or no length.
+            // The decision comes first where the client asks whether to send the body, or the body is large or of unknown
+            // length.
             guard !head.expectsContinue, head.body != .chunked, declared <= Self.small else {
                 return work { .admission(admit()) }
             }
@@ -66,7 +67,7 @@ struct Exchange {
         }
     }
 
-    /// A piece of the body.
+    /// Takes a piece of the body.
     mutating func received(_ bytes: ArraySlice<UInt8>) -> Step {
         switch state {
         case .gathering(var body, let admit):
@@ -109,7 +110,7 @@ struct Exchange {
         }
     }
 
-    /// The work is done.
+    /// Takes the result of a finished job.
     mutating func finished(_ result: WorkResult) -> Step {
         switch result {
         case .admission(let admission):
@@ -145,7 +146,8 @@ struct Exchange {
         return head.expectsContinue ? .invite : .read
     }
 
-    /// Once its body, if there is one, is out of the way; or at once where it is not to come or too long to be waited for.
+    /// Answers once the body, if there is one, has been read; or at once where the client has not begun to send it, or it is
+    /// too long to wait for.
     private mutating func decline(_ response: Response) -> Step {
         state = .dropping(response, seen: 0)
         return head.expectsContinue || declared > Self.patience ? .answer(response) : .read
@@ -164,7 +166,7 @@ struct Exchange {
     }
 
     private mutating func hand(_ bytes: [UInt8], to consumer: any BodyConsumer) -> Step {
-        // One thread has it at a time: the request is not touched until the work is done.
+        // One thread has it at a time: the request is not touched until the job is done.
         nonisolated(unsafe) let consumer = consumer
         return work { [isComplete] in
             let consumer = unsafe consumer
@@ -174,13 +176,13 @@ struct Exchange {
     }
 }
 
-/// What work comes back with.
+/// The result of a job.
 ///
-/// `@unchecked Sendable`: the thread that made it hands it to the connection's, and keeps nothing of it.
+/// `@unchecked Sendable`: the thread that made it hands it to the connection's thread, and keeps no reference.
 enum WorkResult: @unchecked Sendable {
     case admission(Admission)
     case consumed(any BodyConsumer)
     case response(Response)
-    /// Of an answer's body; nil: it failed.
+    /// A piece of the answer's body; nil: making it failed.
     case piece(BodyPiece?)
 }

@@ -3,7 +3,7 @@ import CGzip
 import Glibc
 
 package enum Gzip {
-    /// RFC 1952, as small as it gets: for what is compressed once and sent often. nil where there is no memory for it.
+    /// RFC 1952, at the best compression: for content that is compressed once and sent often. nil where memory is short.
     package static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         var size = 0
         guard let pointer = unsafe relay_gzip(bytes, bytes.count, &size) else { return nil }

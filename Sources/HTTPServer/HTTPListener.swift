@@ -6,7 +6,7 @@ import Signing
 import Synchronization
 import Threading
 
-/// One listening socket, what its threads have in common, and the threads, which accept and serve there.
+/// One listening socket, its threads, which accept and serve there, and their shared state.
 final class HTTPListener: Sendable {
     let socket: Int32
     let door: Door
@@ -15,22 +15,22 @@ final class HTTPListener: Sendable {
     let work = WorkQueues()
     let rules: RequestRules
     let counts: ConnectionCounts
-    /// Of all threads.
+    /// One for each thread.
     let mailboxes: [Mailbox<ServerLoop.Event>]
     /// The control socket's file; nil for the network, and where the socket has none.
     let controlFile: String?
     private let isHanded: Bool
     private let threads = Mutex<[NativeThread]>([])
 
-    /// Milliseconds for what was accepted a moment ago to arrive. Whose clients are served again at once by who comes next:
-    /// cutting one off would be as bad as refusing it.
+    /// With a handed socket: milliseconds in which the request of a connection that was accepted a moment ago may still
+    /// arrive. The next server would serve this client at once, so cutting it off would be as bad as refusing it.
     private static let grace: Int64 = 250
 
     /// Takes the socket over and closes it in `stop`.
     ///
     /// - Parameters:
     ///   - tls: nil: plain HTTP.
-    ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
+    ///   - isHanded: systemd keeps a duplicate of the socket, where new connections wait for the next server.
     init(
         socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings,
         tls: ServerTLS? = nil, isHanded: Bool = false
@@ -42,9 +42,9 @@ final class HTTPListener: Sendable {
         counts = ConnectionCounts(total: limits.connections, perAddress: limits.connectionsPerAddress)
         controlFile = door == .control ? ListenSocket.path(of: socket) : nil
         mailboxes = try (0..<(door == .network ? max(1, limits.threads) : 1)).map { _ in try Mailbox() }
-        // A connection that is gone before it is taken must not block a thread (accept(2), NOTES).
+        // accept(2), NOTES: a connection that is gone before it is accepted must not block a thread.
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
-        // Connections inherit it (tcp(7)); an answer never waits for the client's word on the one before.
+        // Connections inherit it (tcp(7)); an answer never waits for the acknowledgement of the one before.
         var yes: Int32 = 1
         _ = unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         do {
@@ -65,20 +65,20 @@ final class HTTPListener: Sendable {
         threads.withLock { $0.append(thread) }
     }
 
-    /// What the handshakes to come are done with.
+    /// Sets the TLS settings for later handshakes.
     func exchange(_ tls: ServerTLS) {
         for mailbox in mailboxes { mailbox.post(.certificate(tls)) }
     }
 
-    /// Has what is begun finished within so much time, and every connection closed. What streams must have been told to end, or
-    /// it would be waited for.
+    /// Lets requests that have begun finish within the given time, and closes every connection. Streams must have been asked
+    /// to end before, or this waits for them.
     func askToStop(within time: Duration) {
         for mailbox in mailboxes {
             mailbox.post(.stop(grace: isHanded ? Self.grace : 0, patience: time.milliseconds))
         }
     }
 
-    /// Once, after `askToStop`; returns when the threads have ended.
+    /// Call it once, after `askToStop`; returns when the threads have ended.
     func stop() {
         for thread in threads.withLock({ $0 }) { thread.join() }
         close(socket)

@@ -4,10 +4,10 @@ package import Signing
 import Synchronization
 import Threading
 
-/// HTTP on TCP, at one address or two, and on the control socket.
+/// HTTP on TCP, at one or two addresses, and on the control socket.
 ///
-/// `start` returns when all listen; `stop` returns when every request has ended, may come twice, and may come without a
-/// start. A stopped service is not started again. Both may be called from any thread but the service's own.
+/// `start` returns when all sockets listen; `stop` returns when every request has ended. `stop` may be called twice, or
+/// without a start. A stopped service cannot be started again. Both may be called from any thread but the service's own.
 package final class HTTPService: Sendable {
     private let settings: ServerSettings
     private let state = Mutex(State())
@@ -15,7 +15,7 @@ package final class HTTPService: Sendable {
     private struct State {
         var listeners: [Door: HTTPListener] = [:]
         var controlSocket: ListenSocket.Control?
-        /// What TLS is spoken with; nil: plain HTTP.
+        /// The certificate and key in use; nil: plain HTTP.
         var identity: ServerIdentity?
     }
 
@@ -27,10 +27,10 @@ package final class HTTPService: Sendable {
         stop()
     }
 
-    /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
+    /// Uses another certificate for later handshakes; open connections keep theirs. Call it after `start`.
     ///
-    /// - Returns: whether it is another one.
-    /// - Throws: `ServerStartError` where TLS cannot be spoken with it; then the old one stays.
+    /// - Returns: whether it differs from the one in use.
+    /// - Throws: `ServerStartError` where TLS cannot use it; then the old one stays.
     package func exchange(identity: ServerIdentity) throws -> Bool {
         try state.withLock { state in
             guard let network = state.listeners[.network], let old = state.identity, old != identity
@@ -49,10 +49,10 @@ package final class HTTPService: Sendable {
         }
     }
 
-    /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
+    /// The TCP port in use, also where the settings say 0; nil before `start` and without TCP.
     package var port: UInt16? { port(.network) }
 
-    /// The same of the second address.
+    /// The port of the second address.
     package var operationsPort: UInt16? { port(.operations) }
 
     private func port(_ door: Door) -> UInt16? {
@@ -60,7 +60,7 @@ package final class HTTPService: Sendable {
     }
 
     /// - Parameter handler: kept until `stop`.
-    /// - Throws: `ServerStartError`, or `SystemError` where there is no thread for it; then nothing listens.
+    /// - Throws: `ServerStartError`, or `SystemError` where no thread can be started; then nothing listens.
     package func start(_ handler: any RequestHandler) throws {
         do {
             try state.withLock { state in
@@ -69,7 +69,7 @@ package final class HTTPService: Sendable {
                     state.listeners[door] = try HTTPListener(
                         socket: socket, door: door, handler, settings, tls: tls, isHanded: isHanded)
                 }
-                // The control socket first: it finds out whether another daemon is running, which says more than
+                // The control socket first: it finds out whether another daemon is running, which is a clearer error than
                 // "address in use".
                 if let socket = settings.handed.control {
                     try listen(.control, socket, isHanded: true)
@@ -92,9 +92,10 @@ package final class HTTPService: Sendable {
         }
     }
 
-    /// Closes every connection and removes the control socket. What streams must end before, or it is waited for.
+    /// Closes every connection and removes the control socket. Streams must have been asked to end before, or this waits for
+    /// them.
     ///
-    /// - Parameter time: for requests that are begun; it returns a second later at the latest.
+    /// - Parameter time: for requests that have begun; `stop` returns a second later at the latest.
     package func stop(within time: Duration = .seconds(7)) {
         state.withLock { state in
             let end = MonotonicClock.now() + time + .seconds(1)

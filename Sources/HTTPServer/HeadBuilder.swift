@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// A request's head, line by line (RFC 9112, sections 3 and 5; RFC 9110). Pure.
+/// Reads a request's head line by line (RFC 9112, sections 3 and 5; RFC 9110). Pure.
 struct HeadBuilder {
     private let rules: RequestRules
     private var head = RequestHead(method: "", target: "")
@@ -11,7 +11,7 @@ struct HeadBuilder {
     private var isChunked = false
     private var (closes, keepsAlive) = (false, false)
 
-    /// Bytes of the longest method of RFC 9110, twice.
+    /// Twice the length of the longest method of RFC 9110, in bytes.
     private static let longestMethod = 16
 
     init(_ rules: RequestRules) {
@@ -28,7 +28,7 @@ struct HeadBuilder {
         let (method, target) = (line[..<first], line[(first + 1)..<last])
         // "A server that receives a method longer than any that it implements SHOULD respond with a 501" (section 3).
         if method.count > Self.longestMethod { throw .methodTooLong }
-        // "A server MUST NOT" take white space or controls in it; what else is no URI is the handler's to refuse.
+        // "A server MUST NOT" take white space or controls in it; the handler refuses everything else that is no URI.
         guard target.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .badRequestLine }
         if target.count > rules.target { throw rules.targetTooLong }
         head.isOld = try Self.isOld(line[(last + 1)...])
@@ -46,9 +46,10 @@ struct HeadBuilder {
         return minor == UInt8(ascii: "0")
     }
 
-    /// Path and query. "A server MUST accept the absolute-form in requests" (section 3.2.2); it has one host only.
+    /// Returns path and query. "A server MUST accept the absolute-form in requests" (section 3.2.2); the host is dropped, as
+    /// the relay has only one.
     private static func origin(of target: ArraySlice<UInt8>, isOptions: Bool) throws(RequestRefusal) -> String {
-        // What would have to be repaired is no target that anybody else reads alike.
+        // A target that is not UTF-8 would have to be repaired, and other software might repair it differently.
         guard String(validating: target, as: UTF8.self) != nil else { throw .badTarget }
         if target.first == UInt8(ascii: "/") { return String(decoding: target, as: UTF8.self) }
         if isOptions, target.elementsEqual([UInt8(ascii: "*")]) { return "*" }
@@ -70,7 +71,7 @@ struct HeadBuilder {
         switch name.count {
         case 4 where Self.equal(name, "host"):
             if hasHost { throw .repeatedField("host") }
-            // "Host: " without a value is right where the target has no authority (RFC 9110, section 7.2).
+            // An empty "Host:" is right where the target has no authority (RFC 9110, section 7.2).
             guard value.allSatisfy(Self.isHost) else { throw .badHost }
             hasHost = true
             if rules.handed.contains("host") { head.headers.append("host", String(decoding: value, as: UTF8.self)) }
@@ -97,13 +98,13 @@ struct HeadBuilder {
             isChunked = true
         default:
             guard let field = rules.handed.first(where: { Self.equal(name, $0) }) else { return }
-            // Two credentials: which of them counts is what two readers may see differently.
+            // With two credentials, two readers could disagree on which of them counts.
             if field == "authorization", head.headers[field] != nil { throw .repeatedField(field) }
             head.headers.append(field, String(decoding: value, as: UTF8.self))
         }
     }
 
-    /// Name and value of one line, held to the form (RFC 9112, section 5).
+    /// Name and value of one line, in the strict form (RFC 9112, section 5).
     static func cut(field line: ArraySlice<UInt8>) throws(RequestRefusal) -> (
         name: ArraySlice<UInt8>, value: ArraySlice<UInt8>
     ) {
@@ -121,7 +122,7 @@ struct HeadBuilder {
         return (name, value)
     }
 
-    // MARK: The whole
+    // MARK: The whole head
 
     func finish() throws(RequestRefusal) -> RequestHead {
         var head = head
@@ -146,14 +147,14 @@ struct HeadBuilder {
 
     private static func isToken(_ byte: UInt8) -> Bool { tokens[Int(byte)] }
 
-    /// What a value may hold: no control but the tab (RFC 9110, section 5.5).
+    /// Whether a field's value may hold the byte: no control but the tab (RFC 9110, section 5.5).
     static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    /// Of a host and its port (RFC 3986, section 3.2): no user, no path, no space, no list.
+    /// Whether a host and its port may hold the byte (RFC 3986, section 3.2): no user, no path, no space, no list.
     private static func isHost(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte < 0x7F && !"\"#,/<>?@\\^`{|}".utf8.contains(byte)
     }

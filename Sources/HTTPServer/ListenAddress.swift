@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An address to listen on: "127.0.0.1:8480", "[::1]:8480", ":8480" is not one.
+/// An address to listen on: "127.0.0.1:8480" or "[::1]:8480", but not ":8480".
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// An IP address without brackets.
     package var host: String

@@ -2,7 +2,7 @@
 import Glibc
 import Threading
 
-/// Makes the sockets that the API listens on, and says why where it cannot.
+/// Makes the sockets that the API listens on, and explains a failure.
 package enum ListenSocket {
     /// As many as the system allows: "silently capped" to net.core.somaxconn (listen(2)).
     private static let backlog = Int32.max
@@ -70,7 +70,7 @@ package enum ListenSocket {
 
     // MARK: Unix
 
-    /// A bound control socket, known again by its inode.
+    /// A bound control socket, recognised by its inode.
     struct Control {
         var descriptor: Int32
         var path: String
@@ -78,13 +78,13 @@ package enum ListenSocket {
         var inode: ino_t
     }
 
-    /// - Parameter group: who it is given to, with the mode 0660 instead of `mode`.
+    /// - Parameter group: the group that gets the socket, with the mode 0660 instead of `mode`.
     static func control(path: String, mode: UInt32, group: UInt32? = nil) throws(ServerStartError) -> Control {
         try clear(path)
         let descriptor = socket(AF_UNIX, flags, 0)
         guard descriptor >= 0 else { throw failure(path, errno) }
-        // On Linux the file takes its permissions from the socket's own (less the umask), so there is no moment in which
-        // others could connect; the second call undoes the umask.
+        // On Linux the file takes its permissions from the socket's own (less the umask), so at no moment can another user
+        // connect; the second call undoes the umask.
         _ = fchmod(descriptor, mode_t(mode))
         var status = stat()
         guard try unsafe connected(path, { unsafe bind(descriptor, $0, $1) }) == 0,
@@ -95,7 +95,7 @@ package enum ListenSocket {
             close(descriptor)
             throw failure(path, code)
         }
-        // The group first: for a moment it is given to it with a mode that lets nobody of it in.
+        // The group first: until the chmod, `mode` still keeps its members out.
         if let group, unsafe (chown(path, uid_t.max, group) != 0 || chmod(path, 0o660) != 0) {
             let code = errno
             close(descriptor)
@@ -130,7 +130,7 @@ package enum ListenSocket {
         _ = unsafe unlink(control.path)
     }
 
-    /// Makes way for the socket: only a socket that nobody answers on is deleted.
+    /// Makes room for the socket. Deletes only a socket that no program answers on.
     private static func clear(_ path: String) throws(ServerStartError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {

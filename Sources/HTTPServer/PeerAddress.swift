@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Where a connection comes from, without its port.
+/// The address that a connection comes from, without its port.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// As IPv6 has it; IPv4 is mapped (RFC 4291, section 2.5.5.2). All zero: no address, as on the control socket.
+    /// IPv6 form; IPv4 is mapped (RFC 4291, section 2.5.5.2). All zero: no address, as on the control socket.
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
@@ -13,8 +13,8 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
     @unsafe init(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return }
-        // By place, not by name: whose the names are depends on the order of imports. The family comes first in each, in
-        // the host's order (sockaddr(3type)); the rest is in network order.
+        // By offset, not by field name: which module's names are found depends on the order of imports. The family comes
+        // first in each, in the host's order (sockaddr(3type)); the rest is in network order.
         let raw = unsafe UnsafeRawPointer(address)
         switch Int32(unsafe raw.loadUnaligned(as: UInt16.self)) {
         case AF_INET:
@@ -30,7 +30,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
     private var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// What counts as one client: an IPv4 address, or the /64 that one subscriber is given (RFC 6177; BCP 157).
+    /// The address that counts as one client: an IPv4 address, or the /64 that one subscriber is given (RFC 6177; BCP 157).
     var subscriber: PeerAddress {
         var subscriber = self
         if !isIPv4 { subscriber.low = 0 }

@@ -2,18 +2,18 @@
 import CLinux
 import Glibc
 
-/// Who is at the other end of a control socket (unix(7), SO_PEERCRED): as they were when they connected.
+/// The process at the other end of a control socket, as it was when it connected (unix(7), SO_PEERCRED).
 struct PeerCredentials: Hashable, Sendable {
     var user: UInt32
     /// The primary group and the supplementary ones.
     var groups: Set<UInt32>
     var process: Int32
 
-    /// nil where the system does not say.
+    /// nil where the system does not report it.
     static func of(_ socket: Int32) -> PeerCredentials? {
         var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
         guard unsafe relay_peer_credentials(socket, &user, &group, &process) == 0 else { return nil }
-        // NGROUPS_MAX is 65536; who is in more than a thousand groups is known by the first thousand.
+        // NGROUPS_MAX is 65536; of a user in more than a thousand groups, the first thousand are known.
         var groups = [UInt32](repeating: 0, count: 1024)
         let count = unsafe relay_peer_groups(socket, &groups, UInt32(groups.count))
         return PeerCredentials(
@@ -21,21 +21,21 @@ struct PeerCredentials: Hashable, Sendable {
     }
 }
 
-/// Whom the control socket lets in. Pure.
+/// Decides which peers the control socket lets in. Pure.
 ///
-/// The file's permissions are the first guard and the kernel keeps them (unix(7): connecting needs write permission); this
-/// is the second, for the day on which somebody chmods the socket or puts it where others write.
+/// The file's permissions are the first guard, enforced by the kernel (unix(7): connecting needs write permission). This is
+/// the second, in case an operator chmods the socket or puts it where other users can write.
 struct ControlAccess: Hashable, Sendable {
-    /// The daemon's own user; with systemd's DynamicUser= that is nobody's login.
+    /// The daemon's own user; with systemd's DynamicUser= no person logs in as it.
     var user: UInt32
     /// The socket's group, where its mode lets the group in.
     var group: UInt32?
-    /// The mode lets everybody in. Then the group counts for nothing: in a user namespace (systemd's PrivateUsers=) this
-    /// group and all of a stranger's have one and the same number, the overflow id (user_namespaces(7)), so that nobody but
-    /// the kernel can tell its members, by a mode that is for them.
+    /// The mode lets every user in. Then the group counts for nothing: in a user namespace (systemd's PrivateUsers=) this
+    /// group and all groups of a stranger appear as the same number, the overflow id (user_namespaces(7)). Only the kernel
+    /// can tell its members apart, by a mode that is for them.
     var isOpenToAll = false
 
-    /// As the socket's file says at this moment, whoever made it; nil: it has none.
+    /// Reads the socket file's present mode and group; nil: it has no file.
     static func of(file: String?) -> ControlAccess {
         var status = stat()
         let isThere = file.map { path in unsafe lstat(path, &status) == 0 } ?? false
@@ -53,13 +53,13 @@ struct ControlAccess: Hashable, Sendable {
     }
 }
 
-/// Somebody who has no business on the control socket.
+/// A peer that may not use the control socket.
 package struct PeerRefusal: Hashable, Sendable {
-    /// nil: the system did not say who it is.
+    /// nil: the system did not report the user.
     package var user: UInt32?
     package var process: Int32?
     /// The group that would be let in.
     package var group: UInt32?
-    /// The socket's mode lets everybody in, so that the group is not.
+    /// The socket's mode lets every user in, so the group does not count.
     package var isOpenToAll = false
 }

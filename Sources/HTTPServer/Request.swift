@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By which door a request came in.
+/// The door that a request came in by.
 package enum Door: String, Sendable {
     case network
     /// The second address.
     case operations
-    /// The control socket: file permissions have already said who may.
+    /// The control socket: its file permissions have already decided who may connect.
     case control
 
-    /// As a log line shows it: what the configuration calls it.
+    /// As log lines and the configuration name it.
     package var name: String { self == .control ? "controlSocket" : rawValue }
 }
 
 /// A request before its body.
 package struct RequestHead: Sendable {
-    /// How long a body is (RFC 9112, section 6.3).
+    /// How the length of a body is known (RFC 9112, section 6.3).
     package enum Body: Hashable, Sendable {
         case none
         /// Bytes.
@@ -29,16 +29,17 @@ package struct RequestHead: Sendable {
     package var headers: HeaderFields
     /// Where it comes from.
     package var peer = PeerAddress.none
-    /// Whose process is at the other end of the control socket; nil on the network, and where the system does not say.
+    /// The user of the process at the other end of the control socket; nil on the network, and where the system does not
+    /// report it.
     package var user: UInt32?
-    /// Why nobody on its connection is let in; nil: ask on.
+    /// Why every request on its connection is refused; nil: check it as usual.
     package var refusal: PeerRefusal?
     var body = Body.none
-    /// HTTP/1.0: it knows no chunks.
+    /// HTTP/1.0, which has no chunks.
     var isOld = false
-    /// The client wants the connection to go on after the answer.
+    /// Whether the client asks to keep the connection open after the answer.
     package internal(set) var keepsAlive = true
-    /// The client waits for a word before it sends the body (RFC 9110, section 10.1.1).
+    /// Whether the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1).
     package internal(set) var expectsContinue = false
 
     package init(method: String, target: String, headers: HeaderFields = HeaderFields()) {
@@ -48,8 +49,8 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// The headers of a request that its handler reads, by name in lower case. They are few: looking through them costs less than
-/// a hash.
+/// The headers of a request that its handler reads, by name in lower case. They are so few that a linear search is cheaper
+/// than a hash table.
 package struct HeaderFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 
@@ -61,7 +62,7 @@ package struct HeaderFields: Sendable {
         Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What comes several times is one list (RFC 9110, section 5.3).
+    /// Repeated fields are joined to one list (RFC 9110, section 5.3).
     mutating func append(_ name: String, _ value: String) {
         if let known = fields.firstIndex(where: { $0.name == name }) {
             fields[known].value += ", " + value
@@ -71,7 +72,7 @@ package struct HeaderFields: Sendable {
     }
 }
 
-/// What becomes of a request's body.
+/// How the body of a request is handled.
 package enum Admission {
     /// The body, if there is one, is read and dropped.
     case answer(Response)
@@ -81,13 +82,13 @@ package enum Admission {
     case stream(any BodyConsumer)
 }
 
-/// Takes a body piece by piece, on a thread that may wait; one piece at a time.
+/// Takes a body one piece at a time, on a thread that may wait.
 package protocol BodyConsumer: AnyObject {
     func consume(_ bytes: [UInt8])
     func finish() -> Response
 }
 
-/// An answer on its way out.
+/// An answer to be sent.
 package struct Response {
     package enum Body {
         case bytes([UInt8])
@@ -96,10 +97,10 @@ package struct Response {
 
     package var status: Int
     package var headers: [(name: String, value: String)]
-    /// The value of the field `Cache-Control` (RFC 9111, section 5.2): each answer has one.
+    /// The value of the field `Cache-Control` (RFC 9111, section 5.2), which every answer has.
     package var cacheControl = Response.unkept
     package var body: Body
-    /// It was answered before, and is answered again as it was then.
+    /// Whether this repeats an earlier answer to the same request.
     package var isReplay = false
 
     package init(status: Int, headers: [(name: String, value: String)], body: Body) {
@@ -114,7 +115,7 @@ package struct Response {
     package static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
 }
 
-/// A body that is made as it is sent, on a thread that reads the store; one piece at a time.
+/// A body that is made while it is sent, one piece at a time, on a thread that reads the store.
 package protocol ByteSource: AnyObject {
     /// The next piece. Waits for nothing but the store.
     ///
@@ -124,7 +125,7 @@ package protocol ByteSource: AnyObject {
 
 package enum BodyPiece: Hashable, Sendable {
     case bytes([UInt8])
-    /// There is nothing yet: to be asked again after so many milliseconds, or when the server stops.
+    /// There is nothing yet: ask again after so many milliseconds, or when the server stops.
     case later(Int64)
     case end
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// The requests of one connection, out of its bytes (RFC 9112). Pure: bytes in, events out.
+/// Parses the bytes of one connection into requests (RFC 9112). Pure: bytes in, events out.
 ///
-/// Strict: what two readers could understand in two ways is refused. A proxy before the relay that reads it in the other way
-/// would let somebody smuggle a request past it (section 11.2).
+/// Strict: input that two readers could understand in two ways is refused. Otherwise a client could smuggle a request past a
+/// proxy before the relay that reads it in the other way (section 11.2).
 package struct RequestReader {
     package enum Event {
-        /// What is left is no whole line yet: to be given again, with more behind it.
+        /// The rest is not a whole line: pass it again, with more bytes after it.
         case more
         case head(RequestHead)
-        /// A piece of the body: where it is in the bytes.
+        /// A piece of the body: its place in the bytes.
         case body(Range<Int>)
         /// The request is complete.
         case end
-        /// Nothing behind it can be read any more.
+        /// Nothing after this can be read.
         case refused(RequestRefusal)
     }
 
@@ -32,14 +32,14 @@ package struct RequestReader {
 
     private let rules: RequestRules
     private var state = State.requestLine
-    /// As far as it has come.
+    /// The head so far.
     private var head: HeadBuilder
     /// Bytes of the lines of this head, or of this body's chunk extensions and trailers.
     private var lineBytes = 0
-    /// "A server that is expecting to receive and parse a request-line SHOULD ignore at least one empty line (CRLF)"
-    /// (section 2.2).
+    /// Whether an empty line before the request line was skipped: "A server that is expecting to receive and parse a
+    /// request-line SHOULD ignore at least one empty line (CRLF)" (section 2.2).
     private var hasSkipped = false
-    /// Bytes of the line that is not complete, which are not looked through again.
+    /// Bytes of the incomplete line that were already searched for its end.
     private var scanned = 0
 
     package init(_ rules: RequestRules) {
@@ -52,7 +52,7 @@ package struct RequestReader {
         if case .requestLine = state { false } else { true }
     }
 
-    /// - Parameter rest: the part of `bytes` that was not read yet; what an event was made of is taken from its front.
+    /// - Parameter rest: the unread part of `bytes`; each event takes its bytes from the front.
     package mutating func next(_ bytes: [UInt8], _ rest: inout Range<Int>) -> Event {
         do throws(RequestRefusal) {
             while true {
@@ -68,7 +68,7 @@ package struct RequestReader {
     private mutating func step(_ bytes: [UInt8], _ rest: inout Range<Int>) throws(RequestRefusal) -> Event? {
         switch state {
         case .requestLine:
-            // Its method and its version too, which are short where they are good.
+            // The 64 bytes are for the method and the version, which are short where they are valid.
             guard let line = try line(bytes, &rest, limit: rules.target + 64, rules.targetTooLong)
             else { return .more }
             if line.isEmpty, !hasSkipped {
@@ -115,7 +115,7 @@ package struct RequestReader {
                 return .more
             }
             try count(line, .trailersTooLarge)
-            // Nobody here asks for them: they are held to the form, and dropped (section 7.1.2).
+            // No handler reads trailers: their form is checked, and they are dropped (section 7.1.2).
             if line.isEmpty { state = .complete } else { _ = try HeadBuilder.cut(field: bytes[line]) }
         case .complete:
             (state, hasSkipped, lineBytes) = (.requestLine, false, 0)
@@ -147,7 +147,8 @@ package struct RequestReader {
             return nil
         }
         scanned = 0
-        // "a recipient MAY recognize a single LF as a line terminator" (section 2.2): others may not.
+        // "a recipient MAY recognize a single LF as a line terminator" (section 2.2): another reader may not, so it is
+        // refused.
         guard end > rest.lowerBound, bytes[end - 1] == 0x0D else { throw .bareLineFeed }
         defer { rest = end + 1..<rest.upperBound }
         return rest.lowerBound..<end - 1
@@ -158,13 +159,13 @@ package struct RequestReader {
         if lineBytes > rules.head { throw tooLarge }
     }
 
-    /// The size at a chunk's beginning, and its number of digits. Extensions mean nothing here (section 7.1.1).
+    /// The size at the start of a chunk, and its number of digits. Extensions are ignored (section 7.1.1).
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(RequestRefusal) -> (Int64, digits: Int) {
         var (size, digits): (Int64, Int) = (0, 0)
         for byte in line {
             guard let value = Hex.value(of: byte) else { break }
             (size, digits) = (size << 4 | Int64(value), digits + 1)
-            // 15 digits fit, and no body has more bytes.
+            // 15 digits fit an Int64, and no body is longer.
             if digits > 15 { throw .badChunk }
         }
         let extensions = line.dropFirst(digits)
@@ -176,14 +177,14 @@ package struct RequestReader {
     }
 }
 
-/// What a server takes of a head, the same for all of its connections.
+/// The rules for the heads that a server takes, shared by all of its connections.
 package final class RequestRules: Sendable {
     /// Bytes.
     let target: Int
     let head: Int
     /// Fields of one head.
     let fields = ListBound.headerFields.limit
-    /// Those that the handler reads: in lower case.
+    /// Names of the headers that the handler reads, in lower case.
     let handed: [String]
     let targetTooLong: RequestRefusal
     let headTooLarge: RequestRefusal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the server refuses by itself. After all but `busy` and `bodyTooLarge` nobody knows where the next request would
-/// begin, and the connection ends.
+/// A request that the server refuses on its own. After all but `busy` and `bodyTooLarge` the start of the next request is
+/// unknown, so the connection ends.
 package struct RequestRefusal: Error, Hashable, Sendable {
     package let status: Int
     package let detail: String
@@ -35,7 +35,7 @@ package struct RequestRefusal: Error, Hashable, Sendable {
     static let spaceBeforeColon = Self(400, "a field of the request has a space before its colon")
     static let foldedField = Self(400, "a field of the request is continued on the next line")
     static let controlCharacter = Self(400, "a field of the request holds a control character")
-    /// By its name in lower case.
+    /// - Parameter name: in lower case.
     static func repeatedField(_ name: String) -> Self { Self(400, "the field \"\(name)\" comes more than once") }
     static let missingHost = Self(400, "the field \"host\" is missing")
     static let badHost = Self(400, "the host is not a name or an address, with or without a port")
@@ -51,12 +51,12 @@ package struct RequestRefusal: Error, Hashable, Sendable {
     static let chunkExtensionsTooLong = Self(400, "the extensions of the body's chunks are too long")
     static let trailersTooLarge = Self(431, "the fields after the body are too large")
 
-    // MARK: What takes too much
+    // MARK: Limits
 
     static let timedOut = Self(408, "the request did not come in time")
     package static func bodyTooLarge(limit: Int) -> Self {
         Self(413, "the body has more than the \(limit) bytes that are taken here")
     }
-    /// There is no room for more work.
+    /// The queue for jobs of this kind is full.
     package static let busy = Self(503, "the relay has too much to do; ask again")
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// A request's target cut into its parts, each decoded once and after the cutting, so that an encoded slash stays inside
-/// its segment.
+/// A request's target, split into its parts. Each part is decoded once, after the split, so that an encoded slash stays
+/// inside its segment.
 package struct RequestTarget: Hashable, Sendable {
     package var segments: [String]
     package var query: [QueryItem]
@@ -17,19 +17,19 @@ package struct RequestTarget: Hashable, Sendable {
         }
     }
 
-    /// What is wrong with one.
+    /// Why a target is refused.
     package enum Fault: Error, Hashable, Sendable {
         /// The path is not absolute, or something does not decode to UTF-8.
         case malformed
-        /// `ListBound.pathSegments`: no path here has so many.
+        /// More segments than `ListBound.pathSegments`; no path of the API has so many.
         case tooManySegments
-        /// `ListBound.queryParameters`.
+        /// More parameters than `ListBound.queryParameters`.
         case tooManyParameters
     }
 
     package init(_ text: String) throws(Fault) {
-        // Bytes, not characters: RFC 3986 knows no others, and looking for the ends of characters took a tenth of what a
-        // login's question costs.
+        // Bytes, not characters: RFC 3986 is defined in bytes, and finding character boundaries took a tenth of the cost of
+        // a login's query.
         let (path, rest) = Self.cut(text.utf8[...], at: UInt8(ascii: "?"))
         guard path.first == UInt8(ascii: "/") else { throw .malformed }
         var segments: [String] = []
@@ -59,7 +59,7 @@ package struct RequestTarget: Hashable, Sendable {
         return pairs
     }
 
-    /// What stands before the first separator, and what behind it; nil where there is none.
+    /// The parts before and after the first separator; the second is nil where there is none.
     private static func cut(
         _ text: Substring.UTF8View, at separator: UInt8
     ) -> (Substring.UTF8View, Substring.UTF8View?) {
@@ -67,12 +67,12 @@ package struct RequestTarget: Hashable, Sendable {
         return (text[..<index], text[text.index(after: index)...])
     }
 
-    /// - Parameter plusIsSpace: in a query, as every library that writes forms has it (WHATWG URL, section 5.1).
+    /// - Parameter plusIsSpace: true in a query, as every library writes forms (WHATWG URL, section 5.1).
     private static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
         let encoded = text.contains { byte in
             byte == UInt8(ascii: "%") || byte == 0 || byte == UInt8(ascii: "+") && plusIsSpace
         }
-        // Nearly all of what apps send.
+        // Nearly everything that apps send.
         if !encoded { return String(Substring(text)) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

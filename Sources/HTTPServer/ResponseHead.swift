@@ -3,9 +3,9 @@ import Glibc
 
 /// An answer's status line and fields (RFC 9112, section 4), as bytes. Pure.
 enum ResponseHead {
-    /// How the answer's end is known (RFC 9112, section 6.3).
+    /// How the client finds the answer's end (RFC 9112, section 6.3).
     enum Framing: Hashable {
-        /// By its status: 1xx, 204 and 304 have no content, and 304 says nothing of the length of what it stands for.
+        /// By its status: 1xx, 204 and 304 have no content. A 304 gives no length of the content that it stands for.
         case none
         case length(Int)
         case chunked
@@ -26,7 +26,7 @@ enum ResponseHead {
         bytes += "\r\n".utf8
         bytes += date
         for (name, value) in response.headers {
-            // A line break in it would end the field: header injection ends here.
+            // A line break in a value would end the field, so such a field is left out: this prevents header injection.
             guard value.utf8.allSatisfy(HeadBuilder.isText) else { continue }
             append(name, value, to: &bytes)
         }
@@ -59,7 +59,7 @@ enum ResponseHead {
 }
 
 extension Response {
-    /// What a status is called (RFC 9110, section 15; RFC 6585), where the relay has a use for it.
+    /// The reason phrase of each status that the relay sends (RFC 9110, section 15; RFC 6585).
     package static func reason(_ status: Int) -> String {
         switch status {
         case 100: "Continue"

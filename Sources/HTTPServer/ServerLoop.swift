@@ -5,45 +5,46 @@ import Signing
 import Telemetry
 import Threading
 
-/// What one thread serves: it accepts, reads, writes, and never waits for anything else. One epoll set, level-triggered.
+/// One serving thread: it accepts, reads and writes, and waits only in epoll. One epoll set, level-triggered.
 @safe
 final class ServerLoop {
     enum Event: Sendable {
-        /// A connection that another thread has no room for; so many more may be asked.
+        /// A connection that another thread has no room for; `more` is the number of threads that may still be asked.
         case connection(Int32, PeerAddress, more: Int)
         case finished(UInt64, WorkResult)
-        /// What TLS is spoken with from now on.
+        /// The TLS settings for later handshakes.
         case certificate(ServerTLS)
-        /// Take nothing new. In milliseconds: for what may still be on its way, and for what is begun to be finished.
+        /// Take no new connections. In milliseconds: `grace` for requests that may still be on their way, `patience` for
+        /// requests that have begun.
         case stop(grace: Int64, patience: Int64)
     }
 
     let listener: HTTPListener
-    /// What is read lies here until it is parsed.
+    /// Holds the bytes of one read until they are parsed.
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    /// Answers of the connection that is being served.
+    /// Bytes to send on the connection that is being served.
     var out: [UInt8] = []
     private(set) var date: [UInt8] = []
     private let epoll: Int32
-    /// Of the listener's threads.
+    /// Its place among the listener's threads.
     private let index: Int
     private var mailbox: Mailbox<Event> { listener.mailboxes[index] }
     private let events: UnsafeMutablePointer<epoll_event>
     private var table: ConnectionTable
     private var tls: ServerTLS?
-    /// By their seats.
+    /// By seat.
     private var connections: [Connection?] = []
     private var nextNumber: UInt64 = 0
-    /// Streams that are to be asked again.
+    /// Streams that had nothing to send, and when each is asked again.
     private var later: [(due: Int64, token: UInt64)] = []
     private var now = MonotonicClock.milliseconds()
     private var second: time_t = 0
     private var lastTick: Int64 = 0
     private var lastReport = Int64.min / 2
     private var acceptPace = LogPace()
-    /// The listening socket is left alone: the system has no descriptor or no memory for a connection.
+    /// Whether the listening socket is not watched, because the system has no descriptor or no memory for a connection.
     private var isResting = false
-    /// When those that have not begun a request are let go, and when everybody is; nil: it is not stopping.
+    /// When connections without a request are closed, and when all are; nil: the loop is not stopping.
     private var end: (begun: Int64, all: Int64)?
     private var peak = 0
     private var lastTrim = Int64.min / 2
@@ -51,16 +52,16 @@ final class ServerLoop {
     private static let listenToken = UInt64.max
     private static let mailToken = UInt64.max - 1
     private static let capacity = 512
-    /// Milliseconds between two looks for what is due.
+    /// Milliseconds between two checks for timeouts and other due work.
     private static let tick: Int64 = 100
     /// The same while a stream waits to be asked again.
     private static let shortTick: Int64 = 20
     private static let reportInterval: Int64 = 10_000
-    /// Connections that make a burst, whose memory is given back when three quarters of them have gone.
+    /// So many connections are a burst. Memory is given back when three quarters of a burst have gone.
     private static let burst = 1000
     private static let trimInterval: Int64 = 10_000
 
-    /// - Parameter epoll: an epoll set, which is the loop's from now on.
+    /// - Parameter epoll: an epoll set; the loop closes it.
     init(_ listener: HTTPListener, _ index: Int, epoll: Int32, tls: ServerTLS?) {
         let limits = listener.settings.limits
         (self.listener, self.index, self.epoll, self.tls) = (listener, index, epoll, tls)
@@ -73,7 +74,7 @@ final class ServerLoop {
         close(epoll)
     }
 
-    /// Returns when it was stopped and every connection has ended.
+    /// Returns after a stop, when every connection has ended.
     func run() {
         watch(mailbox.descriptor, Self.mailToken, EPOLLIN.rawValue, EPOLL_CTL_ADD)
         listen()
@@ -126,7 +127,7 @@ final class ServerLoop {
         if isSeated { table.leave(Self.place(token)) }
     }
 
-    /// The seat is in the lower half; the upper one tells those apart that have it one after the other.
+    /// The seat is in the lower half; the upper half distinguishes the connections that have it one after the other.
     private static func place(_ token: UInt64) -> Int { Int(token & 0xFFFF_FFFF) }
 
     private func connection(_ token: UInt64) -> Connection? {
@@ -145,7 +146,7 @@ final class ServerLoop {
         var storage = sockaddr_storage()
         unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                // Now and then those are served that came.
+                // Limited, so that the accepted connections are served in between.
                 for _ in 0..<Self.capacity {
                     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
                     let socket = unsafe relay_accept_nonblocking(listener.socket, address, &length)
@@ -166,7 +167,7 @@ final class ServerLoop {
         }
     }
 
-    /// The connection that could not be taken is still announced: without a rest this would spin.
+    /// The connection that could not be accepted is still reported by epoll: without a pause this would spin.
     private func rest(_ code: Int32) {
         watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
         isResting = true
@@ -176,7 +177,7 @@ final class ServerLoop {
             [("door", listener.door.name), ("error", SystemError.text(code)), ("suppressed", String(suppressed))])
     }
 
-    /// - Parameter more: other threads that can be asked, for those that may give way are theirs too.
+    /// - Parameter more: the number of other threads to try, as their connections may give way too.
     private func admit(_ socket: Int32, _ peer: PeerAddress, more: Int) {
         let (place, leaving) = table.enter(peer, now: now)
         for place in leaving { connections[place]?.close(isSeated: false) }
@@ -190,7 +191,7 @@ final class ServerLoop {
         var refusal: PeerRefusal?
         var user: UInt32?
         if listener.door == .control {
-            // At each connection: what is guarded against is a change of the file.
+            // Checked at each connection, because it guards against a change of the file.
             let credentials = PeerCredentials.of(socket)
             user = credentials?.user
             refusal = ControlAccess.of(file: listener.controlFile).refusal(of: credentials)
@@ -206,9 +207,9 @@ final class ServerLoop {
         watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
     }
 
-    // MARK: What is due
+    // MARK: Due work
 
-    /// Milliseconds to wait for events; -1: nothing can become due before one.
+    /// Milliseconds to wait for events; -1: no work can become due without one.
     private var timeout: Int32 {
         if !later.isEmpty { return Int32(Self.shortTick) }
         return table.count > 0 || isResting || isStopping || isBurstOver || table.figures != .init()
@@ -265,8 +266,8 @@ final class ServerLoop {
 
     private var isBurstOver: Bool { peak >= Self.burst && table.count < peak / 4 }
 
-    /// What many connections took is free, but the C library keeps it (malloc_trim(3)). It is a walk through the whole heap:
-    /// for another thread.
+    /// After a burst its memory is free, but the C library keeps it until malloc_trim(3), which walks through the whole
+    /// heap. So another thread does it.
     private func giveMemoryBack() {
         guard isBurstOver, now - lastTrim >= Self.trimInterval else { return }
         (peak, lastTrim) = (table.count, now)

@@ -2,26 +2,26 @@
 package import Signing
 package import Telemetry
 
-/// Where a server listens and how much it takes.
+/// Where a server listens, and its limits.
 package struct ServerSettings: Sendable {
     /// nil: no TCP.
     package var listen: ListenAddress?
-    /// A second address, for those who look after the relay; plain HTTP. nil: none.
+    /// A second address, for operators of the relay; plain HTTP. nil: none.
     package var operations: ListenAddress?
     /// The control socket's path: every request on it has all rights. nil: none.
     package var controlSocket: String?
-    /// Its permissions: 0600, or 0660 to let a group in.
+    /// The socket's permissions: 0600, or 0660 to let a group in.
     package var controlSocketMode: UInt32 = 0o600
-    /// The group that the control socket is given to, with the mode 0660; nil: as `controlSocketMode` says.
+    /// The group that gets the control socket, with the mode 0660; nil: `controlSocketMode` applies.
     package var controlSocketGroup: UInt32?
-    /// Sockets that listen already, for `listen` and `controlSocket` to use in place of sockets of their own.
+    /// Listening sockets that `listen` and `controlSocket` use in place of new ones.
     package var handed = HandedSockets()
-    /// What TLS is spoken with on TCP; nil: plain HTTP.
+    /// The certificate and key for TLS on TCP; nil: plain HTTP.
     package var identity: ServerIdentity?
     package var limits: ServerLimits
     package var log: Log
 
-    /// How a browser on this machine names the server; nil: no TCP. Whoever listens on all addresses is there on this one, too.
+    /// The server's origin for a browser on this machine; nil: no TCP. A server on all addresses is reached at "localhost".
     package var origin: String? {
         guard var address = listen else { return nil }
         if address.host == "0.0.0.0" || address.host == "::" { address.host = "localhost" }
@@ -36,8 +36,8 @@ package struct ServerSettings: Sendable {
     }
 }
 
-/// Listening sockets that somebody else made and keeps a duplicate of: systemd, so that a restart refuses nobody. The server
-/// closes its own descriptors at the end and leaves the file of the control socket to its maker.
+/// Listening sockets that systemd made and keeps a duplicate of, so that a restart refuses no client. The server closes its
+/// own descriptors at the end and leaves the file of the control socket to systemd.
 package struct HandedSockets: Sendable, Hashable {
     package var network: Int32?
     package var control: Int32?
@@ -50,17 +50,18 @@ package struct HandedSockets: Sendable, Hashable {
 
 package struct ServerLimits: Sendable, Hashable {
     /// Connections at a time, on each listening socket. Beyond, those that have been idle for the longest give way; where
-    /// none is idle, new ones are closed as they come. Each needs a descriptor.
+    /// none is idle, those that have kept the relay waiting for too long; else the new one is closed. Each needs a
+    /// descriptor.
     package var connections = 16_384
-    /// Connections at a time from one address (IPv6: from one /64). Half of all, so that one address alone never takes
-    /// everybody's room, and a proxy before the relay has enough.
+    /// Connections at a time from one address (IPv6: from one /64). Half of all, so that no address takes all the room, and
+    /// a proxy before the relay has enough.
     package var connectionsPerAddress = 8192
     /// Threads that read and write sockets on TCP. They never wait for the store.
     package var threads = 2
-    /// Milliseconds in which a connection must come to its next request line.
+    /// Milliseconds in which a connection must complete its next request line.
     package var idleTime: Int64 = 30_000
-    /// Milliseconds from the request line to the end of the body, in all and not from byte to byte; and again for the
-    /// answer to be taken. Of streams: for each piece of 128 KiB or more of an import, and each of an answer.
+    /// Milliseconds from the request line to the end of the body, in all and not from byte to byte; and again to take the
+    /// answer. For a stream: for each piece, in an import of 128 KiB or more.
     package var requestTime: Int64 = 30_000
 
     /// Bytes of a request's target; more is 414.

@@ -5,20 +5,20 @@ package struct ServerStartError: Error, Hashable, Sendable, CustomStringConverti
     package enum Code: Sendable, Hashable {
         /// Another program has the port, or answers on the socket.
         case inUse
-        /// The address or the path is none that can be listened on.
+        /// The address or the path cannot be listened on.
         case badAddress
-        /// The relay's user may not.
+        /// The relay's user lacks the permission.
         case notPermitted
-        /// What TLS needs cannot be used.
+        /// TLS cannot use the certificate or its key.
         case badIdentity
-        /// Anything else that the system said.
+        /// Any other error of the system.
         case failed
     }
 
     package var code: Code
-    /// Which address or path, and what the system said.
+    /// The address or path, and the system's error.
     package var context: String
-    /// What would help.
+    /// Advice for the operator.
     package var hint: String?
 
     init(_ code: Code, _ context: String, hint: String? = nil) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A user of the system, as history and log name who came over the control socket.
+/// A user of the system, as history and log show the peer of the control socket.
 package enum SystemUser {
-    /// "alice (uid 1000)"; "uid 1000" where nobody knows the name. The number is what the kernel vouches for.
+    /// "alice (uid 1000)"; "uid 1000" where the system has no name for it. The kernel vouches for the number alone.
     package static func shown(_ id: UInt32) -> String {
         name(id).map { "\($0) (uid \(id))" } ?? "uid \(id)"
     }

@@ -4,24 +4,24 @@ import RelayEngine
 import Synchronization
 import Threading
 
-/// What work waits for. Each kind has threads and a queue of its own, so that what stands still delays its own kind alone.
+/// The resource that a job waits for. Each kind has its own threads and queue, so that a stall delays its own kind alone.
 package enum WorkKind: Int, Sendable, CaseIterable {
-    /// For the disk at most: readers of the store wait for no writer.
+    /// The disk at most: readers of the store wait for no writer.
     case reads
-    /// For the store's one writer, which another program may keep waiting for seconds.
+    /// The store's one writer, which another program may keep waiting for seconds.
     case writes
-    /// For what was taken in before of the same body to be stored.
+    /// Earlier pieces of the same body, which must be stored first.
     case streams
-    /// For somebody else's server, up to some twenty seconds.
+    /// A server outside, for up to some twenty seconds.
     case foreign
-    /// For nobody, and takes long: it looks at every device of an app.
+    /// Nothing, but it takes long: it looks at every device of an app.
     case long
-    /// Who asks how the daemon is, beside all of that.
+    /// Health checks, which must not wait behind other jobs.
     case health
-    /// The page of the metrics, which is made of many reads: one at a time, and the others take it.
+    /// The metrics page, which is made of many reads: one job at a time, and its result serves the other requests.
     case metrics
 
-    /// How many of them are done side by side, for each door.
+    /// How many jobs of the kind run side by side, for each door.
     package var threads: Int {
         switch self {
         case .reads, .writes, .foreign: 8
@@ -31,17 +31,17 @@ package enum WorkKind: Int, Sendable, CaseIterable {
         }
     }
 
-    /// Jobs that may wait for a thread of it; whoever comes then is told to come again.
+    /// Jobs that may wait for a thread of their kind; more are refused with 503.
     package static let queue = 1024
 }
 
-/// The queues of all kinds, of one door: what the network asks for is in nobody's way at the control socket.
+/// The queues of all kinds, for one door: jobs of the network do not delay the control socket.
 final class WorkQueues: Sendable {
     private let queues = WorkKind.allCases.map { WorkQueue(threads: $0.threads) }
 
     subscript(kind: WorkKind) -> WorkQueue { queues[kind.rawValue] }
 
-    /// Ends the threads when all that was submitted is done, and waits for that as long as there is time.
+    /// Ends the threads when all submitted jobs are done, and waits for that until `end`.
     func stop(until end: MonotonicTime) {
         let end = DispatchTime.now() + .milliseconds(Int(max(.zero, end - MonotonicClock.now()).milliseconds))
         for queue in queues { queue.finish() }
@@ -49,11 +49,11 @@ final class WorkQueues: Sendable {
     }
 }
 
-/// A few threads for what waits, begun when there is work for them. The threads that read and write sockets never wait.
+/// A few threads for jobs that wait, started when there is a job. The threads that read and write sockets never wait.
 final class WorkQueue: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
-        /// The workers that have no thread just now.
+        /// The workers that have no thread at the moment.
         var idle: [DispatchQueue]
         var isStopping = false
     }
@@ -62,8 +62,8 @@ final class WorkQueue: Sendable {
     private let underWay = DispatchGroup()
 
     init(threads: Int) {
-        // A serial queue of its own each: libdispatch gives those a thread even where all others wait. It has 255 of them for
-        // the whole process, so that nobody may keep one who has nothing to do.
+        // Each worker has its own serial queue: libdispatch gives those a thread even where all others wait. It has 255
+        // threads for the whole process, so an idle worker must not keep one.
         state = Mutex(State(idle: (0..<threads).map { DispatchQueue(label: "api-\($0)") }))
     }
 
@@ -83,12 +83,12 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// The threads end when all that was submitted is done; none begins any more.
+    /// Lets the threads end when all submitted jobs are done; no new thread starts.
     func finish() { state.withLock { $0.isStopping = true } }
 
     func hasEnded(by end: DispatchTime) -> Bool { underWay.wait(timeout: end) == .success }
 
-    /// Until nothing is left to do.
+    /// Runs jobs until none is left.
     private func work(_ worker: DispatchQueue) {
         while true {
             let job: (@Sendable () -> Void)? = state.withLock { state in

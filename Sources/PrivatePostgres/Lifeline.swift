@@ -3,14 +3,14 @@ import Glibc
 import Synchronization
 import Threading
 
-/// A program that ends when its input does, which is when nobody holds this any more, or the process is gone.
+/// A program that ends when its input does: when this object is released, or the process is gone.
 final class Lifeline: Sendable {
     private struct Ends {
         let input: CInt
         let output: CInt
         var hasEnded = false
 
-        /// "" at the end, and once it was ended.
+        /// The next line; "" at the end of the output, and once the program was ended.
         func line() throws(SystemError) -> String {
             guard !hasEnded else { return "" }
             var line: [UInt8] = []
@@ -28,7 +28,7 @@ final class Lifeline: Sendable {
     private let process: ChildProcess
     private let ends: Mutex<Ends>
 
-    /// - Parameter user: who runs it; nil: as this process.
+    /// - Parameter user: the user that runs it; nil: this process's user.
     init(as user: String?, _ command: [String]) throws {
         let words = user.map { ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups", "--"] } ?? []
         let all = words + command
@@ -40,10 +40,10 @@ final class Lifeline: Sendable {
             for end in [input.reading, input.writing] { close(end) }
             throw error
         }
-        // The program has them now, or nobody.
+        // The program has its own copies of them now, or did not start.
         defer { for end in [input.reading, output.writing] { close(end) } }
         do {
-            // A terminal's Ctrl-C must not reach it before this process has ended, and our folder is no place of its user's.
+            // A terminal's Ctrl-C must not reach it before this process has ended, and its user may have no access to our folder.
             process = try ChildProcess(
                 all[0], Array(all.dropFirst()), in: "/tmp",
                 ChildProcess.Streams(input: input.reading, output: output.writing))
@@ -56,7 +56,7 @@ final class Lifeline: Sendable {
 
     deinit { end() }
 
-    /// Returns when the program has ended.
+    /// Ends the program, and returns when it has ended.
     func end() {
         ends.withLock { ends in
             guard !ends.hasEnded else { return }
@@ -67,10 +67,10 @@ final class Lifeline: Sendable {
         }
     }
 
-    /// The next line that it writes; "" where it has ended.
+    /// The next line that the program writes; "" where it has ended.
     func line() throws -> String { try ends.withLock { try $0.line() } }
 
-    /// Gives it a line; returns the line that it answers with.
+    /// Sends the program a line; returns its answer, also a line.
     func ask(_ command: String) throws -> String {
         try ends.withLock { ends in
             guard !ends.hasEnded, WholeFile.append(Array("\(command)\n".utf8), to: ends.input) else {

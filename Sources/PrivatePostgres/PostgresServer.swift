@@ -5,25 +5,26 @@ import Threading
 /// A real server of PostgreSQL with a private cluster, in a folder of its own below /tmp, on a socket there.
 ///
 /// It belongs to a shell that waits for its input to end: so it stops, and its folder goes, however this process ends.
-/// PostgreSQL refuses to run as root: then it runs as `postgres`, whom Debian's package makes.
+/// PostgreSQL refuses to run as root: then it runs as `postgres`, a user that Debian's package makes.
 package final class PostgresServer: Sendable {
     /// Why there is no server.
     package struct Failure: Error, CustomStringConvertible {
         package var context: String
-        /// What to do about it.
+        /// Advice on what to do about it.
         package var hint: String?
 
         package var description: String { hint.map { "\(context) (\($0))" } ?? context }
     }
 
-    /// What its data are at first.
+    /// The data that the server begins with.
     package enum Origin {
         case new
-        /// A copy of the other one's, whom it follows as its standby.
+        /// A copy of another server's data, which this one follows as its standby.
         case standby(of: PostgresServer)
     }
 
-    /// Where the newest that is installed has its programs, or another one where POSTGRES_BINARIES names that; nil where there is none.
+    /// The folder with the programs of the newest installed version, or the folder that POSTGRES_BINARIES names; nil where
+    /// there is none.
     package static let binaries: String? = {
         if let named = ProcessEnvironment.value("POSTGRES_BINARIES") { return named }
         let root = "/usr/lib/postgresql"
@@ -35,21 +36,21 @@ package final class PostgresServer: Sendable {
 
     package static var isInstalled: Bool { binaries != nil }
 
-    /// Its owner, who may do anything.
+    /// The cluster's owner, who may do anything.
     package static let superuser = "relay"
 
-    /// Where its socket is, and its data.
+    /// The folder of its socket and its data.
     package let folder: String
-    /// On loopback, where it was given one; else part of its socket's name alone (unix_socket_directories).
+    /// The port on 127.0.0.1, where one was given; else only a part of its socket's name (unix_socket_directories).
     package let port: UInt16
     private let shell: Lifeline
 
-    /// Returns when it takes connections.
+    /// Returns when the server accepts connections.
     ///
     /// - Parameters:
-    ///   - port: where it listens on 127.0.0.1 as well; nil: on its socket alone.
-    ///   - settings: lines of postgresql.conf; without any it is as durable as PostgreSQL is by itself.
-    ///   - binaries: nil: there are none.
+    ///   - port: the port on 127.0.0.1, beside the socket; nil: the socket alone.
+    ///   - settings: lines of postgresql.conf; without any it is as durable as PostgreSQL is by default.
+    ///   - binaries: the folder with its programs; nil: there is none.
     /// - Throws: `Failure`.
     package init(
         port: UInt16? = nil, from origin: Origin = .new, settings: [String],
@@ -113,7 +114,7 @@ package final class PostgresServer: Sendable {
         "host=\(folder) port=\(port) user=\(user) dbname=\(database)"
     }
 
-    /// Runs a line of the shell as the server's user, in its folder; `$1` is where its programs are.
+    /// Runs a line of the shell as the server's user, in its folder; `$1` is the folder of its programs.
     package func run(_ line: String) throws {
         let code = try shell.ask(line)
         guard code == "0" else {
@@ -121,15 +122,15 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// `pg_ctl`, whose words come after the data's place.
+    /// Runs `pg_ctl` on its data, with these arguments.
     package func control(_ words: String) throws { try run("\"$1/pg_ctl\" -D data -s \(words)") }
 
-    /// Stops it, and removes its folder; a second time nothing. Its end does the same.
+    /// Stops the server, and removes its folder; does nothing a second time. Releasing this object does the same.
     package func end() { shell.end() }
 
-    /// Stops it, and leaves its folder with its data.
+    /// Stops the server, and leaves its folder with its data.
     package func endKeepingData() {
-        // With the trap the folder would go.
+        // The trap would remove the folder.
         if (try? run("trap - EXIT")) != nil { try? control("stop -w -m fast") }
         end()
     }

@@ -7,7 +7,7 @@ struct BodyBeginning {
     /// Goes behind the bracket that opens an object; false where there is none.
     mutating func opensObject(_ body: Span<UInt8>) -> Bool { takes("{", body) == true }
 
-    /// Goes behind a text, if it is what comes next.
+    /// Goes behind a text, if it comes next.
     ///
     /// - Returns: nil where the bytes end before that can be seen.
     mutating func takes(_ text: StaticString, _ body: Span<UInt8>) -> Bool? {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// There is no credential just now, and sending waits: `Dispatcher` is poked when one is there.
+/// No credential is available just now, and sending waits: `Dispatcher` is poked when there is one.
 package struct CredentialPending: Error, Sendable, CustomStringConvertible {
     /// When it is asked for again; nil: it is being asked for.
     package var until: Timestamp?
-    /// What keeps it away; nil while nothing is wrong.
+    /// The fault that keeps it away; nil while nothing is wrong.
     package var fault: String?
 
     package var description: String { fault ?? "the credential is on its way" }
 }
 
-/// The credential cannot be used at this moment, whatever the service would say: nothing is sent with it before an operator has
-/// put that right. `PushProvider.explain` has the words.
+/// The credential cannot be used at this moment, whatever the service would answer: nothing is sent with it before an operator
+/// has put that right. `PushProvider.explain` has the words.
 package struct UnusableCredential: Error, Hashable, CustomStringConvertible {
     /// A word like the service's own, perhaps with more behind a colon: "CertificateExpired".
     package var reason: String
     package var fault: SendingFault
 
-    /// Whoever gives out access tokens refuses.
+    /// The token endpoint refuses to give out access tokens.
     ///
     /// - Parameter text: what is wrong and what to do.
     package static func accessTokenRefused(_ text: String) -> UnusableCredential {
@@ -31,13 +31,13 @@ package struct UnusableCredential: Error, Hashable, CustomStringConvertible {
     package var description: String { reason }
 }
 
-/// What came of a credential that the push service does not take any more.
+/// The outcome for a credential that the push service no longer takes.
 package enum CredentialRenewal: Sendable, Equatable {
     /// Another one is made, or asked for.
     case renewed
-    /// It was renewed already: what was refused is sent again.
+    /// It was renewed already: refused pushes are sent again.
     case kept
-    /// None may be made before then. What there is would be refused again.
+    /// None may be made before then. The present one would be refused again.
     case paused(until: Timestamp)
     /// A new one changes nothing.
     case futile(SendingFault, reason: String)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A cursor over JSON that may break off anywhere. Each step says whether to go on.
+/// A cursor over JSON that may break off anywhere. Each step returns whether to go on.
 struct ErrorScan {
     let bytes: [UInt8]
     private var place = 0
@@ -53,7 +53,7 @@ struct ErrorScan {
         return false
     }
 
-    /// A text; a value of another kind is passed over. One that breaks off is none.
+    /// A text; a value of another kind is passed over. One that breaks off does not count.
     mutating func string(_ body: (String) -> Void) -> Bool {
         guard next() == UInt8(ascii: "\"") else { return skip() }
         place += 1
@@ -67,7 +67,7 @@ struct ErrorScan {
                 return true
             case UInt8(ascii: "\\"):
                 guard place < bytes.count else { return false }
-                // Codes and names have no escapes but that of the slash; another one makes a word that nobody knows.
+                // Codes and names have no escape but that of the slash; any other makes an unknown word.
                 if bytes[place] != UInt8(ascii: "/") { text.append(byte) }
                 text.append(bytes[place])
                 place += 1
@@ -78,8 +78,8 @@ struct ErrorScan {
         return false
     }
 
-    /// A number of at most 16 digits; a value of another kind is passed over. One that breaks off is none: what is there may be half
-    /// of it.
+    /// A number of at most 16 digits; a value of another kind is passed over. One that breaks off does not count: it may be half
+    /// of the number.
     mutating func integer(_ body: (Int64) -> Void) -> Bool {
         guard let first = next(), (48...57).contains(first) else { return skip() }
         let start = place

@@ -6,7 +6,7 @@ extension PushOutcome {
     /// The words for a push without an answer.
     static let transportReasons: Set<String> = ["StreamRefused", "NotSent", "NoConnection", "ConnectionLost"]
 
-    /// What it means that there is no answer; nil where there is one.
+    /// The outcome of a push without an answer; nil where there is an answer.
     static func withoutAnswer(_ answer: Answer) -> PushOutcome? {
         switch answer.kind {
         case .unsent where answer.sends >= PoolMachine.sendLimit: .retry(.transport, reason: "StreamRefused")

@@ -3,23 +3,23 @@ package import HTTP2
 package import RelayEngine
 package import UpgradeRules
 
-/// One app's way to a kind of push service: what a push looks like on the wire and what its answer means.
+/// One app's way to a kind of push service: the form of a push on the wire and the meaning of its answer.
 ///
-/// The seam between the fan-out and APNs, and whatever comes beside it. A campaign chooses its provider once; every call
-/// below is for a whole batch, so that nothing is looked up per push. Called on the fan-out's thread, but for `answerJudge`.
+/// The seam between the fan-out and APNs, or another push service. A campaign chooses its provider once; every call below is for
+/// a whole batch, so that nothing is looked up per push. Called on the fan-out's thread, but for `answerJudge`.
 package protocol PushProvider: Sendable {
     /// As people know it: "APNs".
     var name: String { get }
     /// Equal where two providers send the same pushes with the same credential: a reload that changes nothing keeps connections.
     var identity: AnyHashable { get }
-    /// Equal where the push service sees one credential: its word about it concerns all that use it.
+    /// Equal where the push service sees one credential: its answers about it concern all that use it.
     var credential: AnyHashable { get }
     /// Judges answers for the connection they came on, on the lane's thread.
     var answerJudge: any AnswerJudge { get }
     /// Bytes that a push adds to a batch's arena, about.
     var bytesPerPush: Int { get }
 
-    /// Says whether the payload can be sent at all.
+    /// Checks whether the payload can be sent at all.
     ///
     /// - Parameter longestTelephone: bytes kept free for one, in JSON.
     /// - Throws: `PayloadError`.
@@ -27,16 +27,16 @@ package protocol PushProvider: Sendable {
 
     /// The body of one push, to look at, and its size as the service counts it.
     ///
-    /// - Parameter timeToLive: that it would be sent with now.
+    /// - Parameter timeToLive: the time to live that it would be sent with now.
     func sample(_ payload: UpgradePayload, telephone: String, timeToLive: Duration) -> (body: [UInt8], size: Int)
 
-    /// What all pushes of a campaign share at this moment.
+    /// Makes the part that all pushes of a campaign share at this moment.
     ///
     /// - Parameters:
     ///   - campaign: its public id.
     ///   - authority: the service's host and port, as a request names them.
-    /// - Throws: `CredentialPending` where sending waits for a credential, `UnusableCredential` where it waits for an operator, or
-    ///   what else keeps it from being used, such as `SigningError`.
+    /// - Throws: `CredentialPending` where sending waits for a credential, `UnusableCredential` where it waits for an operator,
+    ///   or another error that keeps the credential from being used, such as `SigningError`.
     func template(
         for payload: UpgradePayload, of campaign: String, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate
@@ -48,12 +48,12 @@ package protocol PushProvider: Sendable {
     ///   - campaign: the campaign's public id, of which the push's own id is made.
     func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch)
 
-    /// The targets, by place, that no push can be sent to, whatever the service would say, each with the reason; ascending.
+    /// The targets, by place, that no push can be sent to, whatever the service would answer, each with the reason; ascending.
     func refusals(
         of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
     ) -> [(place: Int, reason: String)]
 
-    /// What the answer to a push means for it.
+    /// The outcome of a push, by its answer.
     func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome
 
     /// The requests whose token the service called bad where it was sent.
@@ -62,35 +62,35 @@ package protocol PushProvider: Sendable {
     /// Whether one of the answers wants a pause of everything that uses this credential.
     func wantsPause(_ batch: RequestBatch) -> Bool
 
-    /// The reasons of a 5xx that speak of the server behind one connection, which is dropped, and not of the service.
+    /// The reasons of a 5xx that concern the server behind one connection, which is dropped, and not the service.
     var connectionReasons: Set<String> { get }
 
     /// All reasons that a push can have, but for an answer's bare status: labels of a bounded number.
     var knownReasons: Set<String> { get }
 
-    /// The service called the template's credential expired.
+    /// Renews the template's credential, which the service called expired.
     func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal
 
-    /// A campaign begins or goes on: what was refused before may have been put right.
+    /// A campaign begins or goes on: the cause of an earlier refusal may have been put right.
     func forgetRefusal()
 
-    /// A person does not want to wait: a credential that is not there is asked for at once.
+    /// A person does not want to wait: a missing credential is asked for at once.
     func askAtOnce()
 
-    /// Calls once, from any thread, when the credential that is being asked for is there or is not to be had.
+    /// Calls once, from any thread, when the question for a credential has been answered or has failed; at once if none is out.
     func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void)
 
     /// The quota that its pushes count towards; nil: there is none.
     var quota: QuotaLimit? { get }
 
-    /// A server wants nothing that uses this credential before then, also after a restart. Where a second one says so
-    /// meanwhile it holds for all of them.
+    /// A server wants nothing that uses this credential before then, also after a restart. If a second server wants a pause
+    /// before this one ends, it holds for all of them.
     func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp)
 
-    /// The store works: a credential, or its pause, that it could not keep before is kept now.
+    /// The store works again: a credential, or its pause, that it could not keep before is kept now.
     func saveCredentialAgain()
 
-    /// When the pause is over that a server wants, and its word for it; nil where it wants none.
+    /// The end of the pause that a server wants, and the server's word for it; nil where it wants none.
     func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)?
 
     /// Why a campaign is suspended and what its operator can do.
@@ -105,14 +105,14 @@ extension PushProvider {
     /// The name of the provider's part of the configuration, and of its faults: "apns".
     package var section: String { name.lowercased() }
 
-    /// What became of the requests that the service did not simply take, in the batch's order.
+    /// The outcomes of the requests that the service did not simply take, in the batch's order.
     package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
         batch.answers.enumerated().filter { !$1.isPlainSuccess }.map { request, answer in
             PushException(request: request, outcome: outcome(of: answer, in: batch, at: now))
         }
     }
 
-    // What a provider with one world, whose service wants no pauses, need not say.
+    // For a provider with one environment, whose service wants no pauses.
     package func badTokens(in batch: RequestBatch) -> [Int] { [] }
     package func wantsPause(_ batch: RequestBatch) -> Bool { false }
     package var connectionReasons: Set<String> { [] }
@@ -120,7 +120,7 @@ extension PushProvider {
     package func saveCredentialAgain() {}
     package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
-    // What a provider that makes its credentials itself, and has no quota, need not say.
+    // For a provider that makes its credentials itself and has no quota.
     package func forgetRefusal() {}
     package func askAtOnce() {}
     package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { body() }
@@ -135,7 +135,7 @@ extension PushProvider {
     }
 }
 
-/// Whom one push is for: slices of the batch's arena.
+/// The target of one push: slices of the batch's arena.
 package struct PushTarget: Sendable {
     package var token: ByteSlice
     package var telephone: ByteSlice
@@ -148,12 +148,12 @@ package struct PushTarget: Sendable {
     }
 }
 
-/// What all pushes of a campaign share, with the credential of one moment.
+/// The part that all pushes of a campaign share, with the credential of one moment.
 package struct PushTemplate: Sendable {
     package let request: RequestTemplate
     /// When its credential was made.
     package let credentialMadeAt: Timestamp
-    /// Which one it is, where its maker numbers them.
+    /// The credential's number, if its maker numbers them.
     package var credentialNumber = 0
 }
 
@@ -164,9 +164,9 @@ package struct PushException: Sendable, Hashable {
     package var outcome: PushOutcome
 }
 
-/// Where pushes were refused, as the operator knows it.
+/// The place where pushes were refused, as the operator knows it.
 package struct SendingPlace: Sendable {
-    /// As the configuration names it.
+    /// The app's name in the configuration.
     package var app: String
     /// The app's part of the configuration, such as `apps["com.example.app"].ios`.
     package var section: String
@@ -175,8 +175,8 @@ package struct SendingPlace: Sendable {
     /// The campaign's id; empty for a push outside of any.
     package var campaign: String
     package var now: Timestamp
-    /// Whether a new key, certificate or account is taken up by a restart alone: systemd reads credentials when it starts a
-    /// service (systemd.exec(5), LoadCredential=). False where all of them are files that the relay reads itself.
+    /// Whether only a restart takes up a new key, certificate or account: systemd reads credentials when it starts a service
+    /// (systemd.exec(5), LoadCredential=). False where all of them are files that the relay reads itself.
     package var secretsNeedRestart = true
 
     package init(app: String, section: String, server: String, campaign: String, now: Timestamp) {
@@ -188,7 +188,7 @@ package struct SendingPlace: Sendable {
     }
 }
 
-// What an operator is told, whatever the service.
+// The texts for an operator that all services share.
 extension SendingPlace {
     func share(_ refused: (pushes: Int, of: Int)?) -> String {
         let (pushes, of) = refused ?? (0, 0)
@@ -197,7 +197,7 @@ extension SendingPlace {
             : "\(pushes) of the first \(of) pushes of \(app) were refused by \(server)"
     }
 
-    /// - Parameter word: the service's reason. The answers that tell may have been good ones, which bring none.
+    /// - Parameter word: the service's reason. The answers that count may have been good ones, which bring none.
     func mostlyUnregistered(_ word: String, _ refused: (pushes: Int, of: Int)?, _ fields: String) -> String {
         let (pushes, of) = refused ?? (0, 0)
         return say(
@@ -208,9 +208,9 @@ extension SendingPlace {
             after: .elsewhere)
     }
 
-    /// What was put right, and so what the daemon has to do before the campaign can go on.
+    /// The kind of correction, which decides what the daemon has to do before the campaign can go on.
     enum Correction {
-        /// Nothing of the daemon's.
+        /// Nothing in the daemon.
         case elsewhere
         /// A key of the configuration: a reload.
         case configuration

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Plays a fault script: given each request, it decides what goes wrong. Pure; one for the whole simulator.
+/// Plays a fault script: decides what goes wrong with each request. Pure; one for the whole simulator.
 struct FaultInjector {
-    /// What a request meets before it is judged.
+    /// The treatment of a request before it is judged.
     enum Reception: Equatable {
         case judge
         /// RST_STREAM REFUSED_STREAM.
         case refuse
-        /// An answer that has nothing to do with what the request holds.
+        /// An answer that does not depend on the request's content.
         case reject(RejectionReason, retryAfter: Int?)
         /// One of the script's shares.
         case fault(RequestFault)
     }
 
-    /// What happens to the connection once the request has been judged.
+    /// The effect on the connection once the request has been judged.
     enum Aftermath: Equatable {
         case nothing
         case goAway
@@ -28,7 +28,7 @@ struct FaultInjector {
     private let refusal: RejectionReason?
     private var requests = 0
     private(set) var judged = 0
-    /// The quota's present window: when it began, and what came in it.
+    /// The quota's present window: when it began, and the number of requests in it.
     private var quotaWindow: (start: Int64, requests: Int) = (.min, 0)
     private var goAwaysLeft: Int
     private var cutsLeft: Int
@@ -67,7 +67,7 @@ struct FaultInjector {
         return .judge
     }
 
-    /// What comes beyond it does not count: of the 4xx, 429 is the exception (PROTOCOLS 2.4).
+    /// Whether the request exceeds the quota; it does not count then: of the 4xx, 429 is the exception (PROTOCOLS 2.4).
     private mutating func exceeds(_ quota: FaultScript.Quota, now: Int64) -> Bool {
         if quotaWindow.start == .min || now - quotaWindow.start >= Int64(quota.seconds ?? 60) * 1000 {
             quotaWindow = (now, 0)
@@ -83,7 +83,7 @@ struct FaultInjector {
             ? script.sharedRetryAfter : nil
     }
 
-    /// What one of the shares does to the connection.
+    /// The effect of one of the shares on the connection.
     mutating func aftermath(of fault: RequestFault, usualStreams: Int) -> Aftermath {
         switch fault {
         case .cut: return .cut(script.cutBy)
@@ -96,24 +96,24 @@ struct FaultInjector {
         }
     }
 
-    /// Whether the key has been revoked by now.
+    /// Whether the key has been revoked already.
     func isRevoked(keyID: String) -> Bool {
         script.revokedKey.map { $0.keyID == keyID && judged > $0.afterN } ?? false
     }
 
-    /// Whether access that was given when so many requests had been judged has been revoked by now.
+    /// Whether access that was given after `judgedThen` judged requests has been revoked already.
     func isAccessRevoked(since judgedThen: Int) -> Bool {
         script.accessRevokedAfter.map { judgedThen <= $0 && judged > $0 } ?? false
     }
 
-    /// What a request for an access token gets whatever it holds, if so many were asked for before it.
+    /// The scripted answer to a request for an access token, whatever its content, after `earlier` such requests.
     func tokenEndpointFault(after earlier: Int) -> FaultScript.TokenEndpointFault? {
         guard let fault = script.tokenEndpoint else { return nil }
         let place = earlier - (fault.afterN ?? 0)
         return place >= 0 && place < fault.count ?? .max ? fault : nil
     }
 
-    /// For a request that is right in itself; with the seconds of its `retry-after`.
+    /// The fault for a request that is right in itself, with the seconds of its `retry-after`.
     mutating func tokenFault(hash: UInt64) -> (RejectionReason, retryAfter: Int?)? {
         switch script.fate(hash: hash, lists: lists) {
         case .healthy: return nil
@@ -129,7 +129,7 @@ struct FaultInjector {
         }
     }
 
-    /// `number` counts the connection's requests from 1.
+    /// Requests of the connection are counted from 1.
     mutating func requestJudged(numberOnConnection number: Int) -> Aftermath {
         if number == script.cutAfter, cutsLeft > 0 {
             cutsLeft -= 1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What goes wrong, and when. The default is nothing at all. As JSON every field may be left out; a field that does
-/// not exist is an error, because a script with a typing error proves nothing.
+/// A script of faults and their times. The default is none at all. In JSON every field may be left out; an unknown field is an
+/// error, because a script with a typing error proves nothing.
 package struct FaultScript: Sendable, Hashable, Codable {
     /// Share of device tokens, 0 to 1, that are dead: 410 Unregistered with a timestamp, or 404 UNREGISTERED.
     package var deadShare = 0.0
@@ -13,63 +13,64 @@ package struct FaultScript: Sendable, Hashable, Codable {
     package var busyTries = 2
     /// Seconds, sent as `retry-after` with these; nil: none is sent.
     package var busyRetryAfter: Int?
-    /// Device tokens that are dead, bad, busy or of another topic (with FCM: of another sender), whatever the shares say.
+    /// Device tokens that are dead, bad, busy or of another topic (with FCM: of another sender), whatever the shares are.
     package var deadTokens: Set<String> = []
     package var badTokens: Set<String> = []
     package var busyTokens: Set<String> = []
     package var otherTopicTokens: Set<String> = []
-    /// Device tokens with what every push to them gets.
+    /// Device tokens, each with the reason that every push to it is refused for.
     package var tokenReasons: [String: RejectionReason] = [:]
     /// The timestamp of every 410, in milliseconds since 1970; nil: the moment of the answer.
     package var deadSince: Int64?
-    /// Whether a 410 says nothing of when.
+    /// Whether a 410 has no timestamp.
     package var deadWithoutTimestamp = false
     /// A run of refusals for one reason, whatever the requests hold.
     package var refusals: Refusals?
-    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. With FCM its assertions get
-    /// no access token any more, and those that were given last on.
+    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. With FCM its assertions get no
+    /// more access tokens, but tokens that were given before stay good.
     package var revokedKey: RevokedKey?
-    /// After this many requests, whatever access tokens were given before are void: 401 UNAUTHENTICATED. nil: never.
+    /// After this many requests all access tokens given before are void: 401 UNAUTHENTICATED. nil: never.
     package var accessRevokedAfter: Int?
-    /// What FCM's token endpoint does whatever it is asked.
+    /// A fault of FCM's token endpoint, for every request to it.
     package var tokenEndpoint: TokenEndpointFault?
-    /// What comes beyond it is refused: 429.
+    /// A quota; requests beyond it are refused: 429.
     package var quota: Quota?
-    /// Whether `retry-after` is a date, wherever there is one, and no number of seconds.
+    /// Whether every `retry-after` is a date instead of a number of seconds.
     package var retryAfterDate = false
-    /// Seconds that its clock is ahead of this machine's, where it judges provider and access tokens; below 0: behind.
+    /// Seconds by which the simulator's clock is ahead of this machine's when it judges provider and access tokens; below 0:
+    /// behind.
     package var clockAhead: Int64 = 0
     /// A run of 5xx.
     package var serviceErrors: ServiceErrorBurst?
-    /// After this many requests a connection gets a GOAWAY with JSON debug data; those requests are still answered,
-    /// later ones are not looked at. nil: never.
+    /// After this many requests a connection gets a GOAWAY with JSON debug data; those requests are still answered, later ones
+    /// are not looked at. nil: never.
     package var goAwayAfter: Int?
-    /// On how many connections that happens; nil: on each.
+    /// The number of connections that get one; nil: each.
     package var goAwayTimes: Int?
     package var goAwayReason = "Shutdown"
-    /// After this many requests a connection is cut: what was taken but not answered yet stays unanswered.
+    /// After this many requests a connection is cut: requests that were taken but not answered stay unanswered.
     package var cutAfter: Int?
     package var cutTimes: Int?
     package var cutBy = Cut.close
-    /// After this many requests a connection stays open but says nothing any more, not even to a PING.
+    /// After this many requests a connection stays open but sends nothing more, not even to a PING.
     package var silentAfter: Int?
     package var silentTimes: Int?
-    /// After so many requests on a connection, a new SETTINGS_MAX_CONCURRENT_STREAMS.
+    /// After this many requests on a connection, a new SETTINGS_MAX_CONCURRENT_STREAMS.
     package var shrinkSettings: SettingsChange?
     /// Every n-th request of all is refused with RST_STREAM REFUSED_STREAM and counts for nothing else.
     package var refuseEvery: Int?
     /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
     package var latencyMs = 0
-    /// What a share of all requests meets, whatever their device token; a `FaultWitness` follows them.
+    /// The faults that a share of all requests gets, whatever their device token; a `FaultWitness` follows them.
     package var shares: [RequestFault: Double] = [:]
-    /// Of the dice that mix them; not 0.
+    /// The seed of the dice that mix the shares; not 0.
     package var sharesSeed: UInt64 = 1
     /// Seconds, sent as `retry-after` with the 5xx, TooManyProviderTokenUpdates and QUOTA_EXCEEDED among them; nil: none is
     /// sent.
     package var sharedRetryAfter: Int?
-    /// What `delay` adds to an answer's time.
+    /// The milliseconds that `delay` adds to an answer's time.
     package var delayMs = 500
-    /// What `settings` lowers the number of streams to.
+    /// The number of streams that `settings` sets.
     package var sharedStreams = 10
 
     package init() {}
@@ -77,11 +78,11 @@ package struct FaultScript: Sendable, Hashable, Codable {
     /// How a connection is cut.
     package enum Cut: String, Sendable, Hashable, Codable {
         /// close(2), which sends RST where the client's bytes have not all been read, else FIN; answers that were about to be
-        /// written are not.
+        /// written are dropped.
         case close
-        /// RST, whatever was read.
+        /// RST, however much was read.
         case reset
-        /// FIN behind the answers to what was taken.
+        /// FIN behind the answers to requests that were taken.
         case end
     }
 
@@ -127,7 +128,8 @@ package struct FaultScript: Sendable, Hashable, Codable {
 
     package struct Quota: Sendable, Hashable, Codable {
         package var requests: Int
-        /// The window that they are counted in; it begins with a request, and is full again after it. nil: a minute.
+        /// Seconds of the window that they are counted in; it begins with a request, and the quota is full again after it. nil: a
+        /// minute.
         package var seconds: Int?
         /// Seconds, sent as `retry-after`.
         package var retryAfter: Int?
@@ -147,7 +149,7 @@ package struct FaultScript: Sendable, Hashable, Codable {
 }
 
 extension FaultScript {
-    /// What becomes of pushes to one device token.
+    /// The fate of pushes to one device token.
     package enum Fate: Sendable, Hashable {
         case healthy
         /// 410 Unregistered, 404 UNREGISTERED.
@@ -181,7 +183,7 @@ extension FaultScript {
 
     func fate(hash: UInt64, lists: [UInt64: Fate]) -> Fate {
         if !lists.isEmpty, let listed = lists[hash] { return listed }
-        // 53 bits: what a Double holds exactly.
+        // 53 bits, which a Double holds exactly.
         let place = Double(hash >> 11) / Double(1 << 53 as UInt64)
         if place < deadShare { return .dead }
         if place < deadShare + badShare { return .bad }
@@ -206,7 +208,7 @@ package enum ShortHash {
 }
 
 extension FaultScript {
-    /// Reads a script: its fields take the place of the usual ones.
+    /// Reads a script: its fields replace the defaults.
     package init(json: [UInt8]) throws {
         let usual = Mirror(reflecting: FaultScript()).children
         let given = (try JSONReader.read(json).object ?? []).filter { $0.value != .null }
@@ -219,7 +221,7 @@ extension FaultScript {
             FaultScript.self, .object(given), usual: Dictionary(values) { first, _ in first })
     }
 
-    /// The first fault of the script itself, as field and reason; nil if it makes sense for this service.
+    /// The first fault of the script itself, as field and reason; nil if the script fits this service.
     package func problem(for service: SimulatedService.Name = .apns) -> (field: String, reason: String)? {
         if let problem = problemOfRange { return problem }
         if deadShare + badShare + busyShare > 1 {
@@ -246,7 +248,7 @@ extension FaultScript {
         return shares.values.reduce(0, +) > 1 ? ("shares", "add up to more than 1") : nil
     }
 
-    /// The first number that is none of those that its field takes.
+    /// The first number outside its field's range.
     private var problemOfRange: (field: String, reason: String)? {
         var problem: (field: String, reason: String)?
         func check<Number: Comparable>(_ field: String, _ number: Number?, _ range: ClosedRange<Number>) {

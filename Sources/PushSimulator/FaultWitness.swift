@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Learns on the simulator's thread what a script's `shares` hit, and what was accepted. Pushes go by `ShortHash`, times are in
-/// milliseconds.
+/// Is notified on the simulator's thread of the pushes that a script's `shares` hit, and of those accepted. Pushes are known by
+/// `ShortHash`, times are in milliseconds.
 package protocol FaultWitness: Sendable {
     /// - Parameters:
-    ///   - pushes: whom it hit, with whether it was accepted and its answer is now lost.
+    ///   - pushes: those that it hit, with whether each was accepted and its answer is now lost.
     ///   - doubts: accepted ones that it may have hit.
     func happened(
         _ fault: RequestFault, to pushes: [(id: UInt64, losesAnswer: Bool)], doubts: [UInt64], at now: Int64)

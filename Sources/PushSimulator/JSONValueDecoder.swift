@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// Makes what is `Decodable` of a JSON value. What does not fit is said in the words of Foundation's `JSONDecoder`, without Foundation.
+/// Decodes a `Decodable` type from a JSON value. Errors have the words of Foundation's `JSONDecoder`, without Foundation.
 struct JSONValueDecoder: Decoder {
     let value: JSONValue
-    /// By name: what stands for members that the value, an object, has not. Not for those of objects within it.
+    /// The defaults, by name, for members that the value, an object, does not have. Not for objects within it.
     var usual: [String: Any] = [:]
     var codingPath: [any CodingKey] = []
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -28,14 +28,14 @@ struct JSONValueDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    /// For what is within it.
+    /// The decoder for a value within this one.
     private func inside(_ value: JSONValue, _ key: any CodingKey) -> JSONValueDecoder {
         JSONValueDecoder(value: value, codingPath: codingPath + [key])
     }
 
-    // MARK: What does not fit
+    // MARK: Errors
 
-    /// - Parameter none: what null is none of.
+    /// - Parameter none: the kind of value that null is not.
     private func misfit(_ type: Any.Type, none: String? = nil) -> DecodingError {
         guard value != .null || none == nil else {
             let words = "Cannot get \(none ?? "") -- found null value instead"
@@ -83,7 +83,7 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
 
     func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
 
-    /// Whole numbers, also as 1e3 and 1.0.
+    /// Integers, also as 1e3 and 1.0.
     func decode<T: Decodable & FixedWidthInteger>(_ type: T.Type) throws -> T {
         guard case .number(let text) = value else { throw misfit(type, none: "value of type \(type)") }
         guard let number = T(text) ?? Double(text).flatMap({ T(exactly: $0) }) else { throw unfit }

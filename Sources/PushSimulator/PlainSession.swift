@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
-/// One client that speaks HTTP/1.1 (RFC 9112), as Google's own libraries do: one request after the other on a connection that stays
+/// One client that uses HTTP/1.1 (RFC 9112), as Google's own libraries do: one request after the other on a connection that stays
 /// open. Each is judged as one of HTTP/2 is.
 final class PlainSession: SimulatorSession {
     private static let rules = RequestRules(
@@ -12,7 +12,7 @@ final class PlainSession: SimulatorSession {
     private let delaysAnswers: Bool
     private var reader = RequestReader(rules)
     private var input: [UInt8] = []
-    /// Of the input, what was not read yet.
+    /// The part of the input that was not read yet.
     private var rest = 0..<0
     private var credential = ConnectionCredential()
     private let slot = StreamSlot(index: 0)
@@ -23,7 +23,7 @@ final class PlainSession: SimulatorSession {
     private var delayed: [DelayedAnswer] = []
     /// A request was judged, and nothing of its answer was written.
     private var isWaiting = false
-    /// Nothing is read any more.
+    /// Nothing more is read.
     private var isClosing = false
     /// The script has cut the connection, or made it silent.
     private var end: SimulatorConnection.Need?
@@ -53,7 +53,7 @@ final class PlainSession: SimulatorSession {
 
     var isOver: Bool { isClosing && !isWaiting }
 
-    /// A request that came behind one whose answer waits is read when that has gone.
+    /// A request that came behind one whose answer waits is read once that answer has gone.
     private func read() {
         while !isWaiting, !isClosing, end == nil {
             switch reader.next(input, &rest) {
@@ -90,7 +90,7 @@ final class PlainSession: SimulatorSession {
 
     private func requestEnded() {
         guard let answer = judge.answer(to: slot, credential: &credential, connection: number) else {
-            // What REFUSED_STREAM says, that nothing was looked at, HTTP/1.1 has no word for.
+            // HTTP/1.1 has no equivalent of REFUSED_STREAM, which promises that the request was not looked at.
             end = .close
             return
         }
@@ -110,7 +110,7 @@ final class PlainSession: SimulatorSession {
             if delaysAnswers || isLate { delayed.append(DelayedAnswer(stream: requests, isLate: isLate)) }
         }
         if answer.isPush { follow(answer) }
-        // With the word that this connection ends, where the script says so.
+        // Written last, so that the answer ends the connection if the script does.
         if isWaiting, end == nil, delayed.isEmpty, answer.fault != .noAnswer { writeAnswer() }
     }
 

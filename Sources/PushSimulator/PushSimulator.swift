@@ -7,8 +7,8 @@ import Signing
 import Synchronization
 import Threading
 
-/// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 only, the checks of PROTOCOLS part 1 (APNs) or 2
-/// (FCM, with its token endpoint at `/token`) and the faults of a script.
+/// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 (with FCM also HTTP/1.1), the checks of PROTOCOLS part
+/// 1 (APNs) or 2 (FCM, with its token endpoint at `/token`) and the faults of a script.
 ///
 ///     var configuration = SimulatorConfiguration(
 ///         topics: ["com.example.app"], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
@@ -19,9 +19,9 @@ import Threading
 ///     simulator.stop()
 ///
 /// A connection may open `maximumStreams`, with APNs one stream until a request with a valid provider token was seen on it.
-/// What goes beyond that is answered as nghttp2 does: REFUSED_STREAM while the client may not have
-/// seen the limit, GOAWAY with PROTOCOL_ERROR once it has acknowledged it. The real service also ends the connection,
-/// with the text "Maximum active streams violated for this endpoint".
+/// Streams beyond that are answered as nghttp2 does: REFUSED_STREAM while the client may not have seen the limit, GOAWAY with
+/// PROTOCOL_ERROR once it has acknowledged it. The real service also ends the connection, with the text "Maximum active streams
+/// violated for this endpoint".
 ///
 /// All methods may be called from any thread.
 package final class PushSimulator: Sendable {
@@ -29,7 +29,7 @@ package final class PushSimulator: Sendable {
     package let port: UInt16
     /// The authority to trust, in PEM; nil if the certificate came from files.
     package let trustedCertificate: [UInt8]?
-    /// Where that was written; nil if it was not.
+    /// The path that it was written to; nil if it was not written.
     package let trustedCertificatePath: String?
     private let service: SimulatedService
     private let address: String
@@ -37,7 +37,7 @@ package final class PushSimulator: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        /// Until the thread takes it.
+        /// nil once the thread has taken it.
         var loop: SimulatorLoop?
         var thread: NativeThread?
     }
@@ -81,7 +81,7 @@ package final class PushSimulator: Sendable {
         }
     }
 
-    /// Plays another script from now on, as if it began anew; the latency stays. To be called while it runs.
+    /// Plays another script from now on, counted from 0; the latency stays. Must be called while the simulator runs.
     package func play(_ faults: FaultScript) throws {
         if let (field, reason) = faults.problem(for: service.name) {
             throw SimulatorError("fault script: \(field) \(reason)")
@@ -101,10 +101,10 @@ package final class PushSimulator: Sendable {
         thread.join()
     }
 
-    /// What it has seen so far; complete for every answer a client has read.
+    /// The figures so far; complete for every answer that a client has read.
     package var figures: SimulatorFigures { ledger.figures }
 
-    /// Blocks until it has seen so many requests in all; false when `deadline` passes before that.
+    /// Blocks until it has seen `requests` requests in all; false when `deadline` passes before that.
     package func wait(forRequests requests: Int, deadline: Duration) -> Bool {
         ledger.wait(deadline: deadline) { $0.requests >= requests }
     }
@@ -115,7 +115,7 @@ package final class PushSimulator: Sendable {
         ledger.wait(deadline: deadline, until: condition)
     }
 
-    /// Which pushes it has accepted; empty unless `keepsAccepted`.
+    /// The pushes that it has accepted; empty unless `keepsAccepted`.
     package func accepted() -> AcceptedPushes { ledger.accepted }
 
     /// The key file of its service account, which names its own token endpoint; nil with APNs. A secret.
@@ -128,7 +128,7 @@ package final class PushSimulator: Sendable {
     package var failure: String? { ledger.failure }
 }
 
-/// The server's certificate in whatever way it is given.
+/// The server's certificate, from any of its sources.
 private struct ServerCertificate {
     var chain: [UInt8]
     var key: [UInt8]

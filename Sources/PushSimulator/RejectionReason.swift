@@ -19,9 +19,9 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     case topicDisallowed = "TopicDisallowed"
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
-    /// As Apple's page spells it.
+    /// The spelling of Apple's page.
     case badEnvironmentKeyID = "BadEnvironmentKeyIdInToken"
-    /// As it was seen on the wire (PROTOCOLS 1.6).
+    /// The spelling seen on the wire (PROTOCOLS 1.6).
     case badEnvironmentKey = "BadEnvironmentKeyInToken"
     case forbidden = "Forbidden"
     case expiredProviderToken = "ExpiredProviderToken"
@@ -39,7 +39,7 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
     case fcmUnregistered = "UNREGISTERED"
-    /// The token is none: with the detail FcmError.
+    /// Not a token of FCM's: with the detail FcmError.
     case fcmInvalidToken = "INVALID_ARGUMENT"
     /// The request is wrong: INVALID_ARGUMENT with the detail BadRequest, and without FcmError.
     case fcmBadRequest = "BadRequest"
@@ -50,7 +50,7 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     case fcmServiceDisabled = "SERVICE_DISABLED"
     /// The access token is for something else.
     case fcmScopeInsufficient = "ACCESS_TOKEN_SCOPE_INSUFFICIENT"
-    /// There is no access token, or one that does not count (any more).
+    /// There is no access token, or an invalid one.
     case fcmUnauthenticated = "UNAUTHENTICATED"
     case fcmThirdPartyAuth = "THIRD_PARTY_AUTH_ERROR"
     case fcmQuotaExceeded = "QUOTA_EXCEEDED"
@@ -61,7 +61,7 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     /// Google's page for a front that does not reach its back; no JSON.
     case fcmBadGateway = "BadGatewayPage"
 
-    /// Whose word it is.
+    /// The service that uses it.
     package var service: SimulatedService.Name {
         switch self {
         case .fcmUnregistered, .fcmInvalidToken, .fcmBadRequest, .fcmSenderMismatch, .fcmPermissionDenied,
@@ -101,11 +101,11 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     }
 }
 
-/// What the simulator decides about one push.
+/// The simulator's decision about one push.
 package enum Verdict: Sendable, Hashable {
     /// 200.
     case accepted
-    /// 200, and nobody is pushed to: FCM's dry run.
+    /// 200, and no device gets a push: FCM's dry run.
     case validated
     case rejected(RejectionReason)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can happen to a request whatever its device token: by a script's `shares`. In JSON it goes by its name, which is
-/// the service's own word for a refusal.
+/// The faults that a script's `shares` can give to a request, whatever its device token. In JSON each has its name, which is the
+/// service's own word for a refusal.
 package enum RequestFault: Sendable, Hashable {
     /// The answer is this refusal.
     case rejection(RejectionReason)
@@ -13,13 +13,13 @@ package enum RequestFault: Sendable, Hashable {
     case delay
     /// Accepted; no answer ever comes, while the connection goes on.
     case noAnswer
-    /// The connection is cut: what was taken but not answered yet stays unanswered.
+    /// The connection is cut: requests that were taken but not answered stay unanswered.
     case cut
-    /// GOAWAY with the script's reason; what was taken is still answered.
+    /// GOAWAY with the script's reason; requests that were taken are still answered.
     case goAway
-    /// The connection stays open but says nothing any more, not even to a PING.
+    /// The connection stays open but sends nothing more, not even to a PING.
     case silence
-    /// A new SETTINGS_MAX_CONCURRENT_STREAMS: the script's `sharedStreams`, and the usual number at the next time.
+    /// A new SETTINGS_MAX_CONCURRENT_STREAMS: the script's `sharedStreams`, and the usual number the next time.
     case settings
 
     private static let connectionFaults: [RequestFault] = [
@@ -47,8 +47,8 @@ extension RequestFault: RawRepresentable, Codable, CodingKeyRepresentable {
     }
 }
 
-/// Deals out the faults of a script's shares: each comes about every 1/share requests, half a period sooner or later by
-/// dice with a seed. So even a rare one comes as often as it should, and the faults meet in every order. Pure.
+/// Deals out the faults of a script's shares: each comes about every 1/share requests, half a period sooner or later by dice with
+/// a seed. So even a rare fault comes as often as it should, and the faults meet in every order. Pure.
 struct FaultMix {
     private struct Entry {
         var fault: RequestFault

@@ -55,7 +55,7 @@ package struct RequestHeaders: Sendable {
         return arena[Int(ends[place])..<Int(ends[place + 1])]
     }
 
-    /// The device token: what follows `/3/device/` in the path; nil for another path.
+    /// The device token: the path after `/3/device/`; nil for another path.
     package var deviceToken: ArraySlice<UInt8>? {
         guard let path = self[.path], path.prefix(Self.prefix.count) == Self.prefix else { return nil }
         return path.dropFirst(Self.prefix.count)

@@ -14,7 +14,7 @@ struct PushAnswer {
     var retryAfter: Int?
     /// One of the script's shares, where it did not decide the answer itself.
     var fault: RequestFault?
-    /// Not one to a request of another kind, which no figure of pushes counts.
+    /// Whether it answers a push; no figure of pushes counts the others.
     var isPush = true
     /// Its body is a page for people.
     var isPage = false
@@ -27,7 +27,7 @@ package final class RequestJudge {
     var now: Int64 = 0
     var figures = SimulatorFigures()
     package let maximumStreams: Int
-    /// What is particular to the service.
+    /// The rules of the service.
     let rules: any ServiceRules
     private(set) var goAwayReason: String
     private var datesRetryAfter = false
@@ -45,7 +45,7 @@ package final class RequestJudge {
     /// Nil without shares: it costs a little for each push.
     private let witness: (any FaultWitness)?
 
-    /// - Parameter port: where clients reach it.
+    /// - Parameter port: the port at which clients reach it.
     init(_ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger) throws {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
@@ -63,7 +63,7 @@ package final class RequestJudge {
         play(configuration.faults)
     }
 
-    /// From the next request on, counted from 0 again.
+    /// Plays the script from the next request on, counted from 0 again.
     func play(_ script: FaultScript) {
         faults = FaultInjector(script, service: service)
         goAwayReason = script.goAwayReason
@@ -73,7 +73,7 @@ package final class RequestJudge {
         rules.scriptChanged()
     }
 
-    /// Requests that nobody looks at.
+    /// Counts requests that are accepted without being looked at.
     package func countAccepted(_ count: Int, mostStreams: Int) {
         isDirty = true
         figures.requests += count
@@ -81,7 +81,7 @@ package final class RequestJudge {
         figures.peakStreams = max(figures.peakStreams, mostStreams)
     }
 
-    /// Nil: refuse the stream.
+    /// Nil: the stream must be refused.
     func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> PushAnswer? {
         isDirty = true
         rules.begin(slot)
@@ -143,7 +143,7 @@ package final class RequestJudge {
         return answer
     }
 
-    /// The value of the header field, in the form that the script wants (RFC 9110, 10.2.3).
+    /// The value of the header field, in the script's form (RFC 9110, 10.2.3).
     func retryAfterText(_ seconds: Int) -> [UInt8] {
         guard datesRetryAfter else { return Array(String(seconds).utf8) }
         // Rounded up: a client must not come back before the time.
@@ -190,7 +190,7 @@ package final class RequestJudge {
         figures.connectionsOpen -= 1
     }
 
-    /// Puts the record on disk and the figures where others can read them. Has to come before answers are written.
+    /// Puts the record on disk and the figures where other threads can read them. Must come before answers are written.
     func publish() {
         guard isDirty else { return }
         isDirty = false
@@ -200,8 +200,8 @@ package final class RequestJudge {
     }
 }
 
-/// The record of accepted pushes: one JSON object a line. Lines gather in memory and are written before the answers to
-/// their pushes are, so that whatever a client was told is on record even if the client dies.
+/// The record of accepted pushes: one JSON object a line. Lines gather in memory and are written before the answers to their
+/// pushes are, so that every push whose answer a client has seen is on record even if the client dies.
 struct PushRecord: ~Copyable {
     private let file: Descriptor
     private var lines = JSONWriter()
@@ -228,7 +228,7 @@ struct PushRecord: ~Copyable {
         lines.newLine()
     }
 
-    /// Writes what has gathered. Nil, or why it could not be: the lines are dropped then.
+    /// Writes the lines that have gathered. Returns nil, or why they could not be written: they are dropped then.
     mutating func flush() -> String? {
         guard !lines.bytes.isEmpty else { return nil }
         let worked = WholeFile.append(lines.bytes, to: file.number)

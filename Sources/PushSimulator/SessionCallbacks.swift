@@ -62,7 +62,7 @@ final class SessionCallbacks {
         unsafe nghttp2_option_del(options)
     }
 
-    /// nghttp2's session is deleted in its owner's `deinit`, so the owner lives as long as any callback: nothing needs to
+    /// nghttp2's session is deleted in its owner's `deinit`, so the owner lives as long as any callback: no callback needs to
     /// retain it, some twenty times for each request.
     @inline(__always)
     private static func with<Result>(

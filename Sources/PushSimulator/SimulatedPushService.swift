@@ -6,8 +6,8 @@ import Synchronization
 import Threading
 import WireFormat
 
-/// A stand-in for APNs or FCM in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests as the real
-/// service does, and keeps what it accepted. For Swift packages outside this one; any thread.
+/// A stand-in for APNs or FCM in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests as
+/// the real service does, and keeps the pushes that it accepted. For Swift packages outside this one; any thread.
 ///
 ///     let apns = try SimulatedPushService.apns(topics: ["com.example.app"], teamID: "ABCDE12345", keyID: "FGHIJ67890")
 ///     defer { apns.stop() }
@@ -21,7 +21,7 @@ public final class SimulatedPushService: Sendable {
         public var token: String
         /// The payload as it came, JSON.
         public var payload: String
-        /// `apns-id`, or FCM's `pushId` where the data has one; nil: it had none.
+        /// `apns-id`, or FCM's `pushId` where the data has one; nil where there is none.
         public var id: String?
     }
 
@@ -29,7 +29,7 @@ public final class SimulatedPushService: Sendable {
     public let url: String
     /// The certificate to trust, PEM.
     public let authority: String
-    /// A secret made for this one: the text of a `.p8` file, or of a service account's JSON file.
+    /// A secret made for this service: the text of a `.p8` file, or of a service account's JSON file.
     public let credential: String
     private let simulator: PushSimulator
     private let record: String
@@ -81,17 +81,17 @@ public final class SimulatedPushService: Sendable {
     /// Plays a script of faults from now on.
     ///
     /// - Parameter script: JSON, with the fields that `simulate-apns --help` names.
-    /// - Throws: which field is wrong.
+    /// - Throws: an error that names the wrong field.
     public func play(script: String) throws { try simulator.play(FaultScript(json: Array(script.utf8))) }
 
-    /// Blocks until so many pushes were accepted in all.
+    /// Blocks until `count` pushes were accepted in all.
     ///
     /// - Returns: false where that takes longer.
     public func waitForPushes(_ count: Int, seconds: Int) -> Bool {
         simulator.wait(deadline: .seconds(seconds)) { $0.accepted >= count }
     }
 
-    /// What was accepted so far, in its order.
+    /// The pushes that were accepted so far, in their order.
     public func pushes() throws -> [Push] {
         try WholeFile.read(record, limit: 1 << 30).split(separator: UInt8(ascii: "\n")).map { line in
             let json = try JSONReader.read(Array(line))
@@ -102,7 +102,7 @@ public final class SimulatedPushService: Sendable {
         }
     }
 
-    /// Requests that were refused so far, by the service's own word.
+    /// The number of requests refused so far, by the service's own word.
     public var refusals: [String: Int] { simulator.figures.rejectedBy }
 
     /// Closes all connections and the port. May be called twice.

@@ -2,7 +2,7 @@
 package import Signing
 import WireFormat
 
-/// Whom a simulator stands in for, with all that the service knows of its customer.
+/// The push service that a simulator stands in for, with all that it knows of its customer.
 package enum SimulatedService: Sendable {
     case apns(APNsTeam)
     case fcm(FCMProject)
@@ -12,8 +12,8 @@ package enum SimulatedService: Sendable {
         case fcm = "FCM"
     }
 
-    /// Whether HTTP/1.1 is as good as HTTP/2. "APNs requires the use of HTTP/2" (Apple); Google's own libraries speak HTTP/1.1 with FCM
-    /// and its token endpoint.
+    /// Whether HTTP/1.1 is as good as HTTP/2. "APNs requires the use of HTTP/2" (Apple); Google's own libraries use HTTP/1.1 for
+    /// FCM and its token endpoint.
     var takesHTTP1: Bool { name == .fcm }
 
     package var name: Name {
@@ -32,7 +32,7 @@ package struct APNsTeam: Sendable {
     package var teamID: String
     /// `kid` to public key.
     package var keys: [String: ES256PublicKey]
-    /// Which of Apple's worlds is stood for, where certificates are judged. Default nil: both.
+    /// The environment of Apple's that it stands for, where certificates are judged. Default nil: both.
     package var world: APNsWorld?
 
     package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
@@ -42,23 +42,23 @@ package struct APNsTeam: Sendable {
     }
 }
 
-/// What one push service asks of a request, and how it answers: all that its simulator has of its own. A request is begun,
-/// judged and answered before the next one is begun. Belongs to the loop's thread.
+/// The rules by which one push service judges and answers requests: the part of its simulator that is its own. A request is
+/// begun, judged and answered before the next one is begun. Belongs to the loop's thread.
 protocol ServiceRules: AnyObject {
     /// Streams of a connection that has not shown a credential yet; nil: as many as any.
     var firstStreams: Int? { get }
-    /// Different credentials that held.
+    /// The number of different credentials that were good.
     var credentials: Int { get }
 
-    /// Before anything else, so that all that is noted of a push has the id that its answer gives.
+    /// Called before anything else, so that all notes about a push have the id that its answer gives.
     func begin(_ slot: StreamSlot)
-    /// Of a request that is no push, such as one for an access token: the answer, with its body in the slot. nil: it is one.
+    /// The answer to a request that is not a push, such as one for an access token, with its body in the slot. nil: it is a push.
     /// - Parameter now: seconds since 1970, by the script's clock.
     func answerToOther(_ slot: StreamSlot, now: Int64, under judge: RequestJudge) -> PushAnswer?
     func verdict(
         on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict
-    /// Of whom it is for: `ShortHash`.
+    /// The hash of the push's target: `ShortHash`.
     func target(of slot: StreamSlot) -> UInt64
     /// Fills the slot's body.
     func writeBody(of answer: PushAnswer, into slot: StreamSlot)
@@ -81,11 +81,11 @@ enum AnswerHeader {
     case page
 }
 
-/// A service's own words for what goes wrong by script, whichever it is.
+/// A service's own words for scripted faults.
 struct ServiceWords {
     var deadToken: RejectionReason
     var badToken: RejectionReason
-    /// The token belongs to somebody else's app.
+    /// The token belongs to another developer's app.
     var foreignToken: RejectionReason
     var tooMany: RejectionReason
     var internalError: RejectionReason

@@ -9,10 +9,10 @@ package struct SimulatorConfiguration: Sendable {
     package var port: UInt16 = 0
     /// Default: made anew, for clients of the same process.
     package var certificate = SimulatorCertificate.generated(directory: nil)
-    /// Whom it stands in for.
+    /// The push service that it stands in for.
     package var service: SimulatedService
     /// PEM: clients are asked for a certificate of one of these authorities, and judged by it where they show one. Default nil:
-    /// nobody is asked.
+    /// no client is asked.
     package var clientAuthorities: [UInt8]?
     package var faults = FaultScript()
     /// A file to which every accepted push is appended as a line of JSON; nil: none.
@@ -22,9 +22,9 @@ package struct SimulatorConfiguration: Sendable {
     /// Streams of a connection, with APNs once it has shown a valid provider token. Default: APNs 1000 (PROTOCOLS 1.7), FCM
     /// 100 (PROTOCOLS 2.1).
     package var maximumStreams: Int
-    /// Another end of HTTP/2 than the strict one: that of a benchmark.
+    /// Another HTTP/2 session than the strict one: that of a benchmark.
     package var session: (@Sendable (RequestJudge) -> any SimulatorSession)?
-    /// Who follows what the script's `shares` hit. Default nil: nobody, which costs less.
+    /// The witness of the requests that the script's `shares` hit. Default nil: none, which costs less.
     package var witness: (any FaultWitness)?
     /// Keeps a count per device token and per push id, in 8-byte hashes (about 80 bytes a push). Default true.
     package var keepsAccepted = true

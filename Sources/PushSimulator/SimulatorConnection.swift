@@ -3,24 +3,24 @@ import Signing
 
 /// One client: its socket, its TLS, its session. Belongs to the loop's thread.
 package final class SimulatorConnection {
-    /// What the loop has to do next.
+    /// The loop's next action.
     package enum Need: Equatable {
         case reading
-        /// Also tell when the socket can be written.
+        /// Also watch for when the socket can be written.
         case writing
-        /// Tell nothing but that the client has gone.
+        /// Watch only for the client's leaving.
         case silence
-        /// All is said: discard what still comes, then close. Closing at once would make the kernel send a reset,
-        /// and that can overtake the GOAWAY.
+        /// All is sent: discard the client's further bytes, then close. Closing at once would make the kernel send a reset, and
+        /// that can overtake the GOAWAY.
         case drain
         case close
-        /// With RST, whatever has been read.
+        /// With RST, however much was read.
         case reset
     }
 
     let number: UInt64
     let socket: Descriptor
-    /// nil until the handshake has said what is spoken.
+    /// nil until the handshake has settled the protocol.
     private(set) var session: (any SimulatorSession)?
     private let makeSession: (_ speaksHTTP2: Bool) -> (any SimulatorSession)?
     /// The epoll events it is registered for: the loop's note.
@@ -31,13 +31,13 @@ package final class SimulatorConnection {
     private var output: [UInt8] = []
     private var outputSent = 0
 
-    /// Records that are read before their answers are written, in one system call for some 150 pushes. Were they not
-    /// counted, a fast client would be read for ever and never answered.
+    /// Records that are read before their answers are written, in one system call for some 150 pushes. Without the count, a fast
+    /// client would be read for ever and never answered.
     private static let recordsAtOnce = 4
 
     /// Nil if there is no memory.
     ///
-    /// - Parameter session: makes it once it is known what is spoken; nil: there is no memory.
+    /// - Parameter session: makes the session once the protocol is known; nil: there is no memory.
     init?(
         number: UInt64, socket: consuming Descriptor, tls context: ServerTLS, judge: RequestJudge,
         session: @escaping (_ speaksHTTP2: Bool) -> (any SimulatorSession)?
@@ -110,7 +110,7 @@ package final class SimulatorConnection {
                     return .drain
                 }
             }
-            // Whatever a client may read next must be on record first.
+            // All that a client may read next must be on record first.
             judge.publish()
             switch unsafe output.withUnsafeBytes({
                 unsafe tls.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulator has seen since it started. An accepted push counts even if its answer never reached the client.
+/// The counts of a simulator since it started. An accepted push counts even if its answer never reached the client.
 package struct SimulatorFigures: Sendable, Equatable {
     package var requests = 0
     package var accepted = 0
     /// By the service's own word, such as "BadDeviceToken": `RejectionReason`.
     package var rejectedBy: [String: Int] = [:]
-    /// Of accepted pushes; 0 unless `keepsAccepted`.
+    /// Among accepted pushes; 0 unless `keepsAccepted`.
     package var distinctTokens = 0
-    /// Of accepted pushes; 0 unless `keepsAccepted`.
+    /// Among accepted pushes; 0 unless `keepsAccepted`.
     package var distinctIDs = 0
     /// Accepted pushes whose id had been accepted before; 0 unless `keepsAccepted`.
     package var duplicates = 0
@@ -18,7 +18,7 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var peakStreams = 0
     /// Requests refused by script with REFUSED_STREAM; not among `requests`.
     package var refused = 0
-    /// Provider tokens whose signature held, each counted once; with FCM the access tokens that were given.
+    /// Provider tokens whose signature was good, each counted once; with FCM the access tokens that were given.
     package var providerTokens = 0
     /// FCM's dry runs that were right: `validate_only`. Among `requests`, not among `accepted`.
     package var validated = 0
@@ -33,7 +33,7 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var rejected: Int { rejectedBy.values.reduce(0, +) }
 }
 
-/// Which pushes were accepted, by 8-byte hash: two different tokens share one about once in 37 million millions.
+/// The pushes that were accepted, by 8-byte hash: two different tokens share one about once in 37 million millions.
 package struct AcceptedPushes: Sendable {
     private var tokens: [UInt64: UInt32] = [:]
     private var ids: Set<UInt64> = []
@@ -49,7 +49,7 @@ package struct AcceptedPushes: Sendable {
         Int(tokens[ShortHash.ofToken(Array(token.utf8))] ?? 0)
     }
 
-    /// How many device tokens were accepted how often: `[1: 9990, 2: 10]`.
+    /// The number of device tokens by how often a push to them was accepted: `[1: 9990, 2: 10]`.
     package var tokensByCount: [Int: Int] {
         tokens.values.reduce(into: [:]) { $0[Int($1), default: 0] += 1 }
     }

@@ -3,10 +3,10 @@ import Dispatch
 import Synchronization
 import Threading
 
-/// What the loop's thread publishes and any thread may read, and what is asked of that thread.
+/// The figures that the loop's thread publishes for any thread, and the commands to that thread.
 final class SimulatorLedger: Sendable {
     enum Command: Sendable {
-        /// From now on; who waits for it is told.
+        /// From now on; `isPlayed` is called once the script is taken.
         case play(FaultScript, isPlayed: @Sendable () -> Void)
         case stop
     }
@@ -16,7 +16,7 @@ final class SimulatorLedger: Sendable {
         var rejected: [RejectionReason: Int] = [:]
         var accepted = AcceptedPushes()
         var failure: String?
-        /// Who waits for which figures.
+        /// The threads that wait for figures.
         var waiters: [Waiter] = []
     }
 

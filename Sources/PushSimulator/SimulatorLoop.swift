@@ -13,15 +13,15 @@ final class SimulatorLoop {
     private let ledger: SimulatorLedger
     private let tls: ServerTLS
     private let callbacks: SessionCallbacks
-    /// Nil: the strict one.
     private let takesHTTP1: Bool
+    /// Makes another session than the built-in ones; nil: none does.
     private let makeSession: (@Sendable (RequestJudge) -> any SimulatorSession)?
     private let judge: RequestJudge
     /// Nanoseconds.
     private let latency: UInt64
     private var connections: [UInt64: SimulatorConnection] = [:]
     private var draining: [(deadline: UInt64, connection: UInt64)] = []
-    /// When the listener is listened to again; `.max` while it is. Of the monotonic clock.
+    /// When the listener is listened to again, by the monotonic clock; `.max` while it is.
     private var restsUntil = UInt64.max
     private var isStopped = false
     private var nextNumber = SimulatorLoop.firstConnection
@@ -37,7 +37,7 @@ final class SimulatorLoop {
     private static let firstConnection: UInt64 = 2
     /// Until the next try where the system has no descriptor or no memory for a connection.
     private static let rest: UInt64 = 100_000_000
-    /// How long a connection that is over may take to notice.
+    /// How long a client may take to notice that its connection is over.
     private static let drainTime: UInt64 = 5_000_000_000
 
     init(
@@ -72,7 +72,7 @@ final class SimulatorLoop {
         unsafe epoll_ctl(epoll.number, operation, descriptor, &event)
     }
 
-    /// Until it is told to stop.
+    /// Runs until the command to stop.
     func run() {
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while !isStopped {
@@ -188,7 +188,7 @@ final class SimulatorLoop {
         return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
     }
 
-    /// The connection that could not be taken is still announced: without a rest this would spin.
+    /// A connection that could not be taken is announced again and again: without a rest this would spin.
     private func restListener() {
         restsUntil = Self.monotonic() + Self.rest
         watch(listener.number, Self.listenerTag, 0, EPOLL_CTL_MOD)
@@ -228,7 +228,7 @@ final class SimulatorLoop {
         while let entry = delayed.take(dueBy: now) ?? late.take(dueBy: now) {
             guard let connection = connections[entry.connection] else { continue }
             connection.session?.answer(entry.answer)
-            // By HTTP/1.1 the next request is read now.
+            // With HTTP/1.1 the next request is read now.
             schedule(connection)
             if touched.last != entry.connection { touched.append(entry.connection) }
         }
@@ -255,7 +255,7 @@ final class SimulatorLoop {
 /// An answer that waits for its time.
 package struct DelayedAnswer {
     package var stream: Int32
-    /// Where the strict session has it.
+    /// Its place in the strict session.
     var slot = 0
     /// It waits longer than the others.
     var isLate = false
@@ -277,7 +277,7 @@ struct DelayedAnswers {
     }
 
     private var entries: [Entry] = []
-    /// So many of them are over.
+    /// The number of entries at the front that are done.
     private var done = 0
 
     /// When the first is due; `.max` where none waits.

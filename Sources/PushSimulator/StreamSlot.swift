@@ -6,7 +6,7 @@ final class StreamSlot {
     let index: Int
     var stream: Int32 = 0
     var headers = RequestHeaders()
-    /// What was kept of it: what is longer cannot be right.
+    /// The kept part of the payload: a longer one cannot be right.
     private(set) var payload: [UInt8] = []
     private(set) var payloadSize = 0
     var answer = PushAnswer()
@@ -20,7 +20,7 @@ final class StreamSlot {
     /// The apns-id of the answer. Memory of its own, because nghttp2 reads it only when it packs the frame.
     let idBytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var hasID = false
-    /// Of an id that is not in `idBytes`.
+    /// The hash of an id that is not in `idBytes`.
     var foreignIDHash: UInt64?
 
     /// Bytes of a payload that are kept: some more than any service takes.
@@ -58,14 +58,14 @@ final class StreamSlot {
         unsafe payload.append(contentsOf: bytes.prefix(room))
     }
 
-    /// Echoed only if it is as long as an id: another one is refused, and the answer gets a new one.
+    /// Echoed only if it is as long as an id: any other is refused, and the answer gets a new one.
     func takeID(_ value: UnsafeBufferPointer<UInt8>) {
         guard value.count == 36 else { return }
         unsafe _ = idBytes.update(fromContentsOf: value)
         hasID = true
     }
 
-    /// Makes one up if the client sent none, as APNs does.
+    /// Makes an id if the client sent none, as APNs does.
     func ensureID() {
         guard !hasID else { return }
         hasID = true
@@ -89,7 +89,7 @@ final class StreamSlot {
     var id: [UInt8] { unsafe Array(idBytes) }
     var idHash: UInt64 { unsafe foreignIDHash ?? ShortHash.ofToken(idBytes) }
 
-    /// Copies as much of the body as fits; true with the last of it.
+    /// Copies as much of the body as fits.
     func copyBody(to room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
         let count = min(room.count, body.count - bodySent)
         unsafe _ = room.update(fromContentsOf: body[bodySent..<bodySent + count])

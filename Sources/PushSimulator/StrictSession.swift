@@ -3,7 +3,7 @@ import CNGHTTP2
 import Glibc
 import Signing
 
-/// A client's requests as nghttp2 reads them: each is judged, and answered as the judge says.
+/// A client's requests as nghttp2 reads them: each is judged, and answered by the judge's decision.
 @safe
 final class StrictSession: SimulatorSession {
     private let number: UInt64
@@ -24,19 +24,19 @@ final class StrictSession: SimulatorSession {
     private var hasSaidGoAway: Bool { lastStream != .max }
     /// The script has cut the connection, or made it silent: nothing more is looked at.
     private var end: SimulatorConnection.Need?
-    /// Streams judged since the loop asked last; their answers wait for their time, or for longer than that.
+    /// Streams judged since the loop last asked; their answers wait for their time, or longer.
     private var delayed: [DelayedAnswer] = []
     private let delaysAnswers: Bool
     /// The last accepted pushes whose answer was packed. It may never arrive: closing a socket that has unread bytes
     /// resets the connection, and a reset discards what the client has not read yet (RFC 9293, 3.10.7).
     private var answered = RecentHashes(capacity: 2048)
 
-    /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so what
-    /// the last frame adds seldom passes it.
+    /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so the last frame
+    /// seldom takes it beyond that.
     private static let coalesced = 16_384 - 256
 
     /// Nil if there is no memory. `callbacks` outlives the session.
-    /// - Parameter number: the connection's.
+    /// - Parameter number: the connection's number.
     init?(number: UInt64, judge: RequestJudge, delaysAnswers: Bool, callbacks: SessionCallbacks) {
         self.number = number
         self.judge = judge
@@ -47,7 +47,7 @@ final class StrictSession: SimulatorSession {
             return nil
         }
         isAuthorized = judge.rules.firstStreams == nil
-        // What a connection to APNs starts with (PROTOCOLS 1.7).
+        // The settings that a connection to APNs starts with (PROTOCOLS 1.7).
         submitSettings([
             (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.rules.firstStreams ?? judge.maximumStreams)),
             (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000),
@@ -60,7 +60,7 @@ final class StrictSession: SimulatorSession {
 
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need? {
         let taken = unsafe nghttp2_session_mem_recv(session, bytes.baseAddress, bytes.count)
-        // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; the lesser ones become a GOAWAY.
+        // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; lesser errors become a GOAWAY.
         return end ?? (taken == bytes.count ? nil : .close)
     }
 
@@ -80,7 +80,7 @@ final class StrictSession: SimulatorSession {
 
     func clientShowed(_ certificate: ClientCertificate) { credential.show(certificate) }
 
-    // MARK: What the session reports
+    // MARK: The session's reports
 
     func streamBegan(_ stream: Int32) {
         let slot: StreamSlot
@@ -99,7 +99,7 @@ final class StrictSession: SimulatorSession {
             session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
     }
 
-    /// No field of theirs is a header field of the request (RFC 9110, 6.5.1), nor of the one whose block came last.
+    /// No field of theirs is a header field of the request (RFC 9110, 6.5.1), nor of the request whose block came last.
     func trailersBegan() { current = nil }
 
     func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -136,7 +136,7 @@ final class StrictSession: SimulatorSession {
         case .noAnswer:
             if answer.isPush { judge.note(.noAnswer, slots: [slot]) }
         case .cut?, .silence?:
-            // Nothing goes out on this connection any more, so that all of its streams are hit.
+            // Nothing more goes out on this connection, so that all of its streams are hit.
             break
         default:
             if delaysAnswers || answer.fault == .delay {
@@ -146,7 +146,7 @@ final class StrictSession: SimulatorSession {
             }
         }
         guard answer.isPush else { return }
-        // What it had taken may still end after it; one is enough.
+        // Requests that it had taken may still end after its GOAWAY; one GOAWAY is enough.
         let isGoAwaySpent = hasSaidGoAway
         switch judge.aftermath(of: answer, numberOnConnection: requests) {
         case .nothing: break
@@ -169,7 +169,7 @@ final class StrictSession: SimulatorSession {
         }
     }
 
-    /// Of requests that have been judged and whose answer has not been packed.
+    /// The slots of requests that have been judged and whose answer has not been packed.
     private var unansweredSlots: [StreamSlot] { slots.filter { $0.stream != 0 && $0.isJudged } }
 
     func streamClosed(_ stream: Int32) {
@@ -193,7 +193,7 @@ final class StrictSession: SimulatorSession {
         return delayed
     }
 
-    /// The client may have reset the stream meanwhile.
+    /// The client may have reset the stream in the meantime.
     func answer(_ answer: DelayedAnswer) {
         let slot = slots[answer.slot]
         guard slot.stream == answer.stream, slot.isWaiting, end == nil else { return }
@@ -241,7 +241,7 @@ final class StrictSession: SimulatorSession {
         unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     }
 
-    /// What was looked at stays: nghttp2 closes the streams above the one that a GOAWAY names, also those whose answer waits.
+    /// The last stream that was looked at is named: nghttp2 closes all streams above it, also those whose answer waits.
     private func submitGoAway() {
         lastStream = highestStream
         judge.figures.goAways += 1
@@ -276,7 +276,7 @@ extension KnownHeader {
 /// The header fields of answers, made once. Names and status values are literals, so nghttp2 need not copy them.
 @safe
 enum AnswerHeaders {
-    /// nghttp2 never writes through the pointers of a field it was told not to copy; its struct just lacks the `const`.
+    /// nghttp2 never writes through the pointers of a field with NO_COPY flags; its struct just lacks the `const`.
     private static func field(
         _ name: StaticString, _ value: UnsafeMutablePointer<UInt8>, _ count: Int, flags: nghttp2_nv_flag
     ) -> nghttp2_nv {

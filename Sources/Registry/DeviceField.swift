@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import WireFormat
 
-/// A field of a device: the one table of them. Import, export, API, commands and the statements of both stores walk it.
+/// A field of a device, with the only table of fields. Import, export, API, commands and the statements of both stores use it.
 ///
-/// In the order of the members in JSON and of the columns in CSV. A new field of its kind takes a case, a row, its value in
+/// In the order of the members in JSON and of the columns in CSV. A new field of its kind needs a case, a row, its value in
 /// `DeviceRegistration`, and a step of the schema.
 @usableFromInline package enum DeviceField: UInt8, CaseIterable, Hashable, Sendable {
     case app, platform, token, telephone, version, environment, osVersion, country, registeredAt, deadSince, seenAt
@@ -82,19 +82,19 @@ extension DeviceField {
     /// Its member in JSON and its column in a file.
     package var name: String { row.name }
 
-    /// Other names under which a column of it is often kept, without case and separators.
+    /// Other names that a column of it often has, without case and separators.
     package var synonyms: Set<String> { row.synonyms }
 
-    /// The way in which it is shown to readers who may not see people's data; nil: it is no person's.
+    /// The way in which it is shown to readers who may not see people's data; nil: it is not personal.
     package var personal: PersonalField? { row.personal }
 
-    /// Its column of the table `device`; nil: it is not a value that a device's client may leave out, null or change.
+    /// Its column of the table `device`; nil: a device's client cannot leave it out, null it or change it.
     package var column: StaticString? { row.column }
 
-    /// The rules of its text; nil: its value is no text in the store.
+    /// The rules of its text; nil: its value is not a text in the store.
     package var text: DeviceText? { row.text }
 
-    /// The noun by which people read it, beside the version; nil: they do not.
+    /// The noun for it in texts for people, beside the version; nil: they do not show it.
     package var noun: String? { row.noun }
 
     package init?(name: String) {
@@ -102,16 +102,16 @@ extension DeviceField {
         self = field
     }
 
-    /// Fields that have a column each, as a store keeps them, beside a device's token and its times.
+    /// Fields that have a column each in a store, beside a device's token and its times.
     package static let values = allCases.filter { $0.column != nil }
 
-    /// Those whose value is a text, by `slot`.
+    /// The values that are texts, by `slot`.
     @usableFromInline package static let texts = values.filter { $0.text != nil }
 
-    /// The rules of each text, by `slot`: a row holds more, which an import would copy for each value.
+    /// The rules of each text, by `slot`; without the rest of the row, which an import would copy for each value.
     package static let rules = texts.compactMap(\.row.text)
 
-    /// Texts that a device loses with its removal. Its version stays, for it counts no longer.
+    /// Texts that a device loses with its removal. Its version stays, because a removed device no longer counts.
     package static let forgotten = texts.filter(\.row.isForgotten)
 
     fileprivate static let reported = values.filter(\.row.isReported)
@@ -127,7 +127,7 @@ extension DeviceField {
 extension DeviceFieldSet {
     /// Fields that an observation may name and a store keeps, beside the token and the times.
     package static let values = DeviceFieldSet(DeviceField.values)
-    /// Fields that the device itself reports, so that its word may be newer than records.
+    /// Fields that the device itself reports, so that its report may be newer than records.
     package static let reported = DeviceFieldSet(DeviceField.reported)
     fileprivate static let texts = DeviceFieldSet(DeviceField.texts)
 
@@ -151,12 +151,12 @@ extension DeviceFieldSet {
 /// A value for each field, by its raw value.
 @usableFromInline typealias DeviceFieldArray<Value> = InlineArray<11, Value>
 
-/// A value for each field whose value is a text: without an allocation, for an import has one of them a row. Inlinable, for its
-/// users else call what is not made for their type.
+/// A value for each field whose value is a text. It does not allocate, because an import makes one for each row. Inlinable,
+/// because its users would otherwise call code that is not specialised for their type.
 @usableFromInline package struct DeviceTexts<Value> {
     @usableFromInline var values: InlineArray<4, Value>
 
-    /// - Parameter value: called once for each of them.
+    /// - Parameter value: called once for each of these fields.
     @inlinable @inline(__always)
     package init(_ value: (DeviceField) -> Value) {
         let fields = DeviceField.texts
@@ -172,7 +172,7 @@ extension DeviceFieldSet {
         for slot in 1..<values.count { values[slot] = value(slot) }
     }
 
-    /// - Precondition: the field's value is a text. A walk over many devices takes the `slots`, which need no look at a table.
+    /// - Precondition: the field's value is a text. A walk over many devices uses the `slots`, which need no table look-up.
     package subscript(field: DeviceField) -> Value {
         @inlinable @inline(__always)
         get { values[field.slot] }
@@ -187,7 +187,7 @@ extension DeviceFieldSet {
     @inlinable @inline(__always)
     package func value(at slot: Int) -> Value { values[slot] }
 
-    /// The fields whose value is like that.
+    /// The fields whose value meets the condition.
     @inlinable
     package func fields(where condition: (Value) -> Bool) -> DeviceFieldSet {
         var found: UInt = 0
@@ -195,7 +195,7 @@ extension DeviceFieldSet {
         return DeviceFieldSet(slots: found)
     }
 
-    /// The fields whose two values are like that.
+    /// The fields whose two values meet the condition.
     @inlinable
     package func fields(beside other: DeviceTexts, where condition: (Value, Value) -> Bool) -> DeviceFieldSet {
         var found: UInt = 0
@@ -203,7 +203,7 @@ extension DeviceFieldSet {
         return DeviceFieldSet(slots: found)
     }
 
-    /// Takes the values of these fields.
+    /// Takes the values of these fields from `other`.
     @inlinable
     package mutating func take(_ fields: DeviceFieldSet, of other: DeviceTexts) {
         let taken = fields.slots

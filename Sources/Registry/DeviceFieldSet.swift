@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some fields of a device: those that an observation leaves out, say, or that differ.
+/// A set of a device's fields, for example those that an observation leaves out, or that differ.
 ///
-/// Inlinable, for stores compare the fields of each row of an import.
+/// Inlinable, because stores compare the fields of each row of an import.
 @usableFromInline package struct DeviceFieldSet: SetAlgebra, Hashable, Sendable {
     @usableFromInline var bits: UInt16
 
@@ -66,7 +66,7 @@
     @inlinable
     package mutating func formSymmetricDifference(_ other: DeviceFieldSet) { bits ^= other.bits }
 
-    /// How many of them come before a field.
+    /// The number of members that come before a field.
     @inlinable
     func count(below field: DeviceField) -> Int { (bits & (Self.bit(of: field) - 1)).nonzeroBitCount }
 }

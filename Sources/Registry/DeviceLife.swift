@@ -32,7 +32,7 @@ package struct DeviceLife: Hashable, Sendable {
                 registered: max(before.registered, min(said.registeredAt ?? before.registered, now)), dead: before.dead,
                 seen: Self.later(before.seen, seen))
         } else {
-            // It was registered before it died, before it was seen, and otherwise now at the latest.
+            // Without a time of registration, that of its death or of its last sight counts, and otherwise now.
             self.init(registered: min(said.registeredAt ?? death ?? said.seenAt ?? now, now), seen: seen)
         }
         if let dead, registered > dead { self.dead = nil }
@@ -47,14 +47,14 @@ package struct DeviceLife: Hashable, Sendable {
     /// The last time at which the device itself reported a version.
     private var lastReport: Timestamp { max(registered, seen ?? registered) }
 
-    /// Whether a version in records, of the app or of the system, is passed over because the device has reported one since.
+    /// Whether a version in records, of the app or of the system, is ignored because the device has reported one since.
     ///
     /// - Parameters:
     ///   - new: the life after those records.
-    ///   - isOlder: whether the records' version is older than the device's. Asked only where it decides.
+    ///   - isOlder: whether the records' version is older than the device's. Called only where it decides.
     func outlasts(_ said: Observation, _ new: DeviceLife, isOlder: @autoclosure () -> Bool) -> Bool {
         let time = said.seenAt ?? new.registered
-        // Where no time was named, an older version is passed over: neither app nor system is downgraded without a registration.
+        // Where no time was named, an older version is ignored: neither app nor system is downgraded without a registration.
         return time <= lastReport && (said.seenAt != nil && time < lastReport || isOlder())
     }
 }

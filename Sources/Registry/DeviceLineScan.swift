@@ -3,7 +3,7 @@
 /// The places of a device's fields in one line of NDJSON that is written plainly, as nearly all are: one object, each
 /// field once, its value a string of printable ASCII without escapes, or null.
 ///
-/// It knows no faults: whatever is not of this form is for `JSONReader`, which reports what is wrong with it, if anything.
+/// It reports no faults: a line of any other form is left to `JSONReader`, which reports its fault, if it has one.
 /// Allocates nothing.
 @usableFromInline package struct DeviceLineScan {
     @usableFromInline var values = DeviceFieldArray<Range<Int>?>(repeating: nil)
@@ -77,7 +77,7 @@
             && bytes[start + 2] == UInt8(ascii: "l") && bytes[start + 3] == UInt8(ascii: "l")
     }
 
-    /// - Parameter last: the field before it, which is nearly always the one before it in the table, too.
+    /// - Parameter last: the field before it in the line; nearly always it is also the one before it in the table.
     @inline(__always)
     private static func field(_ bytes: [UInt8], _ name: Range<Int>, near last: DeviceField?) -> DeviceField? {
         guard name.count <= 16 else { return nil }

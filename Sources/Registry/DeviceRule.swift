@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Decides what becomes of a device after an observation: a registration, an import's row, a PATCH, a replaced token. Pure.
+/// Decides how an observation changes a device: a registration, an import's row, a PATCH, a replaced token. Pure.
 ///
-/// A store reads the device, compares its fields with the observation's, asks `judge`, and writes. Nothing here allocates: a store of
-/// millions of devices asks once a row.
+/// A store reads the device, compares its fields with the observation's, calls `judge`, and writes. Nothing here allocates: a
+/// store of millions of devices calls it once a row.
 package struct DeviceRule: Sendable {
     package let source: RegistrationSource
     package let now: Timestamp
@@ -17,9 +17,9 @@ package struct DeviceRule: Sendable {
     /// A device as the store has it.
     package struct Known {
         package var life: DeviceLife
-        /// Fields whose value is not the observation's, byte for byte. Those that the observation leaves out count or not.
+        /// Fields whose value differs from the observation's, byte for byte. Fields that the observation leaves out do not matter.
         package var differing: DeviceFieldSet
-        /// Texts that have no value. Asked only where a reported field differs.
+        /// Texts that have no value. Used only where a reported field differs.
         package var absent: DeviceFieldSet
 
         package init(_ life: DeviceLife, differing: DeviceFieldSet, absent: DeviceFieldSet) {
@@ -42,9 +42,9 @@ package struct DeviceRule: Sendable {
         package var death: Death
         /// Whether the device was removed before: it counts as one more.
         package var isBack: Bool
-        /// Whether its user is another: the store remembers the former one, as long as deliveries name him.
+        /// Whether its user has changed: the store remembers the former one as long as deliveries name him.
         package var isHandedOver: Bool
-        /// Whether an older version in records was passed over.
+        /// Whether an older version in records was ignored.
         package var isVersionKept: Bool
     }
 
@@ -55,13 +55,13 @@ package struct DeviceRule: Sendable {
         case ended
     }
 
-    /// The life of a device that is new.
+    /// The life of a new device.
     package func begin(_ said: Observation) -> DeviceLife {
         DeviceLife(after: said, from: source, before: nil, at: now)
     }
 
-    /// - Parameter isOlder: whether the observation's value of `.version` or `.osVersion` is a version below the device's. Asked only where it
-    ///   decides, for a version is dear to read.
+    /// - Parameter isOlder: whether the observation's value of `.version` or `.osVersion` is a version below the device's. Called
+    ///   only where it decides, because reading a version is expensive.
     package func judge(_ said: Observation, _ known: Known, isOlder: (DeviceField) -> Bool) -> Verdict {
         let before = known.life
         var life = DeviceLife(after: said, from: source, before: before, at: now)
@@ -70,7 +70,7 @@ package struct DeviceRule: Sendable {
         if source == .records, !before.wasRemoved, !writes.isDisjoint(with: .reported) {
             if before.outlasts(said, life, isOlder: writes.contains(.version) && isOlder(.version)) {
                 if writes.remove(.version) != nil { (isVersionKept, life.seen) = (true, before.seen) }
-                // The rest of the records is as old as their version. It fills what is not known.
+                // The rest of the records is as old as their version. It only fills fields that have no value.
                 writes.subtract(DeviceFieldSet.reported.subtracting(known.absent))
             } else if writes.contains(.osVersion), before.outlasts(said, life, isOlder: isOlder(.osVersion)) {
                 writes.remove(.osVersion)

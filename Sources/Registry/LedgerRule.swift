@@ -3,16 +3,16 @@ package import RelayEngine
 
 /// Decides how a campaign's ledger keeps the outcome of a push. Pure.
 ///
-/// A store reads what the ledger has of a batch's devices, asks `judge` once a device, writes, and counts.
+/// A store reads the ledger's entries of a batch's devices, calls `judge` once a device, writes, and counts.
 package struct LedgerRule: Sendable {
-    /// nil while the campaign goes on; then the state in which those count that were to be tried again when it ended.
+    /// nil while the campaign goes on; after its end, the state as which pushes count that still had to be tried again.
     private let ended: DeliveryState?
 
     package init(ended: DeliveryState?) {
         self.ended = ended
     }
 
-    /// An outcome as the fan-out has it.
+    /// An outcome from the fan-out.
     package struct Outcome: Sendable {
         package var state: DeliveryState
         /// Attempts made in all, this one included.
@@ -31,15 +31,16 @@ package struct LedgerRule: Sendable {
         case packed(PlainOutcome)
         /// It has a row of its own.
         case row(state: DeliveryState, isScheduled: Bool, again: SentAgain)
-        /// A reminder that did not come about: its device has upgraded since, say, or the time was over. The push before stays accepted.
+        /// A reminder that did not take place: for example its device has upgraded since, or the time was over. The push before
+        /// stays accepted.
         case givenBack
     }
 
-    /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, for a list of devices without
-    /// an outcome looks behind the cursors.
+    /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, because a list of
+    /// devices without an outcome looks behind the cursors.
     ///
     /// - Parameters:
-    ///   - packs: whether the shard does; nil: the batch is one of retries.
+    ///   - packs: whether the shard packs; nil: the batch is one of retries.
     ///   - last: the last device of the batch.
     package static func packs(_ packs: Bool?, cursor: Int64, isDone: Bool, last: Int64?) -> Bool {
         packs == true && (isDone || last.map { $0 <= cursor } ?? false)
@@ -63,7 +64,7 @@ package struct LedgerRule: Sendable {
         return .row(state: .retrying, isScheduled: outcome.isScheduled, again: again ?? [])
     }
 
-    /// Whether a reminder with that outcome takes nothing from what the push service took before.
+    /// Whether a reminder with that outcome leaves the push before it accepted.
     private func takesNothing(_ state: DeliveryState) -> Bool {
         switch state {
         case .filtered, .expired, .cancelled: true

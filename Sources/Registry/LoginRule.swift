@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Decides what becomes of a device that reports its version at login, without registering. Pure.
+/// Decides how a device changes that reports its version at login, without registering. Pure.
 package struct LoginRule: Sendable {
     /// The time of the login. A login may be stored later than it happened.
     package let at: Timestamp
     /// The last time at which the device reported a version, by registering or at login.
     package let lastReport: Timestamp
-    /// Fields of which the login names another value than the store has: `.version`, `.osVersion`.
+    /// Fields whose value at the login differs from the store's: `.version`, `.osVersion`.
     package let differing: DeviceFieldSet
 
     /// - Parameters:
-    ///   - at: nil: as it is stored, at `now`. A later time counts as `now`.
+    ///   - at: the time of the login; nil: `now`. A later time counts as `now`.
     package init(at: Timestamp?, now: Timestamp, lastReport: Timestamp, differing: DeviceFieldSet) {
         self.at = min(at ?? now, now)
         self.lastReport = lastReport
@@ -25,12 +25,12 @@ package struct LoginRule: Sendable {
         package var isSeen: Bool
     }
 
-    /// Whether there is anything to write. Most logins bring nothing new, and none waits for the store's writer then.
+    /// Whether there is anything to write. Most logins bring nothing new, and those do not wait for the store's writer.
     package var isNews: Bool { !differing.isEmpty || isLongAgo }
 
     /// - Parameter isOlder: whether the login's value of `.version` or `.osVersion` is a version below the device's.
     package func verdict(isOlder: (DeviceField) -> Bool) -> Verdict {
-        // It waited while the device reported a newer one: an app is not downgraded without a registration.
+        // The device has reported since this login: an app is not downgraded without a registration.
         if isLate, isOlder(.version) { return Verdict(writes: [], isSeen: false) }
         var writes = differing
         if isLate, writes.contains(.osVersion), isOlder(.osVersion) { writes.remove(.osVersion) }
@@ -39,6 +39,7 @@ package struct LoginRule: Sendable {
 
     private var isLate: Bool { at <= lastReport }
 
-    /// Whether the last report is so old that a login is kept that says the same: so "seen lately" holds, and most logins write nothing.
+    /// Whether the last report is so old that a login with the same values is stored too. So "seen lately" holds, although most
+    /// logins write nothing.
     private var isLongAgo: Bool { at - lastReport >= RetirementRules.seenEvery }
 }

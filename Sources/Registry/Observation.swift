@@ -9,7 +9,7 @@ package enum RegistrationSource: Sendable {
     case records
 }
 
-/// An observation of a device, without the texts of its fields: a store compares those where they lie, and reports which differ.
+/// An observation of a device, without the texts of its fields: a store compares those itself, and reports which differ.
 package struct Observation: Hashable, Sendable {
     /// Fields that the observation leaves out. A known device keeps them.
     package var leftOut: DeviceFieldSet

@@ -19,40 +19,40 @@ package final class API: RequestHandler {
     let uses: UseNotes
     /// The server is stopping.
     let stop = CancellationFlag()
-    /// Event streams of the network, and of the control socket: an operator watches whoever else does.
+    /// Event streams of the network and of the control socket, counted apart so that the network does not lock an operator out.
     let streams: Slots
     let localStreams: Slots
-    /// Streams of all that there is: they share one look at the store, and so may be many.
+    /// Streams of `/v1/events`: they share one look at the store, so there may be many.
     let watchers = Slots(limit: 2048, each: 1024, leavesRoom: true)
     let localWatchers = Slots(limit: 256)
-    /// Whether the sessions are still open that streams were opened with.
+    /// Whether the session that a stream was opened with is still good, by its hash.
     private let openSessions = RecentLooks<[UInt8], Bool>(interval: 1000, most: 4096)
     let tokenCache = TokenCache()
     let campaignLooks = RecentLooks<CampaignKey, CampaignLook>(interval: CampaignLook.interval, most: 256)
-    /// What everybody who watches sees.
+    /// The look at the store that all watchers share.
     package let live = LiveLook()
-    /// What waits for somebody else's server, or takes long, by app.
+    /// Requests that wait for another server, and long ones, each counted by app.
     let foreign = Slots(limit: 8, each: 2)
     let long = Slots(limit: 8, each: 1)
     /// Backup, check and pruning.
     let maintenance = Slots(limit: 1)
     let testPushes = Rate(perMinute: 10)
     let readinessCheck = ReadinessCheck()
-    /// With the time at which it was written.
+    /// With the milliseconds of the monotonic clock at which it was written.
     let metricsPage = Mutex<(page: [UInt8], at: Int64)?>(nil)
-    /// What the open paths answer from.
+    /// The rendered answers of the open paths.
     package let versionCache: VersionCache
     let sightings: SightingQueue
     let imports = DeviceStorage.Queue()
-    /// Logs those who are refused.
+    /// Logs refused webhooks and refused connections.
     let refusals: RefusalLog
     let access: AccessLog
     let figures = RequestFigures()
     let enforceFigures = EnforceFigures()
-    /// Of a route's faults with one status: a store that is full fails every login of every app.
+    /// By status and route, as one fault repeats: a full store fails every login of every app.
     private let repeats = Mutex<[String: LogPace]>([:])
     package let headerNames: [String]
-    /// Those that a proxy's question may have: the ones that were named at the start, as others are not handed over.
+    /// The headers of a proxy's question, as named at the start: the server hands no others over.
     let enforceHeaders: EnforceRules.Headers
 
     init(
@@ -90,10 +90,10 @@ package final class API: RequestHandler {
 
     package func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
 
-    /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
+    /// Decides by the head alone, so that a caller without the right is refused before its body is read. Never waits.
     ///
-    /// - Parameter isKnown: is given who asks, as soon as that is known.
-    /// - Returns: the route, where there is one, and what to do.
+    /// - Parameter isKnown: is given the caller as soon as it is known.
+    /// - Returns: the route, if there is one, and the next step.
     func open(
         _ head: RequestHead, isKnown: @escaping @Sendable (Caller) -> Void
     ) -> (route: Route?, opening: Opening) {
@@ -106,7 +106,7 @@ package final class API: RequestHandler {
             }
         } catch {
             let problem = ProblemDetails.of(error)
-            // Somebody with a browser reads it.
+            // A path of the page is read in a browser.
             let isPage = settings.servesPage && head.door == .network && head.target.hasPrefix("/page/")
             return (
                 nil, .answer(isPage ? settings.rendering.problem(problem, head, self, .anonymous) : problem.response)
@@ -129,7 +129,7 @@ package final class API: RequestHandler {
         case .nothingUnless(let asks) where asks(self, query):
             return (route, .work(.reads, decide))
         case .nothing, .nothingUnless:
-            // Who shows a token has it looked up; what a proxy's client shows is none of ours.
+            // Looking a token up may wait. A proxy passes on the token of its client, which is not looked up.
             let showsToken = head.headers["authorization"] != nil && !route.isForProxies
             guard !showsToken, case .answer(let response) = decide() else {
                 return (route, .work(.reads, decide))
@@ -142,7 +142,7 @@ package final class API: RequestHandler {
         _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem],
         _ isKnown: (Caller) -> Void
     ) throws -> Admission {
-        // Whom a store lets in that went back may have been shut out since.
+        // A store that went back may still admit a caller that was shut out since.
         if route.right != .nothing, head.door != .control, let fall = store.membership.memory.fall { throw fall.error }
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
@@ -153,10 +153,10 @@ package final class API: RequestHandler {
             try checkOrigin(of: head, isForm: route.answer.isForm, caller)
         }
         if route.answer.takesBody, let coding = head.headers["content-encoding"] { try Self.checkCoding(coding) }
-        // Of a webhook the body says it.
+        // The sender of a webhook is known only once its body has come.
         if route.right != .signature { isKnown(caller) }
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
-        // Who takes some of them finishes it.
+        // A route with parameters finishes the query itself.
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
@@ -210,7 +210,7 @@ package final class API: RequestHandler {
         }
     }
 
-    /// - Throws: a 415 (RFC 9110, section 15.5.16) that says what is taken.
+    /// - Throws: a 415 (RFC 9110, section 15.5.16) that names the accepted coding.
     private static func checkCoding(_ coding: String) throws {
         if coding.isEmpty || coding.lowercased() == "identity" { return }
         throw ProblemDetails(
@@ -219,7 +219,7 @@ package final class API: RequestHandler {
                 + "send it without Content-Encoding", headers: [("Accept-Encoding", "identity")])
     }
 
-    /// Who may open the control socket may repeat what a store has lost, before it is worked on again.
+    /// Lets the control socket repeat changes that a store has lost, before that store is accepted.
     private func byHand<R>(_ head: RequestHead, _ body: () throws -> R) rethrows -> R {
         guard head.door == .control, store.membership.memory.hasFallen else { return try body() }
         return try OperatorsHand.$isAtWork.withValue(true, operation: body)
@@ -230,7 +230,7 @@ package final class API: RequestHandler {
         return try sessions.use(secret).map { (secret, $0) }
     }
 
-    /// What a cookie sends along may have been asked for by any site.
+    /// Any site can make a browser send a request with the cookie.
     private func checkOrigin(of head: RequestHead, isForm: Bool, _ caller: Caller) throws {
         guard SessionCookie.isSameOrigin(head) else {
             throw ProblemDetails(
@@ -248,12 +248,12 @@ package final class API: RequestHandler {
         }
     }
 
-    /// What is wrong, as the route's callers read it.
+    /// The answer to a problem, in the form that the route's callers read.
     private func told(_ problem: ProblemDetails, _ route: Route, _ head: RequestHead, _ caller: Caller) -> Response {
         route.isPage ? settings.rendering.problem(problem, head, self, caller) : problem.response
     }
 
-    /// nil for who needs no token.
+    /// nil for a caller that needs no token.
     private func watch(_ caller: Caller) -> TokenWatch? {
         if let secret = caller.session {
             return TokenWatch { [sessions, openSessions] in
@@ -271,15 +271,15 @@ package final class API: RequestHandler {
 
     private enum Found {
         case route(Route, PathValues, [RequestTarget.QueryItem])
-        /// It is asked what these take, all of one path; or, where there is none, what the server takes.
+        /// A question for the methods of these routes, all of one path, or of the whole server where there are none.
         case options([Route])
     }
 
     private func find(_ head: RequestHead) throws -> Found {
-        // Not read: what stands there is another server's, which may take what is no UTF-8.
+        // Not parsed: the rest is a path of the proxy's own server, which need not be UTF-8.
         if head.door != .operations, Self.isBelowEnforce(head.target) { return .route(.enforce, PathValues(), []) }
         let isOptions = head.method == "OPTIONS"
-        // RFC 9110, section 9.3.7: of the server as a whole.
+        // RFC 9110, section 9.3.7: `*` stands for the server as a whole.
         if isOptions, head.target == "*" { return .options([]) }
         let target = try RequestTarget(head.target)
         switch router.route(method: head.method, segments: target.segments) {
@@ -299,7 +299,7 @@ package final class API: RequestHandler {
         }
     }
 
-    /// - Parameter routes: made only where the door does not serve all routes, so that nearly no request makes a list.
+    /// - Parameter routes: evaluated only where the door does not serve all routes, so that hardly any request builds a list.
     /// - Throws: a 404 where the address that was asked serves none of them.
     private func checkServed(_ routes: @autoclosure () -> [Route], at door: Door) throws {
         guard door == .operations || !showsOperations(at: door) else { return }
@@ -313,11 +313,11 @@ package final class API: RequestHandler {
         }
     }
 
-    /// Whether it tells of apps, versions and figures. Where a second address is for those who look after the relay, the first one
-    /// does not: everybody may ask there.
+    /// Whether this door shows apps, versions and figures. Where operators have a second address, the first one does not show them:
+    /// everybody may ask there.
     func showsOperations(at door: Door) -> Bool { door != .network || settings.server.operations == nil }
 
-    /// What the client is told of an error. What is not the client's doing is logged too, with its internals.
+    /// The problem that a client gets for an error. A failure of the relay's own is logged too, with its internals.
     ///
     /// - Parameter pattern: the route's.
     package func problem(_ error: any Error, at pattern: String) -> ProblemDetails {

@@ -14,8 +14,8 @@ package final class APIServer: Sendable {
     private let isStarted = Mutex(false)
 
     /// - Parameters:
-    ///   - versionCache: what the open paths answer from.
-    ///   - page: what people's browsers are served beside the API.
+    ///   - versionCache: the rendered answers of the open paths.
+    ///   - page: the routes that serve people's browsers beside the API.
     package init(
         store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache,
         page: [Route] = []
@@ -51,12 +51,13 @@ package final class APIServer: Sendable {
 
     /// Ends event streams and exports, closes every connection and removes the control socket.
     ///
-    /// - Parameter time: for requests that are begun; it returns a second later at the latest, if the store takes what it has.
+    /// - Parameter time: how long requests that have begun may take; it returns a second later at the latest, if the store takes
+    ///   the waiting sightings.
     package func stop(within time: Duration = .seconds(7)) {
         isStarted.withLock { _ in
             api.stop.set()
             http.stop(within: time)
-            // Under the lock too: whoever stops it a second time, meanwhile, may trust in what is stored.
+            // Under the lock too: a second `stop` at the same time must not return before all is stored.
             api.sightings.stop()
             api.uses.finish()
             api.versionCache.stop()

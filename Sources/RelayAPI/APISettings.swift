@@ -7,22 +7,22 @@ package import Telemetry
 /// Where the API listens and how much it takes.
 package struct APISettings: Sendable {
     package var server: ServerSettings
-    /// Whose word on a device's version is taken at the check.
+    /// The callers that the check believes about a device's version.
     package var checkTrust = CheckTrust.device
     /// Asked anew for each webhook, so that a reload exchanges them.
     package var webhookSecrets: @Sendable () -> [WebhookSecret]
     package var limits = APILimits()
-    /// Asked anew for each question of a proxy, so that a reload exchanges them; the names of the headers are those of the start.
+    /// Asked anew for each question of a proxy, so that a reload exchanges them; the names of the headers stay those of the start.
     package var enforce: @Sendable () -> EnforceRules = { EnforceRules() }
-    /// Whose scripts may read what apps are answered (`listen.corsOrigins`). Default nobody's.
+    /// The sites whose scripts may read the answers to apps (`listen.corsOrigins`). Default none.
     package var webOrigins = WebOrigins.none
     /// Whether people's browsers are served the page (`listen.page`).
     package var servesPage = true
-    /// What is rendered for people, by who knows HTML.
+    /// Renders answers for people; supplied by the module that knows HTML.
     package var rendering = PageRendering()
     /// The wall clock.
     package var clock: @Sendable () -> Timestamp
-    /// Gets what failed on the relay's own side, by route. Never of bodies, queries, tokens or telephones.
+    /// Logs failures on the relay's own side, by route. Never bodies, queries, tokens or telephones.
     package var log: Log { server.log }
 
     package init(
@@ -38,10 +38,10 @@ package struct APISettings: Sendable {
     }
 }
 
-/// Whose word is taken for the version that a device is said to have at the check at login.
+/// The callers that the check at login believes about a device's version.
 package enum CheckTrust: String, Sendable, CaseIterable {
-    /// Whoever names the device's push token, a secret between the device, its push service and its owner; within what
-    /// `CheckRoutes` calls credible.
+    /// Any caller that names the device's push token, a secret between the device, its push service and its owner, as long as the
+    /// version is credible (see `CheckRoutes`).
     case device
     /// Only callers with an API token of the scope `devices`, and the control socket.
     case authorized
@@ -59,7 +59,7 @@ package struct APILimits: Sendable, Hashable {
     package var refusedLines = 10_000
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
-    /// Those of one API token.
+    /// The event streams of one API token.
     package var eventStreamsOfToken: Int { max(1, eventStreams / 4) }
     /// Devices whose versions, reported at login, wait to be stored; more are dropped until there is room.
     package var sightings = 100_000
@@ -67,13 +67,13 @@ package struct APILimits: Sendable, Hashable {
     package init() {}
 }
 
-/// What the API has rendered for people.
+/// Renders the API's answers for people.
 package struct PageRendering: Sendable {
-    /// What is wrong with a request of the page's. Default: as the API says it.
+    /// Renders a problem with a request of the page. Default: as the API answers it.
     package var problem: @Sendable (ProblemDetails, RequestHead, API, Caller) -> Response = { problem, _, _, _ in
         problem.response
     }
-    /// A campaign as one file. Default: there is none.
+    /// Renders a campaign as one file. Default: a 501.
     package var report: @Sendable (API, Call) throws -> Response = { _, _ in
         throw ProblemDetails(501, "this server renders no reports")
     }

@@ -3,8 +3,7 @@ import Dispatch
 import Synchronization
 import Telemetry
 
-/// Logs requests, on a queue of its own: no answer waits for a log whose reader is slow. What there is no room
-/// for is left out and counted.
+/// Logs requests, on a queue of its own: no answer waits for a log whose reader is slow. Lines without room are dropped and counted.
 final class AccessLog: Sendable {
     /// Lines that may wait.
     static let limit = 1000

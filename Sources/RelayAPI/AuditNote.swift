@@ -3,8 +3,8 @@ package import RelayStore
 package import Telemetry
 
 extension AuditStore {
-    /// Notes what was done beside the store. It is done by now, and may be what mends a store that takes nothing: where that refuses the
-    /// row, the log has it.
+    /// Notes an act that did not change the store. It is already done, and may help mend a store that takes no writes: where the
+    /// store refuses the row, the act is logged.
     package func note(_ entry: AuditEntry, log: Log) {
         do {
             try note(entry)

@@ -4,10 +4,10 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// The log's word on who changed what. History in the store has it too, for versions and alerts; here is all of it.
+/// Logs each change by hand and its author. The store's history has those of versions and alerts only.
 extension API {
-    /// Webhooks are not by hand, and what was refused changed nothing. What is required has a line from the store, which knows what
-    /// became of it.
+    /// Not for a webhook, which is not by hand, nor for a refusal, which changed nothing. The store itself logs a change of
+    /// requirements, with its effect.
     func note(_ call: Call, _ response: Response) {
         let route = call.route
         guard route.isNoteworthy, route.webhook == nil, !route.changesRequirements,

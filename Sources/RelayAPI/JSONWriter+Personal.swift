@@ -36,7 +36,7 @@ extension PersonalField {
 }
 
 extension Caller {
-    /// How it is shown people's data.
+    /// How people's data is shown to it.
     package var sight: Sight { may(.users) ? .whole : .masked }
 }
 
@@ -44,7 +44,7 @@ extension Call {
     package var sight: Sight { caller.sight }
 }
 
-/// One text for readers who may see people's data, and one for the others: made once for all of them.
+/// One text for readers who may see people's data, and one for all other readers; each is made once.
 struct SightedText: Hashable, Sendable {
     private let whole: [UInt8]
     private let masked: [UInt8]

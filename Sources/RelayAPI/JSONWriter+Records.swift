@@ -77,7 +77,7 @@ extension JSONWriter {
         ])
     }
 
-    /// What it says in other languages; null where it has but one text.
+    /// The translations of a message; null where it has none.
     private mutating func messages(_ message: LocalizedText?) {
         let translations = message?.translations ?? []
         member(.messages, translations.isEmpty ? nil : translations) { writer, translations in
@@ -134,7 +134,7 @@ extension JSONWriter {
         }
     }
 
-    /// Whether the users whom the bump named are still the only ones.
+    /// The phase of the canary: whether the users whom the bump named are still the only ones.
     private mutating func canary(_ canary: CampaignCanary, of record: CampaignRecord) {
         object([
             .phase: canary.phase.rawValue, .telephoneCount: Int64(record.requirement.canary?.count ?? 0),
@@ -143,7 +143,7 @@ extension JSONWriter {
         ])
     }
 
-    /// How often the campaign was opened again, and for whom.
+    /// One reopening of the campaign, and the states of the devices that it was for.
     private mutating func round(_ round: CampaignRound) {
         object([
             .type: round.kind.rawValue, .states: round.states.map(\.name), .dueAt: round.dueAt, .begunAt: round.begunAt,
@@ -151,9 +151,9 @@ extension JSONWriter {
         ])
     }
 
-    /// Who obeyed a campaign.
+    /// The adoption of a campaign: how many devices obeyed it, and when.
     ///
-    /// - Parameter shares: which versions the app's devices have; nil: that was not counted yet.
+    /// - Parameter shares: the versions of the app's devices; nil: not counted yet.
     mutating func adoption(_ adoption: CampaignAdoption, _ shares: VersionShares?, at now: Timestamp) {
         let record = adoption.record
         let (requirement, figures) = (record.requirement, record.figures)
@@ -203,7 +203,7 @@ extension JSONWriter {
         ])
     }
 
-    /// The wave that has begun last.
+    /// The wave that began last.
     private mutating func wave(_ wave: CampaignWave, of waves: CampaignWaves, nextAt: Timestamp?) {
         object([
             .number: Int64(wave.number + 1), .of: waves.list.count, .percent: JSONDecimal(wave.percent, places: 2),
@@ -225,7 +225,7 @@ extension JSONWriter {
         }
     }
 
-    /// What a dry run of a bump came to.
+    /// The result of a dry run of a bump.
     mutating func plan(_ app: AppKey, _ report: PlanReport, inForce: Version?, warnings: [String]) {
         object { writer in
             writer.app(app)
@@ -250,7 +250,7 @@ extension JSONWriter {
             }
             writer.name(.samplePayload)
             writer.raw(report.samplePayload)
-            // As it goes over the wire, which who reads it can no longer say.
+            // The size on the wire, which cannot be recomputed from the JSON here.
             writer.member(.samplePayloadSize, Int64(report.samplePayloadSize))
         }
     }
@@ -276,7 +276,7 @@ extension JSONWriter {
         }
     }
 
-    /// As the import takes it.
+    /// In the form that the import takes.
     mutating func registrationMembers(_ registration: DeviceRegistration, for sight: Sight) {
         app(registration.app)
         member(.token, of: registration, for: sight)
@@ -295,7 +295,8 @@ extension JSONWriter {
 
     /// A list of one user.
     ///
-    /// - Parameter similar: where it is empty, other spellings of the telephone that was asked for; without any the member is missing.
+    /// - Parameter similar: other spellings of the telephone that was asked for, where the list is empty; without any the member is
+    ///   missing.
     mutating func page<Items: Sequence>(
         _ items: Items, next: String?, similar: [String]?, for sight: Sight,
         _ content: (inout JSONWriter, Items.Element) -> Void

@@ -8,15 +8,15 @@ package import WireFormat
 /// An error as RFC 9457 defines it.
 package struct ProblemDetails: Error {
     package var status: Int
-    /// A URI for the kind of problem; "about:blank" means no more than the status says (RFC 9457, section 4.2.1).
+    /// A URI for the kind of problem; "about:blank" adds nothing to the status (RFC 9457, section 4.2.1).
     package var type = "about:blank"
     package var detail: String
     package var faults: [FieldFault] = []
     /// Members beyond the standard ones, in order.
     var extras: [(name: String, value: String)] = []
-    /// What was confirmed and does not hold any more.
+    /// The confirmed facts that no longer hold.
     package var changed: [Shown.Change] = []
-    /// What is refused unless it is confirmed: sent as `confirm` it is.
+    /// The doubts that need a confirmation: the member `confirm` lists them, to be sent back.
     var doubts: [Doubt] = []
     package var headers: [(String, String)] = []
 
@@ -26,7 +26,7 @@ package struct ProblemDetails: Error {
         self.headers = headers
     }
 
-    /// Names the first of them: who sent so many mends some, and asks again.
+    /// Names the first of them: a client with that many faults mends some and asks again.
     package init(faults: [FieldFault]) {
         let named = faults.prefix(ListBound.namedFaults.limit)
         let more = named.count < faults.count ? "; and more" : ""
@@ -38,7 +38,7 @@ package struct ProblemDetails: Error {
         self.init(faults: [FieldFault(field, reason)])
     }
 
-    /// Whatever a handler threw, without its internals where it is our own failure.
+    /// The problem for any error of a handler, without internals where the failure is the relay's own.
     package static func of(_ error: any Error) -> ProblemDetails {
         switch error {
         case let problem as ProblemDetails: problem
@@ -75,7 +75,7 @@ package struct ProblemDetails: Error {
         return problem
     }
 
-    /// The kind of a problem with an act that was confirmed by what does not hold any more.
+    /// The type of a problem with an act whose confirmed facts no longer hold.
     package static let staleConfirmation = "urn:upgrade-relay:stale-confirmation"
 
     private static func of(_ error: StoreError) -> ProblemDetails {
@@ -143,14 +143,14 @@ package struct ProblemDetails: Error {
         ProblemDetails(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
     }
 
-    /// Bytes of the longest answer to an error: what is wrong with a request must not cost more than the request.
+    /// Bytes of the longest answer to an error: answering a faulty request must not cost more than the request.
     package static let longest = 4096
-    /// Bytes of its sentence, as JSON has it.
+    /// Bytes of its detail as JSON.
     private static let longestDetail = 1400
-    /// Bytes of all the rest but the faults.
+    /// Bytes kept for everything but the detail and the faults.
     private static let frame = 700
 
-    /// A text of which JSON makes so many bytes at most.
+    /// The text, cut so that its JSON has at most `most` bytes.
     private static func clipped(_ text: String, _ most: Int) -> String {
         func size(_ text: some StringProtocol) -> Int {
             var bytes: [UInt8] = []
@@ -182,7 +182,7 @@ package struct ProblemDetails: Error {
         return shown
     }
 
-    /// At most `longest` bytes.
+    /// The value, a text cut to at most 200 bytes of JSON.
     private static func clipped(_ value: Shown.Value) -> Shown.Value {
         if case .text(let text) = value { .text(clipped(text, 200)) } else { value }
     }

@@ -3,7 +3,7 @@ package import HTTPServer
 import RelayStore
 import WireFormat
 
-/// Reads a query's parameters one by one and refuses what was never asked for.
+/// Reads a query's parameters one by one and refuses those that were never read.
 package struct Query {
     private var items: [RequestTarget.QueryItem]
     private var known: [String] = []
@@ -13,7 +13,7 @@ package struct Query {
         self.items = items
     }
 
-    /// Without what is empty: a form sends every field that it has.
+    /// Without empty parameters: a form sends every field that it has.
     package var filled: Query { Query(items.filter { !$0.value.isEmpty }) }
 
     /// nil when it is not there.
@@ -27,7 +27,7 @@ package struct Query {
 
     package mutating func flag(_ name: String) -> Bool? { choice(name, of: [true, false], \.description) }
 
-    /// One of several things by its word; nil where it is not there, or refused.
+    /// One of several values by its word; nil where it is not there, or refused.
     package mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
         guard let text = text(name) else { return nil }
         if let value = values.first(where: { word($0) == text }) { return value }

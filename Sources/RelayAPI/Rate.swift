@@ -2,12 +2,12 @@
 import Synchronization
 import Threading
 
-/// How often each who asks may have one thing: some at once, and then one in each part of a minute.
+/// Limits how often each key may have one thing: some at once, and then one in each part of a minute.
 final class Rate: Sendable {
     /// In a minute.
     let most: Int
     private let clock: @Sendable () -> Int64
-    /// Up to when each has used what is due to it, in milliseconds.
+    /// The time up to which each key has used its share, in milliseconds.
     private let used = Mutex<[String: Int64]>([:])
 
     /// - Parameter clock: milliseconds of a monotonic clock.
@@ -16,7 +16,7 @@ final class Rate: Sendable {
         self.clock = clock
     }
 
-    /// - Throws: a 429 (RFC 6585, section 4) that says when the next one may come.
+    /// - Throws: a 429 (RFC 6585, section 4) with the time until the next one may come.
     func take(for key: String, _ what: String) throws {
         let (now, share) = (clock(), 60_000 / Int64(most))
         let wait: Int64 = used.withLock { used in

@@ -4,11 +4,11 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Logs who was refused, and no more often than a disk can bear. Of a request it logs where it came from, which
-/// hook it meant, whose secret signed it and what was wrong: never a body, a signature or a secret.
+/// Logs refusals, no more often than a disk can bear. For a webhook it logs the origin, the hook, the name of the signing secret
+/// and the fault: never a body, a signature or a secret.
 final class RefusalLog: Sendable {
     private struct State {
-        /// Whoever has no secret keeps no line away of who has.
+        /// Kept apart: a sender without a secret must not crowd out the line of a sender with one.
         var strangers = LogPace()
         var webhooks = LogPace()
         var peers = LogPace()

@@ -5,22 +5,22 @@ package import Telemetry
 package import UpgradeRules
 package import VersionSources
 
-/// What the API asks of the running daemon beyond the store: everything that configuration or the fan-out has a say in.
+/// The API's questions to the running daemon beyond the store: everything that the configuration or the fan-out helps to decide.
 /// Called on the HTTP server's threads.
 package protocol RelayControl: Sendable {
-    /// Every app that is configured, for lists that must not forget those without a version yet.
+    /// Every configured app, for lists that must include apps without a version yet.
     func apps() -> [AppKey]
 
     /// nil when the app is not configured for the platform.
     func profile(of app: AppKey) -> AppProfile?
 
-    /// What the owner wants done with a release that a release tool announces.
+    /// The owner's rules for a release that a release tool announces.
     func releaseRules(of app: AppKey) -> ReleaseRules
 
-    /// Who can be asked which version the app's store offers; nil when no store is configured for the app.
+    /// Finds the version that the app's store offers; nil when no store is configured for the app.
     func versionLookup(of app: AppKey) -> (any VersionLookup)?
 
-    /// Who is asked about requirements and campaigns.
+    /// The operations on requirements and campaigns.
     var requirements: any RequirementOperations { get }
 
     /// Reads the configuration anew and waits for the verdict.
@@ -28,7 +28,7 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
     func reload(by actor: String) throws -> ReloadReport
 
-    /// A person has taken on a store that went back: what the daemon remembers may be of another one. May wait for the store.
+    /// A person has accepted a store that went back, so the daemon's memory may be of another store. May wait for the store.
     func storeWasAccepted()
 
     /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
@@ -36,26 +36,26 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.noSuchDevice` where the user has none.
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
 
-    /// What it says of itself to the other relays of its store.
+    /// The daemon's description of itself, for the other relays of its store.
     var node: OwnNode { get }
 
-    /// What keeps it from its work, or from a part of it.
+    /// The faults that keep it from its work, or from a part of it.
     func faults() -> [ReadinessFault]
 
-    /// What will keep it from its work unless somebody sees to it. Known at once.
+    /// The faults that will keep it from its work unless an operator acts. Known at once.
     func warnings() -> [ReadinessFault]
 
-    /// Writes what `/metrics` reports beyond the API's own requests.
+    /// Writes the part of `/metrics` beyond the API's own requests.
     func writeMetrics(to text: inout MetricsText)
 }
 
-/// What people and webhooks do with requirements and campaigns.
+/// The operations of people and webhooks on requirements and campaigns.
 package protocol RequirementOperations: Sendable {
-    /// Applies a bump with what the configuration adds, and wakes the fan-out.
+    /// Applies a bump with the configuration's additions, and wakes the fan-out.
     ///
     /// - Parameters:
-    ///   - receipt: with one, the transaction that decides looks first whether it was answered before.
-    ///   - render: makes the answer of what came of it and of the versions that devices were seen with. Called inside the transaction,
+    ///   - receipt: with one, the transaction that decides first looks for a stored answer.
+    ///   - render: makes the answer from the outcome and the versions that devices were seen with. Called inside the transaction,
     ///     in which the store takes no other call.
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
     func bump(
@@ -63,66 +63,66 @@ package protocol RequirementOperations: Sendable {
         render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
     ) throws -> AppliedBump
 
-    /// The dry run: who would be pushed, and one sample payload.
+    /// The dry run: the devices that would be pushed to, and one sample payload.
     func plan(_ bump: VersionBump) throws -> PlanReport
 
-    /// The stored record with what only the running process knows.
+    /// The stored record with the figures that only the running process has.
     func status(_ record: CampaignRecord) -> CampaignStatus
 
-    /// Why what is asked for is not in force yet; nil where all of it is, or where nothing is known to hold it.
+    /// Why a requested version is not in force yet; nil where all are, or where nothing is known to hold one.
     func wait(of record: VersionRecord) -> GateVerdict?
 
-    /// The versions of an app with why they wait.
+    /// The versions of an app, with the reason why they wait.
     func status(_ record: VersionRecord) -> VersionStatus
 
-    /// Lets versions be used again that were to be left: all of them, or none.
+    /// Lets blocked versions be used again: all of them, or none.
     ///
     /// - Throws: `StoreError` where one is not blocked.
     func unblock(_ versions: [Version], of app: AppKey, by actor: Principal, reason: String?) throws -> VersionRecord
 
-    /// What keeps pushes back that would begin as what a bump raised or blocked comes into force: the hours of the day; nil: nothing does,
-    /// or nobody knows when that is.
+    /// The hours of the day that hold back the pushes of a version that a bump raised or blocked, once that comes into force; nil:
+    /// there are none, or that time is unknown.
     func hoursWait(of outcome: BumpOutcome) -> HoursWait?
 
-    /// What the app's store says of what is required, that a person should know. Asks nobody.
+    /// Warnings for people about the requirements as they stand. From memory.
     func warnings(of record: VersionRecord) -> [String]
 
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
     func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus
-    /// - Parameter isUrgent: it is sent whatever the hour from now on; of one that runs that is all that happens.
+    /// - Parameter isUrgent: whether it is sent at any hour from now on; for a running campaign that is the only effect.
     func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus
     /// Puts a waiting campaign's requirement in force on every channel, whatever the store offers, or lets the next wave of
     /// a running one begin.
     func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
-    /// Opens a campaign again that is over, for the devices in these states (of `CampaignRound.retried`).
+    /// Reopens a campaign that is over, for the devices in these states (of `CampaignRound.retried`).
     func retry(
         campaign id: String, states: Set<DeliveryState>, isUrgent: Bool, by actor: Principal
     ) throws -> CampaignStatus
 
-    /// Puts what an app requires in force on every channel, whatever the store offers: for apps without campaigns, too.
+    /// Puts an app's requirement in force on every channel, whatever the store offers: for apps without campaigns, too.
     ///
     /// - Throws: `ControlError.wrongState` where nothing waits.
     func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord
 
-    /// Takes back what an app requires: what was required before is so again, on every channel.
+    /// Takes back an app's requirement: the one before holds again, on every channel.
     ///
     /// - Throws: `ControlError.wrongState` where another version is required, or none: it was withdrawn already.
     func withdraw(_ required: Version, of app: AppKey, by actor: Principal, reason: String?) throws -> Withdrawal
 
-    /// Forgets a user, whom a canary may have named: no channel answers him as one of it any more, and no push of it goes to him.
+    /// Forgets a user, in canaries too: no channel treats him as a member any more, and no push of a canary goes to him.
     func eraseUser(_ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 }
 
-/// What the configuration says of one app, as far as answers to clients need it.
+/// The configuration of one app, as far as answers to clients need it.
 package struct AppProfile: Sendable {
     package var downloadURL: String?
     package var alert: String
-    /// What its download URLs may begin with beside https.
+    /// The schemes that its download URLs may have besides https.
     package var downloadSchemes: [String]
-    /// What becomes of a phone whose system is too old for what is required.
+    /// The treatment of a phone whose system is too old for the required version.
     package var belowMinimumOS = BelowMinimumOS.allow
-    /// How its messages say a moment. Default: in UTC.
+    /// How its messages write a moment. Default: in UTC.
     package var moments = MomentWords()
 
     package init(downloadURL: String?, alert: String, downloadSchemes: [String] = []) {
@@ -131,21 +131,21 @@ package struct AppProfile: Sendable {
         self.alert = alert
     }
 
-    /// What a bump of the app may hold.
+    /// The rules for a bump of the app.
     func rules(of app: AppKey) -> BumpRules { BumpRules(platform: app.platform, schemes: downloadSchemes) }
 }
 
-/// What becomes of who is below what is required, and cannot have it on the system of that phone.
+/// The treatment of a user below the required version whose phone's system cannot run it.
 package enum BelowMinimumOS: String, Sendable, CaseIterable {
-    /// Goes on: a force that cannot be obeyed locks its user out for good.
+    /// The user goes on: a force that cannot be obeyed would lock him out for good.
     case allow
-    /// Is refused, with the message and without a link: the service ends for such phones.
+    /// The user is refused, with the message and without a link: the service ends for such phones.
     case deny
 }
 
-/// The hours of the day keep pushes back.
+/// A time for which the app's hours of the day hold pushes back.
 package struct HoursWait: Sendable, Hashable {
-    /// When they may begin.
+    /// When the pushes may begin.
     package var until: Timestamp
     /// For people: why, until when, and what ends it earlier.
     package var text: String
@@ -162,15 +162,15 @@ package struct CampaignStatus: Sendable {
     package var counts: CampaignCounts
     package var ratePerSecond: Double
     package var secondsLeft: Int64?
-    /// When a waiting campaign is expected to begin, or one that runs to go on, outside its app's hours; nil where nobody knows yet.
+    /// When a waiting campaign is expected to begin, or a running one to go on, outside its app's hours; nil where that is unknown.
     package var waitingUntil: Timestamp?
     /// Why it does not move; nil where it moves, or is over.
     package var wait: Wait?
-    /// Pushes a second that the app's pace allows at this moment; nil: as many as go.
+    /// Pushes a second that the app's pace allows at this moment; nil: no limit.
     package var rateLimit: Double?
     /// When the next wave begins by itself; nil where none waits for its time.
     package var nextWaveAt: Timestamp?
-    /// When those who are still behind are reminded next; nil: never, or never again.
+    /// When the devices that are still behind are reminded next; nil: never, or never again.
     package var nextReminderAt: Timestamp?
 
     package init(
@@ -187,36 +187,36 @@ package struct CampaignStatus: Sendable {
 
 package struct PlanReport: Sendable {
     package var survey: AudienceSurvey
-    /// Of those who would get a push, the devices that get it first; nil where the bump names no telephones.
+    /// The devices that would get the push first; nil where the bump names no telephones.
     package var canary: Int64?
-    /// What the app's gate says of the version now; nil where it has none: it would be in force at once.
+    /// The verdict of the app's gate on the version; nil where it has no gate: the version would be in force at once.
     package var gate: GateVerdict?
-    /// What a phone would get, with a made-up telephone where the registry has none.
+    /// The payload for the first telephone that the bump names, or for a made-up one.
     package var samplePayload: [UInt8]
     /// As the push service counts it.
     package var samplePayloadSize: Int
 
-    /// What would be required.
+    /// The version that would be required; nil where the bump is about blocks.
     package var required: Version?
-    /// Whether the bump would raise the requirement, and so begin a campaign.
+    /// Whether the bump would raise the requirement, or block a new version, and so begin a campaign.
     package var rises = false
     /// The hours of the day that its first push would wait for; nil: none.
     package var hours: HoursWait?
-    /// The campaign that tells of it already.
+    /// The campaign that the requirement already has.
     package var campaign: String?
-    /// The parts of the users that it would reach one after the other; nil: all at once.
+    /// The waves in which it would reach the users; nil: all at once.
     package var waves: WavePlan?
-    /// The devices that the bump would push to: of a requirement that is there already those alone whom it names anew.
+    /// The devices that the bump would push to: for an existing requirement, only those that the bump newly names.
     package var toPush: Int64
     /// `KnownVersions.highest`: beyond doubt, though a single device may run a newer one; nil where none is known.
     package var largestKnown: Version?
-    /// What would be asked for.
+    /// The versions that the bump would ask for.
     package var planned: VersionRecord?
-    /// Of the versions that would be blocked: who runs each.
+    /// The versions that would be blocked, with the devices that run each.
     package var blocks: [PlannedBlock] = []
     /// Whether it blocks versions, and requires none.
     package var isAboutBlocks: Bool { required == nil && !blocks.isEmpty }
-    /// What the bump is refused for unless each is confirmed.
+    /// The doubts for which the bump is refused unless each is confirmed.
     package var doubts: [Doubt] = []
 
     package init(survey: AudienceSurvey, samplePayload: [UInt8]) {
@@ -230,10 +230,10 @@ package struct PlanReport: Sendable {
 /// One version that would be blocked, and the devices that run it.
 package struct PlannedBlock: Sendable {
     package var version: Version
-    /// The floor that takes its place at once: its campaign is superseded, and pushes to nobody. nil: none.
+    /// The floor that supersedes its campaign at once, so that this pushes to no device. nil: none.
     package var superseder: Version?
     package var toPush: Int64 = 0
-    /// Those on whose system no version above it runs.
+    /// Devices on whose system no version above it runs.
     package var osTooOld: Int64 = 0
 
     package init(_ version: Version) {
@@ -252,11 +252,11 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         case noRequirement
         case payloadTooLarge
         case noSuchDevice
-        /// A machine asks for what a person has taken back.
+        /// A machine asks for a version that a person has withdrawn.
         case withdrawn
         /// A rise that looks like a typing error and is not confirmed.
         case implausible(field: String, proposed: Version, known: Version)
-        /// The configuration file is not taken; the context says why.
+        /// The configuration file was refused; the context has the reason.
         case notReloaded
         /// The daemon is about to end.
         case stopping
@@ -264,7 +264,7 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
 
     package var code: Code
     package var context: String
-    /// What would help; it goes on the context's sentence.
+    /// The remedy; it continues the context's sentence.
     package var hint: String?
 
     package init(_ code: Code, context: String, hint: String? = nil) {

@@ -9,7 +9,7 @@ import Telemetry
 ///
 /// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
 final class RequestContext: HandledRequest, @unchecked Sendable {
-    /// What every log line and every problem of the request carries, and the answer's `X-Request-Id`.
+    /// The id in every log line and every problem of the request, and in the answer's `X-Request-Id`.
     let id: String
     private let head: RequestHead
     private let api: API
@@ -25,7 +25,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         self.api = api
     }
 
-    /// A proxy's or a client's own id, where it can stand in a log as it is: a line of theirs is found again by it.
+    /// A proxy's or a client's own id, if it can stand in a log as it is: the lines of both logs can then be matched.
     static func taken(_ id: String) -> String? {
         guard (1...64).contains(id.utf8.count) else { return nil }
         let isPlain = id.utf8.allSatisfy { byte in
@@ -37,8 +37,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     private static let first = UInt64.random(in: 0...UInt64.max)
     private static let count = Atomic<UInt64>(0)
 
-    /// Each once, and far from the one before. A random number would be a system call, the fourth of those that an answer
-    /// from memory takes.
+    /// Unique, and far from the one before. A random number would cost a system call, the fourth of those that an answer from memory takes.
     private static func made() -> String {
         let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         let text = String(first &+ number &* 0x9E37_79B9_7F4A_7C15, radix: 16)
@@ -61,12 +60,12 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         if let route { _ = api.problem(error, at: route.pattern) }
     }
 
-    /// The whole answer to what is no request.
+    /// The whole answer to input that is no request.
     func refusal(_ refusal: RequestRefusal) -> Response {
         RequestMark.with(id) { conclude(refuse(refusal)) }
     }
 
-    /// The one place that says who may keep an answer, and whose scripts may read it: no route can forget it.
+    /// The one place that decides on caching and on scripts of other sites, so that no route can forget it.
     private func mark(_ response: inout Response, of route: Route?) {
         let isKept =
             route?.keeping == .everybody && (response.status == 200 || response.status == 304)

@@ -22,7 +22,7 @@ final class RequestFigures: Sendable {
     }
 
     private struct State {
-        /// By method and route, as `pattern` writes them: taken apart only when somebody wants to see them.
+        /// By method and route, as `pattern` writes them: split only when the metrics are written.
         var answers: [String: Answers] = [:]
         var webhooks: [Webhook: Int] = [:]
     }
@@ -38,7 +38,7 @@ final class RequestFigures: Sendable {
         }
     }
 
-    /// As `Route.pattern` has them: nothing that a client made up. A HEAD counts as its GET.
+    /// As `Route.pattern` has them, with no text that a client made up. A HEAD counts as its GET.
     static func pattern(_ route: Route?, _ method: String) -> String {
         let isKnown = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(method)
         return route?.pattern ?? "\(isKnown ? method : "other") none"

@@ -14,7 +14,7 @@ extension Response {
         return .json(status, writer.bytes)
     }
 
-    /// Server-sent events (WHATWG HTML, section 9.2), which no proxy is to keep back.
+    /// Server-sent events (WHATWG HTML, section 9.2), which a proxy must not buffer.
     static func events(_ source: any ByteSource) -> Response {
         Response(
             status: 200,

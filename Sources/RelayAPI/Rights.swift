@@ -3,39 +3,40 @@ import HTTPServer
 package import RelayStore
 import Signing
 
-/// What a route asks of its caller (CONTRACT, "right").
+/// The right that a route requires of its caller (CONTRACT, "right").
 package enum Right: Hashable, Sendable {
     case nothing
     /// A webhook's signature, checked with the body.
     case signature
     case scope(Scope)
-    /// Any API token, whatever it allows: what is shown and done goes by that.
+    /// Any API token, whatever it allows: its scopes limit what is shown and done.
     case signedIn
     /// Only the control socket: an API token must not be able to make more of its kind.
     case operatorOnly
 }
 
-/// Who asks, as the history names them.
+/// The caller of a request, as the history names it.
 package struct Caller: Hashable, Sendable {
     package var actor: Principal
     /// The apps that it may see and change; nil: all.
     package var apps: Set<String>?
     /// The SHA-256 of its API token; nil where it needs none.
     package var token: [UInt8]?
-    /// What that allows; nil: everything.
+    /// The scopes of that token; nil: everything is allowed.
     package var scopes: Set<Scope>?
-    /// What its cookie says; nil: it shows an API token itself, or came by the control socket.
+    /// The secret in its cookie; nil: it shows an API token itself, or came by the control socket.
     package var session: SessionSecret?
 
-    /// Whether it has the rights of who may open the control socket.
+    /// Whether it has the rights of the control socket's users.
     package var isOperator: Bool { scopes == nil }
 
     package func may(_ scope: Scope) -> Bool { scopes?.contains { $0.covers(scope) } ?? true }
 
-    /// Event streams are counted for the caller itself and for each app that it is bound to: a team gets no more places by more tokens.
+    /// The keys by which event streams are counted: the caller itself and each app that it is bound to, so that a team gets no more
+    /// places by more tokens.
     var places: [String] { ["by \(actor.name)"] + (apps ?? []).map { "of \($0)" } }
 
-    /// - Throws: a 403 that names the scope and says what it is needed for.
+    /// - Throws: a 403 with the scope and the reason why it is needed.
     func need(_ scope: Scope, _ why: String) throws {
         guard !may(scope) else { return }
         throw Rights.forbidden(
@@ -45,11 +46,11 @@ package struct Caller: Hashable, Sendable {
     package func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
     package func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
 
-    /// Nobody that is known: what is open to everybody asks for no right, and there is none to have by it.
+    /// The caller of an open route: it is not known, and has no rights.
     package static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"), apps: [], scopes: [])
     static let webhook = Caller(actor: Principal("webhook", .webhook, via: "webhook"))
 
-    /// - Parameter user: whose process is at the other end; nil where the system does not say.
+    /// - Parameter user: the user of the process at the other end; nil where the system does not report it.
     static func operatorOnSocket(user: UInt32?) -> Caller {
         Caller(actor: .operator(user.map(SystemUser.shown) ?? "operator"))
     }
@@ -59,10 +60,10 @@ enum Rights {
     /// Decides whether a request may go on. Pure but for `look`.
     ///
     /// - Parameters:
-    ///   - app: whose path it is; nil where the path is no app's.
-    ///   - user: whose process is at the other end of the control socket.
-    ///   - peer: where the request comes from.
-    ///   - session: of the request's cookie, where it has one.
+    ///   - app: the app of the path; nil where the path has none.
+    ///   - user: the user of the process at the other end of the control socket.
+    ///   - peer: the address that the request comes from.
+    ///   - session: finds the session of the request's cookie, if it has one.
     ///   - look: finds the token with a SHA-256.
     static func caller(
         for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, peer: PeerAddress = .none,
@@ -70,7 +71,7 @@ enum Rights {
         look: ([UInt8]) throws -> AccessToken?
     ) throws -> Caller {
         if right == .signature { return .webhook }
-        // Who asks what everybody may ask is not looked up.
+        // The user's name is not looked up for an open route.
         if door == .control { return .operatorOnSocket(user: right == .nothing ? nil : user) }
         if right == .nothing { return .anonymous }
         if authorization == nil, let (secret, live) = try session() {

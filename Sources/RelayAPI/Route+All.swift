@@ -3,10 +3,10 @@ import HTTPServer
 import RelayStore
 
 extension Route {
-    /// Everything that the API can be asked. Each has its operation in `Sources/COpenAPI/openapi.json`.
+    /// All routes of the API. Each has its operation in `Sources/COpenAPI/openapi.json`.
     static let all: [Route] = operations + open + webhooks + versions + devices + campaigns + sessions + administration
 
-    /// What `listen.operations` serves.
+    /// The routes that `listen.operations` serves.
     static let operations: [Route] = [
         Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
         Route("GET", "/readyz", .nothing, .work(.health), .head { api, call in api.readiness(at: call.head.door) }),
@@ -195,7 +195,7 @@ extension Route {
         acting(verb, act, mayBeUrgent: false) { try move($0, $1, $3) }
     }
 
-    /// What lets pushes begin, and may say that no hours are to be waited for.
+    /// An act that lets pushes begin, and may ask not to wait for the app's hours.
     private static func beginning(
         _ verb: String, _ act: ActKind,
         _ begin: @escaping @Sendable (any RequirementOperations, String, Bool, Principal) throws -> CampaignStatus
@@ -210,7 +210,7 @@ extension Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true, act: act,
             .body { api, call, body in
-                // Who may not see it learns nothing of a body either.
+                // First, so that a caller that may not see the campaign learns nothing of a body either.
                 let campaign = try api.record(call.path.name, call.caller)
                 let (shown, isUrgent) = try API.carried(act, body, mayBeUrgent: mayBeUrgent)
                 let status = try deed(

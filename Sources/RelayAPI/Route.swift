@@ -3,7 +3,7 @@ package import HTTPServer
 package import RelayStore
 package import UpgradeRules
 
-/// One method of one path, and all that is asked of a caller and done for him. They stand in `Route.all` and nowhere else.
+/// One method of one path, the right that it requires and its answer. Those of the API stand in `Route.all` and nowhere else.
 package final class Route: Sendable {
     /// How it is answered.
     package enum Answer: Sendable {
@@ -11,9 +11,9 @@ package final class Route: Sendable {
         case head(@Sendable (API, inout Call) throws -> Response)
         /// With the whole body.
         case body(@Sendable (API, Call, [UInt8]) throws -> Response)
-        /// With the whole body of a webhook. The last parameter is given the name of the secret as soon as the signature is found right.
+        /// With the whole body of a webhook. The last parameter is given the name of the secret as soon as the signature has proved right.
         case signed(@Sendable (API, Call, [UInt8], (String) -> Void) throws -> Response)
-        /// With the fields of a form (WHATWG URL, section 5.1). What a browser's session sends has its form token.
+        /// With the fields of a form (WHATWG URL, section 5.1). A form of a browser's session carries its form token.
         case form(@Sendable (API, Call, FormFields) throws -> Response)
         /// With the body as it comes.
         case stream(@Sendable (API, Call) throws -> any BodyConsumer)
@@ -24,20 +24,21 @@ package final class Route: Sendable {
         var isForm: Bool { if case .form = self { true } else { false } }
     }
 
-    /// What an answer waits for.
+    /// The work that an answer waits for.
     package enum Waiting: Sendable {
         /// It is there already: neither the store nor the body is asked, and no thread waits.
         case nothing
-        /// The same, but for requests of which `asks` is true.
+        /// The same, except for requests for which `asks` is true.
         case nothingUnless(asks: @Sendable (API, [RequestTarget.QueryItem]) -> Bool)
         case work(WorkKind)
     }
 
-    /// Who may keep an answer.
+    /// The caches that may keep an answer.
     package enum Keeping: Sendable {
-        /// Nobody: it depends on who asks, or is of one moment.
+        /// No cache: it depends on the caller, or holds for one moment.
         case nobody
-        /// Whoever gets it, as its own `Cache-Control` says: it depends on the request's target alone. Not what came with credentials.
+        /// Any cache, as its own `Cache-Control` allows: it depends on the request's target alone. Not an answer to a request with
+        /// credentials.
         case everybody
     }
 
@@ -46,25 +47,25 @@ package final class Route: Sendable {
     package let path: String
     package let right: Right
     let waiting: Waiting
-    /// What its answer takes one of, so that it goes on so many times at most; nil: as often as there are threads.
+    /// The slots of which each answer takes one, which limits how many go on at a time; nil: as many as there are threads.
     let slots: (@Sendable (API) -> Slots)?
     /// The parameters of its query.
     let parameters: [String]
-    /// Whether it is logged at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
+    /// Whether it is logged at the level info: a change of a version, a campaign or a right. Logins come by the thousand.
     let isNoteworthy: Bool
-    /// What its metrics call it; nil: no webhook.
+    /// Its name in the metrics; nil: no webhook.
     let webhook: String?
-    /// What a person does by it who was shown something before; nil: nothing is shown.
+    /// The act of a person that it performs on facts that were shown before; nil: nothing is shown.
     package let act: ActKind?
     let answer: Answer
-    /// Whether what it changes is what an app requires, and nothing else.
+    /// Whether it changes an app's requirements, and nothing else.
     var changesRequirements: Bool {
         path.hasPrefix("/v1/apps/{app}/{platform}/")
             && ["version", "release", "withdraw"].contains { path.hasSuffix($0) }
     }
     /// Whether it takes any method and any `Authorization`: a proxy may ask with those of its client.
     let isForProxies: Bool
-    /// Whether it answers people: what is wrong is told as a page.
+    /// Whether it answers people: its problems are pages.
     let isPage: Bool
     package let keeping: Keeping
     /// Whether scripts of other sites may read it, those of `listen.corsOrigins`.
@@ -96,7 +97,7 @@ package final class Route: Sendable {
     }
 }
 
-/// What a path's names in braces stood for.
+/// The values of the names in a path's braces.
 package struct PathValues: Hashable, Sendable {
     /// {app}
     package var app = ""

@@ -11,7 +11,7 @@ struct Router: Sendable {
         case wrongMethod(among: [Route])
     }
 
-    /// Of the API alone.
+    /// The routes of the API alone.
     static let api = Router(Route.all)
 
     func route(method: String, segments: [String]) -> Result {
@@ -33,7 +33,7 @@ struct Router: Sendable {
         return unknownPlatform.map(Result.unknownPlatform) ?? .notFound
     }
 
-    /// What these routes of one path take, for the field `Allow` (RFC 9110, section 10.2.1).
+    /// The methods that these routes of one path take, for the field `Allow` (RFC 9110, section 10.2.1).
     static func allowed(_ routes: [Route]) -> String {
         let methods = routes.map(\.method)
         return Set(methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"]).sorted().joined(separator: ", ")
@@ -76,7 +76,7 @@ struct Router: Sendable {
 
     private enum Match {
         case no
-        /// All of it is right, but there is no such platform.
+        /// It matches, except that there is no such platform.
         case butForPlatform(String)
         case yes(PathValues)
     }

@@ -3,8 +3,8 @@ package import RelayStore
 import UpgradeRules
 package import WireFormat
 
-/// What an act carries in a body or in a query: the members of `Shown.Fact`. What is left out goes by whatever is there; null, or an empty
-/// parameter, says that there was nothing.
+/// The facts that an act carries in a body or in a query, as members of `Shown.Fact`. A fact that is left out is not checked; null,
+/// or an empty parameter, means that there was nothing.
 extension Shown {
     package init(_ act: ActKind, in fields: inout BodyFields) {
         self.init()
@@ -58,7 +58,7 @@ extension Shown {
 }
 
 extension Caller {
-    /// Who acts, with what was confirmed.
+    /// The caller, with the facts that were confirmed.
     package func confirming(_ shown: Shown, of campaign: CampaignKey? = nil) -> Caller {
         var caller = self
         caller.actor = actor.confirming(shown, of: campaign)
@@ -67,7 +67,7 @@ extension Caller {
 }
 
 extension JSONWriter {
-    /// What a person is shown, as the act takes it back.
+    /// The facts that a person is shown, in the form in which the act takes them back.
     mutating func shown(_ name: Field, _ shown: Shown?) {
         member(name, shown) { writer, shown in
             writer.object { writer in
@@ -78,7 +78,7 @@ extension JSONWriter {
         }
     }
 
-    /// What is refused unless it is confirmed, as `confirm` takes it.
+    /// The doubts that must be confirmed, in the form in which `confirm` takes them.
     mutating func doubts(_ name: Field, _ doubts: [Doubt]) {
         array(name, doubts) { writer, doubt in
             writer.object([.reason: doubt.reason.rawValue, .version: doubt.version.text])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// How many of one thing may go on at a time: in all, and for each who asks, so that nobody takes them all.
+/// Limits how many of one thing go on at a time: in all, and for each key, so that no key takes them all.
 package final class Slots: Sendable {
     let limit: Int
     let each: Int
@@ -14,8 +14,8 @@ package final class Slots: Sendable {
 
     /// - Parameters:
     ///   - each: for one key. Default `limit`.
-    ///   - leavesRoom: whether a key gets no more than are left for others. Then however few keys take all that they can get, one that
-    ///     comes later gets some: half of what is left.
+    ///   - leavesRoom: whether a key gets no more than are left for other keys. Then a key that comes later still gets some,
+    ///     however few keys take all that they can get: half of what is left.
     init(limit: Int, each: Int? = nil, leavesRoom: Bool = false) {
         self.limit = limit
         self.each = each ?? limit
@@ -38,7 +38,7 @@ package final class Slots: Sendable {
         return isFree ? Slot(self, keys) : nil
     }
 
-    /// - Throws: a 503 that says `busy`, and when to come again, where `take` answers nil.
+    /// - Throws: a 503 with `busy` and the time to come again, where `take` returns nil.
     package func take(for key: String, busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
         try take(for: [key], busy: busy(), retryAfter: seconds)
     }
@@ -50,7 +50,7 @@ package final class Slots: Sendable {
         return slot
     }
 
-    /// One that was taken; given back by its end of life.
+    /// A slot that was taken; it is freed when this object ends.
     package final class Slot: Sendable {
         private let slots: Slots
         private let keys: [String]

@@ -2,8 +2,8 @@
 import HTTPServer
 import WireFormat
 
-/// The origins whose scripts may read what `Route.isForWebViews` answers: an app's web view, or a site (WHATWG Fetch, "HTTP CORS protocol").
-/// Never with credentials: what a browser sends of itself is not asked for there.
+/// The origins whose scripts may read the answers of routes that are `Route.isForWebViews`: an app's web view, or a site (WHATWG
+/// Fetch, "HTTP CORS protocol"). Never with credentials: these routes need none that a browser sends by itself.
 package enum WebOrigins: Sendable, Hashable {
     case everybody
     /// As a browser writes them: scheme, host, and a port that is not the scheme's own.
@@ -11,7 +11,7 @@ package enum WebOrigins: Sendable, Hashable {
 
     package static let none = WebOrigins.these([])
 
-    /// What is wrong with the text of one; nil: nothing.
+    /// The fault in the text of one origin; nil: none.
     package static func fault(in text: String) -> String? {
         let needed =
             "an origin as a browser sends it is needed, such as \"https://app.example.com\" or \"capacitor://localhost\""
@@ -55,9 +55,9 @@ package enum WebOrigins: Sendable, Hashable {
 }
 
 extension API {
-    /// What a path takes (RFC 9110, section 9.3.7), and whether another site's script may ask it.
+    /// The methods that a path takes (RFC 9110, section 9.3.7), and whether another site's script may ask it.
     ///
-    /// - Parameter routes: those of the path; none: the whole server is meant.
+    /// - Parameter routes: those of the path; empty: the whole server is meant.
     func options(of routes: [Route], _ head: RequestHead) -> Response {
         var response = Response.noContent
         response.headers.append(("Allow", Router.allowed(routes.isEmpty ? Route.all : routes)))

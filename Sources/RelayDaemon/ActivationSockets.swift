@@ -5,13 +5,13 @@ import Systemd
 import Telemetry
 import Terminal
 
-/// The sockets of upgrade-relay.socket and upgrade-relay-control.socket, known by the names that these give them.
+/// The sockets of upgrade-relay.socket and upgrade-relay-control.socket, recognised by the names that these units give them.
 struct ActivationSockets: Sendable, Equatable {
     private(set) var network: InheritedSocket?
     private(set) var control: InheritedSocket?
 
-    /// - Throws: `CommandFailure` (78) where a socket is not one that the daemon has a use for: to listen beside it and leave
-    ///   its clients unanswered would be worse.
+    /// - Throws: `CommandFailure` (78) where the daemon has no use for a socket: to listen beside it and leave its clients
+    ///   unanswered would be worse.
     init(_ sockets: [InheritedSocket]) throws(CommandFailure) {
         for socket in sockets {
             switch socket.name {
@@ -50,7 +50,7 @@ struct ActivationSockets: Sendable, Equatable {
 
     var handed: HandedSockets { HandedSockets(network: network?.descriptor, control: control?.descriptor) }
 
-    /// Says where the configuration names another address than the one that is listened on.
+    /// Logs where the configuration names another address than systemd's socket has.
     func compare(with listen: ListenConfiguration, log: Log) {
         let pairs = [
             (network, "listen.address", listen.address.description),

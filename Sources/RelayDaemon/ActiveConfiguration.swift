@@ -12,25 +12,25 @@ package import Telemetry
 import Terminal
 import UpgradeRules
 
-/// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
+/// The configuration in use, with its keys and secrets read; a reload exchanges all of it at once.
 package struct ActiveConfiguration: Sendable {
     package var apps: [AppKey: AppConfiguration]
     package var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
     package var notify: [NotificationTarget]
     var enforce: EnforceRules
-    /// Of what relays that share a store are to have in common.
+    /// The digest of the settings that relays on one store must have in common.
     let digest: String
 
-    /// What answers to clients need of each app.
+    /// The settings of each app that answers to clients need.
     package var profiles: [AppKey: AppProfile] {
         apps.mapValues { AppProfile($0) }
     }
 
     /// Reads every key and secret that the configuration names.
     ///
-    /// - Parameter store: keeps provider tokens; nil: nothing is kept.
-    /// - Throws: `CommandFailure` (78) with the field that is at fault.
+    /// - Parameter store: keeps provider tokens; nil: they are not kept.
+    /// - Throws: `CommandFailure` (78) that names the faulty field.
     package init(
         _ configuration: RelayConfiguration, store: (any RelayStore)?, environment: [String: String],
         tokenSources: TokenSources, log: Log, clock: @escaping @Sendable () -> Timestamp
@@ -66,7 +66,7 @@ package struct ActiveConfiguration: Sendable {
         }
     }
 
-    /// The configuration behind its lock: read from the API's threads, exchanged by the main one.
+    /// The configuration behind a lock: the API's threads read it, the main thread exchanges it.
     package final class Shared: Sendable {
         private let value: Mutex<ActiveConfiguration>
 

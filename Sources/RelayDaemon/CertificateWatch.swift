@@ -12,14 +12,15 @@ import Terminal
 import UpgradeRules
 import WireFormat
 
-/// The certificates that apps push with, and where their end is reported: the log, `/readyz`, the metrics. Any thread may ask.
+/// The certificates that apps push with. Reports their end to the log, `/readyz` and the metrics. May be used from any
+/// thread.
 final class CertificateWatch: Sendable {
     private struct Watched {
         let certificate: PushCertificate
         var reminder: CertificateReminder
     }
 
-    /// What `/readyz` calls each of them, before the app's name.
+    /// The prefix of their names in `/readyz`, before the app's name.
     static let part = "certificate:"
 
     private let log: Log
@@ -29,7 +30,7 @@ final class CertificateWatch: Sendable {
         self.log = log
     }
 
-    /// At the start and at each reload: what is wrong is reported anew.
+    /// Called at the start and at each reload: faults are reported again.
     func take(_ routes: [AppKey: AppRoute], at now: Timestamp) {
         let certificates = routes.compactMapValues { ($0.provider as? APNsProvider)?.certificate }
         let changed = watched.withLock { watched in
@@ -45,7 +46,7 @@ final class CertificateWatch: Sendable {
         look(at: now)
     }
 
-    /// Once a minute or so.
+    /// Called about once a minute.
     func look(at now: Timestamp) {
         let due = watched.withLock { watched in
             watched.keys.sorted().compactMap { app in
@@ -72,12 +73,12 @@ final class CertificateWatch: Sendable {
         ]
     }
 
-    /// Whole days until its end.
+    /// Full days until the certificate ends.
     private static func days(_ term: CertificateTerm, _ now: Timestamp) -> Int64 {
         term.left(at: now).milliseconds / 86_400_000
     }
 
-    // MARK: For others
+    // MARK: Readiness and metrics
 
     private var all: [(app: AppKey, certificate: PushCertificate)] {
         watched.withLock { watched in
@@ -93,7 +94,7 @@ final class CertificateWatch: Sendable {
         }
     }
 
-    /// What keeps apps from being pushed to.
+    /// The certificates that keep apps from being pushed to.
     func faults(at now: Timestamp) -> [ReadinessFault] {
         notes(now) { certificate, field in
             let term = certificate.term
@@ -107,7 +108,7 @@ final class CertificateWatch: Sendable {
         }
     }
 
-    /// What will, unless somebody sees to it.
+    /// The certificates that will, unless an operator acts.
     func warnings(at now: Timestamp) -> [ReadinessFault] {
         notes(now) { certificate, field in
             let term = certificate.term
@@ -117,7 +118,7 @@ final class CertificateWatch: Sendable {
         }
     }
 
-    /// Seconds until the end of each app's.
+    /// Seconds until the end of each app's certificate.
     func secondsLeft(at now: Timestamp) -> [(app: AppKey, seconds: Double)] {
         all.map { ($0.app, Double($0.certificate.term.left(at: now).milliseconds) / 1000) }
     }

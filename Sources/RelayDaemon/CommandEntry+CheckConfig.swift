@@ -20,10 +20,10 @@ extension CommandEntry {
             context.console)
     }
 
-    /// Looks at a configuration and the files that it names, and says what was found.
+    /// Checks a configuration and the files that it names, and prints the result.
     ///
     /// - Parameters:
-    ///   - environment: where its secrets may be.
+    ///   - environment: may hold its secrets.
     ///   - isOnline: whether each service that it names is asked as well.
     static func check(
         _ file: ConfigurationFile, environment: [String: String], isOnline: Bool, isJSON: Bool, _ console: Console
@@ -36,7 +36,7 @@ extension CommandEntry {
         }
         let check = ConfigurationCheck(configuration: configuration, environment: environment).run()
         var faults = check.faults + check.outOfTerm
-        // What its password is in was looked at.
+        // Only where the check above found no fault: it has read the password already.
         if faults.isEmpty, let fault = StoreDriver.fault(configuration.store, environment: environment) {
             faults.append(FieldFault("store.postgres", fault.description))
         }
@@ -54,7 +54,7 @@ extension CommandEntry {
         return findings?.contains { $0.result == .failed } == true ? .failed : .done
     }
 
-    /// One line for each answer, what failed last: that is what somebody at a terminal still sees.
+    /// One line for each answer. Failures come last, where a person at a terminal still sees them.
     private static func text(_ findings: [OnlineFinding]) -> String {
         guard !findings.isEmpty else { return "\nnothing to ask: it names no service\n" }
         let width = findings.map { $0.result.rawValue.count }.max() ?? 0

@@ -5,7 +5,7 @@ package import Terminal
 
 extension CommandEntry {
     package static let serve = CommandEntry("serve") { arguments, context in
-        // nil: as the configuration says.
+        // nil: the configuration decides.
         let logLevel = try arguments.parsed(
             "log-level", else: "is not a level; debug, info, notice, warning or error", LogLevel.init(name:))
         let file = ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)

@@ -18,30 +18,30 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
+/// The daemon: opens the store, starts the fan-out and the API, waits for signals, and stops all of it again.
 struct Daemon {
-    /// Of the ten seconds from the first signal to the end that an operator is promised: what the pushes in flight get, and
-    /// beside them the requests that are begun.
+    /// The time for pushes in flight, and beside it that for requests that have begun. Operators are promised that the
+    /// daemon ends within ten seconds of the first signal.
     private static let drainTime = Duration.seconds(8)
     private static let requestTime = Duration.seconds(7)
 
     let file: ConfigurationFile
     let environment: [String: String]
     let standardError: StandardErrorLog
-    /// The command line's level goes before the configuration's.
+    /// Whether the command line sets the log level, which then overrides the configuration.
     let isLevelFixed: Bool
     var log: Log { standardError.log }
     let tokenSources = TokenSources()
     private let membership = Membership()
-    /// The database's, as far as there is one: relays that share it go by one clock.
+    /// The database's clock, where relays share one, so that all of them go by the same time.
     var clock: @Sendable () -> Timestamp { { [membership] in WallClock.now() + membership.ahead } }
 
     /// Runs until SIGTERM or SIGINT.
     ///
-    /// - Parameter stopsWithInput: whether the end of standard input is one more reason to stop.
+    /// - Parameter stopsWithInput: whether the end of standard input also stops the daemon.
     func run(stopsWithInput: Bool = false) throws {
         Heap.shareArenas()
-        // Before any thread: this changes the environment, which threads read.
+        // Before any thread starts: this changes the environment, which threads read.
         let inherited = InheritedSocket.takeAll()
         let signals = try DaemonSignals(stopsWithInput: stopsWithInput)
         let reloads = ReloadDesk(startedAt: clock()) { signals.askForReload() }
@@ -53,9 +53,9 @@ struct Daemon {
         adopt(configuration.log)
         warn(of: check)
         let limits = limits(of: configuration)
-        // The socket guards itself.
+        // The folder may be open to all: the socket has permissions of its own.
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
-        // The store's lines are written by who asks for a change: no answer waits for a log whose reader is slow.
+        // Changes are logged on a queue of their own, so that no answer waits for a slow reader of the log.
         let changes = DispatchQueue(label: "log of changes")
         defer { changes.sync {} }
         let opened = try open(configuration.store, changes: log.written(on: changes))
@@ -80,10 +80,10 @@ struct Daemon {
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
-        // The one place that shows what is decided here. What is left comes from elsewhere: another relay's news, another program's rows
-        // (`onVersions`), a configuration, a store that was taken on.
+        // Every decision made here reaches the version cache through this line alone. All other changes come from elsewhere:
+        // another relay's news, another program's rows (`onVersions`), a configuration, a store that was taken on.
         store.decisions.hear(versionCache.take)
-        // A clock that errs for a moment brings nothing into force.
+        // A clock that is wrong for a moment brings nothing into force.
         let believed = BelievedTime { [clock] in Moment(wall: clock(), tick: MonotonicClock.now()) }
         let sources = try SourceRunner(store: store, log: log) { believed.now.wall }
         let fanOut = try FanOut(
@@ -93,7 +93,7 @@ struct Daemon {
                 versionCache.note(records)
                 if records.contains(where: \.requirements.isWaiting) { sources.poke() }
             })
-        // An access token that was waited for is used at once.
+        // Pushes that wait for an access token go on as soon as it comes.
         tokenSources.fcm.tell { fanOut.poke() }
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
         let certificates = CertificateWatch(log: log)
@@ -111,7 +111,7 @@ struct Daemon {
             retirement: { active.current.apps.mapValues(\.retirement) })
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
-        // For whoever works on the style sheet and the script: read from there at each request.
+        // For work on the style sheet and the script, which are then read from that folder at each request.
         if let folder = environment["UPGRADE_RELAY_PAGE_FILES"] { PageAssets.serve(from: folder) }
         settings.servesPage = configuration.listen.page
         settings.rendering = StatusPage.rendering
@@ -125,7 +125,8 @@ struct Daemon {
                 callbacks: .init(
                     apply: { try requirements.take($0, from: $1) },
                     inForceChanged: {
-                        // A look is shown soon; a version that it has brought into force is shown before it is pushed.
+                        // The result of a look is shown soon in any case, but a version that it has brought into force must
+                        // be shown before it is pushed.
                         versionCache.refresh()
                         fanOut.poke()
                     },
@@ -186,7 +187,7 @@ struct Daemon {
                     verdict = reload(&parts)
                     return if case .taken = verdict { true } else { false }
                 }
-                // Who asks over the control socket is noted there.
+                // The API records a reload that was asked for over the control socket.
                 if !isAskedFor, case .taken(let taken) = verdict {
                     store.note(taken.entry(by: Signature(by: .signal, at: clock())), log: log)
                 }
@@ -196,13 +197,13 @@ struct Daemon {
         reloads.close()
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
-        // All at once: each is waited for, and the longest wait is all of it.
+        // All are asked first, so that the whole wait is only as long as the longest one.
         maintenance.askToStop()
         sources.askToStop()
         fanOut.askToStop(within: Self.drainTime)
         api.stop(within: Self.requestTime)
         fanOut.stop(within: Self.drainTime)
-        // Last: that a campaign was finished is notified of.
+        // After the fan-out, so that receivers are still notified of a campaign that it finished.
         notifier.askToStop()
         maintenance.stop()
         sources.stop()
@@ -225,7 +226,8 @@ struct Daemon {
         }
     }
 
-    /// The configuration, with every file that it names looked at: all faults at once, as check-config reports them.
+    /// The configuration, after a check of every file that it names: throws all faults at once, as check-config reports
+    /// them.
     private func load() throws -> (RelayConfiguration, ConfigurationCheck.Report) {
         let configuration = try file.load()
         let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
@@ -233,7 +235,7 @@ struct Daemon {
         return (configuration, check)
     }
 
-    /// In the form and at the level that the configuration wants of the log.
+    /// Logs the warnings. Called after `adopt`, so that the log has its configured format and level.
     private func warn(of check: ConfigurationCheck.Report) {
         for warning in check.warnings {
             log(
@@ -258,7 +260,7 @@ struct Daemon {
         return settings
     }
 
-    /// What the configuration says, as far as the system has descriptors for it.
+    /// The configured limits, lowered where the system has too few descriptors.
     private func limits(of configuration: RelayConfiguration) -> APILimits {
         var limits = configuration.listen.limits
         let most = max(16, OpenFiles.raiseLimit() - OpenFiles.reserve)
@@ -272,9 +274,9 @@ struct Daemon {
         return limits
     }
 
-    /// What runs, and what a reload changes in it.
+    /// The running parts, and the state that a reload changes.
     private struct Parts {
-        /// As it was at the start: some of it holds until the end.
+        /// The configuration at the start; parts of it hold until the end.
         let configuration: RelayConfiguration
         let store: any RelayStore
         let active: ActiveConfiguration.Shared
@@ -290,9 +292,8 @@ struct Daemon {
         var identity: ServerIdentity?
     }
 
-    /// Takes the configuration file as it is now, or nothing of it: one that does not validate, or that the store does not
-    /// take, changes nothing and is reported.
-    ///
+    /// Takes the configuration file as it is now, or nothing of it: a file that is not valid, or that the store refuses, is
+    /// reported and changes nothing.
     private func reload(_ parts: inout Parts) -> ReloadDesk.Verdict {
         do {
             let (configuration, check) = try load()
@@ -301,7 +302,7 @@ struct Daemon {
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock)
             let sources = try configuration.sourcePlan(environment: environment)
-            // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
+            // Steps that may still refuse come first. The notifier is the last of them, as the changes in its store stay.
             let isNewIdentity = try identity.map { try parts.api.http.exchange(identity: $0) } ?? false
             do {
                 try parts.notifier.start(new.notify)
@@ -338,7 +339,7 @@ struct Daemon {
         }
     }
 
-    /// What waits for a store whose source is gone goes on waiting: nobody but a person may say that it is offered.
+    /// Warnings for requirements whose store is no longer configured. They go on waiting: only a person may release them.
     private func lostStores(_ parts: Parts) -> [String] {
         ((try? parts.store.versions()) ?? []).flatMap { record -> [String] in
             guard parts.sources.decidingStore(of: record.app) == nil else { return [] }
@@ -380,7 +381,7 @@ extension StoreConfiguration.Database {
 }
 
 extension RelayConfiguration {
-    /// What is read at the start only and differs, as the file names it.
+    /// Settings that are read only at the start and differ, as the file names them.
     fileprivate func needRestart(from running: RelayConfiguration) -> [String] {
         let differences = [
             (store.database.field, store.database != running.store.database),

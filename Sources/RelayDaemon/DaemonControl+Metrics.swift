@@ -10,20 +10,20 @@ import Terminal
 import UpgradeRules
 import VersionSources
 
-/// Brings what each room counts into the terms of the catalogue.
+/// Writes the figures of all parts as the metrics of the catalogue.
 extension DaemonControl {
-    /// What the store holds.
+    /// The figures that are read from the store.
     private struct Census {
         var store: StoreCensus
         var open: [CampaignRecord]
         var versions: [VersionRecord]
-        /// The newest of each app that has started.
+        /// The newest started campaign of each app.
         var newest: [CampaignRecord]
         var shares: [AppKey: VersionShares]
     }
 
     func writeMetrics(to text: inout MetricsText) {
-        // Left out where the store does not say.
+        // Left out where the store cannot be read.
         let census = try? Census(
             store: store.census(), open: store.openCampaigns(), versions: store.versions(),
             newest: store.newestCampaigns(), shares: store.versionShares())
@@ -92,7 +92,7 @@ extension DaemonControl {
         let running = census.open.filter { $0.state == .running }
         let counts = running.map { record in
             var counts = fanOut.figures(of: record.key).counts(record.figures.counts)
-            // Nobody waits for them yet: a pause between waves is no standstill.
+            // Devices of later waves are left out, so that a pause between waves does not look like a standstill.
             counts.pending -= min(record.notYetBegun, counts.pending)
             return (record.app, counts)
         }
@@ -125,7 +125,7 @@ extension DaemonControl {
         writeVersions(census, to: &text)
     }
 
-    /// One version of each app at most: how many there are the clients decide.
+    /// At most one version of each app: clients decide how many versions there are, and each would be a series.
     private func writeVersions(_ census: Census, to text: inout MetricsText) {
         let shares = Self.sorted(census.shares)
         text.write(.devicesSeen, shares.map { (Self.labels($0.key), Double($0.value.devices)) })
@@ -142,7 +142,7 @@ extension DaemonControl {
             })
     }
 
-    /// By the clock that decides what is in force and the like: what a campaign says of itself.
+    /// By the clock of `RequirementControl`, so that it agrees with the status of the campaigns.
     private func writeHours(of running: [CampaignRecord], to text: inout MetricsText) {
         let openings = Self.sorted(control.openings())
         text.write(
@@ -175,7 +175,7 @@ extension DaemonControl {
     // MARK: Pushes
 
     private func writePushes(_ work: FanOutFigures, to text: inout MetricsText) {
-        // An app that was taken out of the configuration keeps its counters until the process ends.
+        // An app that is no longer configured keeps its counters until the process ends.
         var tallies = work.tallies
         for app in work.apps where tallies[app] == nil { tallies[app] = PushTally() }
         let all = Self.sorted(tallies)

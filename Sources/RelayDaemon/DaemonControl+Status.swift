@@ -5,9 +5,9 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// What the service's status line reports.
+/// The activity for the service's status line.
 extension DaemonControl {
-    /// Reads of the store what is open: a few campaigns at most.
+    /// Reads the open campaigns from the store: a few at most.
     @Sendable func activity() -> ServiceStatus.Activity {
         let running = fanOut.campaigns
         // A store that cannot be read is among the faults.
@@ -15,7 +15,7 @@ extension DaemonControl {
         let first = running.first.flatMap { key in open.first { $0.key == key } ?? (try? store.campaign(key)) }
         var activity = ServiceStatus.Activity(
             campaign: first.map(requirements.status), others: max(running.count - 1, 0),
-            // Of a reload that was refused the line has words of its own.
+            // The status line has its own words for a refused reload.
             fault: faults().first { $0.part != ReloadDesk.part }.map { "\($0.part): \($0.reason)" })
         if first == nil {
             let states: [CampaignState] = [.suspended, .paused, .waiting]
@@ -29,7 +29,7 @@ extension DaemonControl {
 
     // MARK: Another store
 
-    /// The pauses of keys are those of the store that was read at the start, and another may have them that was put in its place since.
+    /// The pauses of keys were read from the store at the start. Another store, put in its place since, may have others.
     func storeWasAccepted() {
         tokenSources.refresh(at: clock())
         fanOut.noteCredentials()

@@ -6,15 +6,15 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// The first thing that somebody does with real keys.
+/// Test pushes, the first use of real keys.
 extension DaemonControl {
-    /// A user has a few devices; more than these need no proof.
+    /// A user has a few devices; more than these prove nothing further.
     private static let mostDevices = 5
 
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
         let app = try control.configured(wish.app)
         let route = try control.route(of: wish.app)
-        // As a campaign of what is asked for now would say it.
+        // Sends what a campaign of the present requirement would send.
         let record = try store.version(of: wish.app)
         guard let url = record?.texts?.downloadURL ?? app.downloadURL else {
             throw ControlError(

@@ -8,8 +8,8 @@ import RelayStore
 import Telemetry
 import VersionSources
 
-/// What the API asks of the running daemon: the door to what decides on requirements (`RequirementControl`), and what the daemon's
-/// own parts tell.
+/// The running daemon, for the API: the operations on requirements (`RequirementControl`), and the state of the daemon's own
+/// parts.
 ///
 /// Used from the HTTP server's threads.
 struct DaemonControl: RelayControl {
@@ -24,7 +24,7 @@ struct DaemonControl: RelayControl {
     let reloads: ReloadDesk
     let certificates: CertificateWatch
     let keeper: NodeKeeper?
-    /// As it was at the start.
+    /// As at the start; `node` has the present digest.
     let ownNode: OwnNode
     let log: Log
     let clock: @Sendable () -> Timestamp

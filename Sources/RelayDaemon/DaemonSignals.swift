@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import Threading
 
-/// What an operator asks of the daemon by signal: SIGHUP reloads, SIGTERM and SIGINT stop it in order, and a second one of
-/// those ends the process at once.
+/// An operator's signals: SIGHUP reloads, SIGTERM and SIGINT stop the daemon in order, and a second one of those ends the
+/// process at once.
 final class DaemonSignals: Sendable {
     enum Order: Sendable {
         case reload
@@ -18,24 +18,24 @@ final class DaemonSignals: Sendable {
 
     /// - Parameter stopsWithInput: whether the end of standard input stops the daemon as SIGTERM does.
     init(stopsWithInput: Bool = false) throws {
-        // A peer that closes its socket is an error of that write, not the end of the process (libcurl, threadsafe(3)).
+        // A write to a socket that the peer has closed fails, and must not end the process (libcurl, threadsafe(3)).
         _ = signal(SIGPIPE, SIG_IGN)
-        // So is a file that has come to its size limit: then "the system call fails with the error EFBIG" (setrlimit(2)).
+        // So must a write to a file at its size limit: then "the system call fails with the error EFBIG" (setrlimit(2)).
         _ = signal(SIGXFSZ, SIG_IGN)
-        // It lives as long as the process.
+        // The watch lives as long as the process.
         _ = try SignalWatch([SIGHUP, SIGTERM, SIGINT]) { self.received($0) }
         if stopsWithInput { watchInput() }
     }
 
     /// Not PR_SET_PDEATHSIG: that follows the thread that started the process (prctl(2)), and threads of a pool come and go.
     ///
-    /// A thread that reads, not a dispatch source: one that is cancelled at the end of input is freed while epoll may still
-    /// have its event on the way, which ended a daemon that stopped at once with SIGSEGV (seen under Thread Sanitizer).
+    /// A thread that reads, not a dispatch source: a source that is cancelled at the end of input is freed while epoll may
+    /// still deliver its event. A daemon that stopped at once ended with SIGSEGV from this (seen under Thread Sanitizer).
     private func watchInput() {
         DispatchQueue(label: "input").async {
             var bytes = [UInt8](repeating: 0, count: 256)
             while true {
-                // Who gave us the input may have made it non-blocking.
+                // The program that started the daemon may have made the input non-blocking.
                 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 _ = unsafe poll(&input, 1, -1)
                 let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(STDIN_FILENO, $0.baseAddress, $0.count) }
@@ -51,19 +51,19 @@ final class DaemonSignals: Sendable {
         arrived.signal()
     }
 
-    /// As SIGHUP does.
+    /// Acts like SIGHUP.
     func askForReload() {
         orders.withLock { $0.append(.reload) }
         arrived.signal()
     }
 
-    /// As SIGTERM does, the first time.
+    /// Acts like the first SIGTERM.
     func askToStop() {
         orders.withLock { $0.append(.stop) }
         arrived.signal()
     }
 
-    /// Blocks until the next order; orders come in the order of their signals.
+    /// Blocks until the next order, in the order of the signals.
     func next() -> Order {
         while true {
             arrived.wait()

@@ -7,11 +7,11 @@ package import Telemetry
 import Threading
 import WireFormat
 
-/// What the daemon does of itself, beside its work: follows every minute how campaigns are obeyed, looks whether a certificate
-/// ends, which part is in trouble and what waits long, and prunes the store every hour, as `store.keep` says. While it prunes, a
-/// minute of the curve may be missed.
+/// The daemon's regular work beside the pushes. Every minute it follows the adoption of campaigns and looks for certificates
+/// that end, for parts in trouble and for long waits. Every hour it prunes the store by `store.keep`. While it prunes, a
+/// minute of the adoption curve may be missed.
 ///
-/// One thread calls `turn`, its own once it was started; the rest is for any.
+/// `turn` is called by one thread at a time, its own after `start`; all else may be called from any thread.
 package final class Maintenance: Sendable {
     private static let minute = Duration.seconds(60)
     private static let minutesBetweenPrunings = 60
@@ -28,9 +28,9 @@ package final class Maintenance: Sendable {
 
     private struct State {
         var keep = Keep()
-        /// Whether `keep` is new.
+        /// Whether `keep` is new, so that the next turn prunes.
         var prunesNow = true
-        /// Since the last pruning.
+        /// Minutes since the last pruning.
         var minutes = 0
         var faults = FaultLog()
         var watch = TroubleWatch()
@@ -38,9 +38,9 @@ package final class Maintenance: Sendable {
 
     /// How much of the past is kept.
     package struct Keep: Sendable, Hashable {
-        /// The deliveries of campaigns that ended, and what goes with them; nil: all.
+        /// The deliveries of campaigns that ended, and the records that belong to them; nil: all are kept.
         package var deliveries: Duration?
-        /// Who did what; nil: all.
+        /// The audit trail; nil: all of it is kept.
         package var audit: Duration?
 
         package init(deliveries: Duration? = nil, audit: Duration? = nil) {
@@ -51,24 +51,24 @@ package final class Maintenance: Sendable {
         var isEverything: Bool { deliveries == nil && audit == nil }
     }
 
-    /// After which people are told that a requirement still waits for its store.
+    /// After this time, people are notified that a requirement still waits for its store.
     private static let longWait = Duration.seconds(86_400)
 
-    /// How long a relay that is gone is listed.
+    /// How long a relay that is gone stays listed.
     private static let nodeMemory = Duration.seconds(86_400)
 
-    /// Dead tokens of one event at most.
+    /// The most dead tokens in one event.
     private static let tokensOfEvent = 500
 
-    /// For who has no certificates to look at.
+    /// For callers that have no certificates to watch.
     package convenience init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
         self.init(store: store, log: log, certificates: nil, clock: clock)
     }
 
     /// - Parameters:
-    ///   - troubles: what `/readyz` says, the store's own answer left out. nil: nobody is told of it.
-    ///   - notify: tells receivers of events.
-    ///   - retirement: the apps whose versions are counted.
+    ///   - troubles: the faults and warnings of `/readyz`, without the store's own answer. nil: no trouble is notified.
+    ///   - notify: passes an event on to its receivers.
+    ///   - retirement: the apps whose versions are counted, with their rules.
     init(
         store: any RelayStore, log: Log, certificates: CertificateWatch?, clock: @escaping @Sendable () -> Timestamp,
         troubles: (@Sendable () -> [ReadinessFault])? = nil,
@@ -84,7 +84,7 @@ package final class Maintenance: Sendable {
         self.clock = clock
     }
 
-    /// Begins to take its turns on a thread, with the first look and the first pruning at once. Call once.
+    /// Starts a thread that takes the turns, with the first look and the first pruning at once. Call once.
     ///
     /// - Throws: where the system has no thread left.
     func start(keep: Keep) throws {
@@ -92,24 +92,23 @@ package final class Maintenance: Sendable {
         try worker.start("maintenance") { [self] in turn(isMinuteOver: $0) }
     }
 
-    /// The next turn, which comes at once, prunes, and later ones as long as this holds. Refuses nothing, so that a reload may count
-    /// on it.
-    ///
+    /// Makes the next turn come at once and prune by `keep`, which later turns use as well. Never fails, so that a reload
+    /// may count on it.
     package func reload(keep: Keep) {
         state.withLock { ($0.keep, $0.prunesNow) = (keep, true) }
         worker.wake()
     }
 
-    /// The next turn does nothing, and a pruning that is under way ends with its transaction. Does not wait for it.
+    /// Makes the next turn do nothing, and a pruning under way end with its transaction. Does not wait for it.
     package func askToStop() { worker.askToStop() }
 
     /// Returns when the thread has ended.
     func stop() { worker.stop() }
 
-    /// One look at everything, and the pruning where it is due.
+    /// Looks at everything once, and prunes where that is due.
     ///
-    /// - Parameter isMinuteOver: whether the time that the turn before gave has passed, and nobody came sooner.
-    /// - Returns: when to come again; nil once it was told to stop.
+    /// - Parameter isMinuteOver: whether the time that the last turn returned has passed, and not a wake-up come before.
+    /// - Returns: when to call again; nil after `askToStop`.
     package func turn(isMinuteOver: Bool) -> Duration? {
         if worker.isStopping { return nil }
         let keep: Keep? = state.withLock { state in
@@ -122,7 +121,7 @@ package final class Maintenance: Sendable {
         }
         certificates?.look(at: clock())
         tell()
-        // One relay does it for all.
+        // The leader does the rest for all relays.
         guard store.membership.leads else { return Self.minute }
         follow(counts: isMinuteOver)
         forgetNodes()
@@ -130,7 +129,7 @@ package final class Maintenance: Sendable {
         return Self.minute
     }
 
-    /// Of what is in trouble people are told, wherever they are.
+    /// Notifies people of parts in trouble, at each relay.
     private func tell() {
         guard let troubles else { return }
         var found = troubles()
@@ -147,7 +146,8 @@ package final class Maintenance: Sendable {
         }
     }
 
-    /// - Parameter counts: whether devices may be counted: not as the relay starts, when campaigns go on, for that reads every device.
+    /// - Parameter counts: whether devices may be counted. That reads every device, so it is not done at the start, when
+    ///   campaigns go on.
     private func follow(counts: Bool) {
         do {
             let now = clock()
@@ -168,7 +168,7 @@ package final class Maintenance: Sendable {
 
     private func forgetNodes() {
         guard !store.membership.isAlone else { return }
-        // A store that refuses is told of by what comes before and after.
+        // An error is ignored: the steps before and after report a store that refuses.
         try? store.forgetNodes(goneBefore: clock() - Self.nodeMemory)
     }
 

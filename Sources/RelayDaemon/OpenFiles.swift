@@ -4,7 +4,7 @@ import Glibc
 
 /// How many descriptors the process may have open.
 enum OpenFiles {
-    /// What is not for the API's connections: the store, push connections, sources, logs.
+    /// Descriptors that the API's connections must leave free: for the store, push connections, sources and logs.
     static let reserve = 512
 
     /// Raises the soft limit to the hard one. "The soft limit is the value that the kernel enforces for the corresponding
@@ -12,7 +12,7 @@ enum OpenFiles {
     /// to a value in the range from 0 up to the hard limit" (getrlimit(2)). The soft one is low by default for programs
     /// that call select(2), which cannot take descriptors from 1024 on; nothing here calls it.
     ///
-    /// - Returns: the limit that holds now.
+    /// - Returns: the limit in force.
     static func raiseLimit() -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

@@ -4,7 +4,7 @@ import Glibc
 import Telemetry
 import Threading
 
-/// What Linux accounts of this process (proc(5)), under the names that every Prometheus client has for it.
+/// The figures that Linux keeps of this process (proc(5)), under the usual names of Prometheus clients.
 enum ProcessMetrics {
     static func write(to text: inout MetricsText) {
         let fields = statFields()
@@ -35,7 +35,7 @@ enum ProcessMetrics {
         return stat[stat.index(after: afterName)...].split(separator: " ")
     }
 
-    /// /proc/stat has a line for each processor, and a number for each interrupt.
+    /// Large enough for /proc/stat, which has a line for each processor, and a number for each interrupt.
     private static func text(_ path: String) -> String? {
         (try? WholeFile.read(path, limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -5,7 +5,7 @@ import RelayEngine
 import Synchronization
 import WireFormat
 
-/// Where a reload is asked for and its verdict is waited for. The main thread reloads; any thread may ask.
+/// Passes requests for a reload to the main thread, and its verdicts back. Any thread may ask.
 final class ReloadDesk: Sendable {
     enum Verdict: Sendable, Hashable {
         case taken(ReloadReport)
@@ -35,7 +35,7 @@ final class ReloadDesk: Sendable {
         self.wake = wake
     }
 
-    /// Blocks until a reload that begins from now on is over.
+    /// Blocks until a reload that starts after this call is over.
     ///
     /// - Throws: `ControlError`.
     func ask() throws -> ReloadReport {
@@ -57,9 +57,9 @@ final class ReloadDesk: Sendable {
         }
     }
 
-    /// On the main thread: reloads, and tells those who had asked before.
+    /// Reloads, and answers the callers that had asked before. Called on the main thread.
     ///
-    /// - Parameter reload: is told whether anybody had: else it was a signal.
+    /// - Parameter reload: learns whether a caller had asked; if not, it was a signal.
     func serve(clock: () -> Timestamp, _ reload: (_ isAskedFor: Bool) -> Verdict) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
@@ -76,7 +76,7 @@ final class ReloadDesk: Sendable {
         tell(waiting, verdict)
     }
 
-    /// Nothing is reloaded any more.
+    /// Refuses further reloads and answers the callers that wait.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true
@@ -93,7 +93,7 @@ final class ReloadDesk: Sendable {
         }
     }
 
-    /// That the last reload was refused, until one is taken.
+    /// The refusal of the last reload; nil once one is taken.
     var fault: ReadinessFault? {
         state.withLock { state in
             state.refusal.map {

@@ -11,10 +11,11 @@ import Terminal
 import UpgradeRules
 
 extension RouteBuilder {
-    /// "about 100 per connection" (PROTOCOLS 2.1): where the server's SETTINGS say nothing, more would be answered with GOAWAY.
+    /// "about 100 per connection" (PROTOCOLS 2.1): where the server's SETTINGS give no limit, more would be answered with
+    /// GOAWAY.
     private static let streams = 100
 
-    /// The way to an Android app's users.
+    /// The route to an Android app's users.
     ///
     /// - Throws: `CommandFailure` (78) where the service account's key cannot be read.
     func route(_ app: AppConfiguration, _ fcm: FCMConfiguration) throws -> AppRoute {
@@ -38,7 +39,7 @@ extension RouteBuilder {
         settings.isForRestrictedSatellite = fcm.isForRestrictedSatellite
         var pool = pool(.fcm, fcm.server, egress, connections: fcm.connections)
         pool.connection.maximumStreams = Self.streams
-        // FCM has one world: a device that was registered for a sandbox is reached in the same way.
+        // FCM has no sandbox: a device that was registered for one is reached in the same way.
         var route = route(app, FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool)
         route.secretsNeedRestart = fcm.serviceAccount.needsRestart
         return route

@@ -10,9 +10,9 @@ import Signing
 import Telemetry
 import Terminal
 
-/// Makes the fan-out's routes of the configuration: keys read, provider tokens found again, servers named.
+/// Makes the fan-out's routes from the configuration: reads keys, finds stored provider tokens, sets servers.
 struct RouteBuilder {
-    /// Where provider tokens are kept for the next start; nil: nowhere.
+    /// Keeps provider tokens for the next start; nil: they are not kept.
     let store: (any RelayStore)?
     let environment: [String: String]
     let tokenSources: TokenSources
@@ -118,7 +118,7 @@ struct RouteBuilder {
         return route
     }
 
-    // MARK: Whatever the provider
+    // MARK: All providers
 
     /// - Throws: `CommandFailure` (78) where a proxy's secret cannot be read.
     func egress(_ configuration: EgressConfiguration) throws -> Egress {

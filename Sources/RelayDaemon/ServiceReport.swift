@@ -5,12 +5,12 @@ import Systemd
 import Telemetry
 import Threading
 
-/// What the service manager hears of the daemon: where it stands, a line of status, and that its parts get on.
+/// Reports to the service manager: the daemon's phase, a line of status, and that its parts make progress.
 ///
-/// One thread looks at the pulses, a second apart at most, and keeps the watchdog quiet only while all of them beat; does
-/// nothing where no manager listens.
+/// One thread looks at the pulses, at least once a second, and feeds the watchdog only while all of them beat. Does nothing
+/// without a service manager.
 final class ServiceReport: Sendable {
-    /// How long the manager is asked to wait on while the daemon stops and gets on.
+    /// How much longer the manager is asked to wait, again and again, while the daemon stops and makes progress.
     private static let respite = Duration.seconds(10)
 
     private let notifier = ServiceNotifier()
@@ -30,11 +30,11 @@ final class ServiceReport: Sendable {
 
     // MARK: The daemon's life
 
-    /// Start-up is over.
+    /// Reports the end of start-up, and starts the thread.
     ///
     /// - Parameters:
-    ///   - idle: what to show when there is nothing to do.
-    ///   - activity: asked on this report's thread, once a second.
+    ///   - idle: the status when there is nothing to do.
+    ///   - activity: called on this report's thread, once a second.
     func serve(
         watching parts: [Watchdog.Part], idle: String, activity: @escaping @Sendable () -> ServiceStatus.Activity
     ) {
@@ -49,9 +49,9 @@ final class ServiceReport: Sendable {
         say(.ready) { $0.phase = .serving }
     }
 
-    /// - Parameter body: takes the configuration; answers whether it was taken.
+    /// - Parameter body: takes the configuration, and returns whether it was taken.
     func reload(_ body: () -> Bool) {
-        // The moment lies before the file is read: what changes later asks for a reload of its own.
+        // The moment lies before the file is read: a later change of the file needs a reload of its own.
         say(.reloading(at: MonotonicClock.now())) { $0.phase = .reloading }
         let isTaken = body()
         say(.ready) { status in
@@ -70,20 +70,21 @@ final class ServiceReport: Sendable {
 
     // MARK: The thread
 
-    /// The thread's own.
+    /// State of the thread alone.
     private struct Watch {
         let pace: Duration
         var watchdog: Watchdog
         var nextStatus = MonotonicClock.now()
 
-        /// - Parameter patience: half of the manager's: for a step that takes long; the other half is for the ping after that.
+        /// - Parameter patience: half of the manager's timeout, for a step that takes long; the other half is for the ping
+        ///   after that.
         init(patience: Duration) {
             pace = min(patience / 2, .seconds(1))
             watchdog = Watchdog(patience: patience, step: pace)
         }
     }
 
-    /// - Returns: when to look again.
+    /// - Returns: the time until the next look.
     private func look(
         _ parts: [Watchdog.Part], _ watch: inout Watch, _ activity: @Sendable () -> ServiceStatus.Activity
     ) -> Duration {
@@ -110,7 +111,7 @@ final class ServiceReport: Sendable {
         return watch.pace
     }
 
-    /// Sends `message`, and the status where it has changed.
+    /// Sends `message` with the status; without a message, the status if it has changed.
     private func say(
         _ message: ServiceMessage? = nil, activity: ServiceStatus.Activity? = nil,
         _ change: (inout ServiceStatus) -> Void

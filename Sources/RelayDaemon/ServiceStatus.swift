@@ -6,7 +6,7 @@ import Terminal
 import UpgradeRules
 import WireFormat
 
-/// The line that `systemctl status` shows. Pure.
+/// The status line of `systemctl status`. Pure.
 struct ServiceStatus: Sendable {
     enum Phase: Sendable, Equatable {
         case starting
@@ -15,22 +15,22 @@ struct ServiceStatus: Sendable {
         case stopping
     }
 
-    /// What the daemon is doing.
+    /// The daemon's present work.
     struct Activity: Sendable {
-        /// The campaign that has been on its way the longest.
+        /// The campaign that this relay has been sending for the longest time.
         var campaign: CampaignStatus?
-        /// How many others there are.
+        /// The number of other campaigns that it sends.
         var others = 0
-        /// Where none is on its way: the one that waits for somebody or something, the most urgent state first.
+        /// If it sends none: a campaign that waits for a person or an event, the most urgent state first.
         var held: CampaignStatus?
-        /// How many wait for an operator, the relay having stopped them.
+        /// The number of campaigns, without `held`, that the relay suspended until an operator acts.
         var suspended: Int64 = 0
-        /// What keeps it from its work: "store: the disk is full".
+        /// The fault that keeps it from its work: "store: the disk is full".
         var fault: String?
     }
 
     var phase = Phase.starting
-    /// What to show when there is nothing to do.
+    /// The text for when there is nothing to do.
     var idle = ""
     var stuck: [String] = []
     var isReloadRefused = false

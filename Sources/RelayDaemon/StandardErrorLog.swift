@@ -8,15 +8,15 @@ import Terminal
 import Threading
 import WireFormat
 
-/// Log lines on standard error, each beginning with the time.
+/// Log lines on standard error, as text that begins with the time, or as JSON.
 ///
-/// Where standard error is the journal, each line is an entry with its fields, its priority and without the time, which
-/// journald adds; should journald not take it, a line that begins with its priority (sd-daemon(3)).
+/// Where standard error is the journal, a text line is an entry with its fields and its priority, without the time, which
+/// journald adds. A JSON line, or one that journald does not take, begins with its priority (sd-daemon(3)).
 final class StandardErrorLog: Sendable {
     let log: Log
     private let isJSON: Flag
 
-    /// May be changed at any time: a reload does.
+    /// May be changed at any time; a reload does so.
     var format: LogFormat {
         get { isJSON.value.load(ordering: .relaxed) ? .json : .text }
         set { isJSON.value.store(newValue == .json, ordering: .relaxed) }
@@ -38,7 +38,7 @@ final class StandardErrorLog: Sendable {
                 if Journal.write(entry) { return }
             }
             let line = Self.line(level, message, fields, format, isJournal: isJournal, at: WallClock.now().internetTime)
-            // A full disk or a reader that is gone costs log lines.
+            // Where the disk is full or the reader is gone, log lines are lost.
             _ = WholeFile.append(Array((line + "\n").utf8), to: STDERR_FILENO)
         }
     }
@@ -52,13 +52,13 @@ final class StandardErrorLog: Sendable {
         switch format {
         case .json: return priority + json(level, message, fields, at: time())
         case .text:
-            // As wide as the longest, so that messages stand in line.
+            // As wide as the longest name, so that messages are aligned.
             let name = level.name + String(repeating: " ", count: "warning".count - level.name.count)
             return (isJournal ? priority : "\(time()) \(name) ") + text(message, fields)
         }
     }
 
-    /// `time`, `level` and `message`, then the fields, all of them text.
+    /// `time`, `level` and `message`, then the fields, all as text.
     private static func json(
         _ level: LogLevel, _ message: StaticString, _ fields: Log.Fields, at time: String
     ) -> String {
@@ -78,7 +78,7 @@ final class StandardErrorLog: Sendable {
         return text
     }
 
-    /// Nothing that came from outside can begin a line of its own or a field of its own.
+    /// Quotes a value, so that input from outside cannot begin a line or a field of its own.
     private static func quoted(_ value: String) -> String {
         let plain = value.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 32 && $0.value < 127 && $0 != "\"" }
         guard !plain || value.isEmpty else { return value }

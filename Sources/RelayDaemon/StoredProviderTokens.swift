@@ -4,7 +4,7 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// One key's provider token in the store, for every relay that works with it.
+/// The provider token of one key in the store, shared by every relay that uses the key.
 struct StoredProviderTokens: ProviderTokenKeeper {
     let store: any RelayStore
     let team: String
@@ -37,7 +37,7 @@ struct StoredProviderTokens: ProviderTokenKeeper {
         do {
             return try body()
         } catch {
-            // Apple counts how often a key's token is renewed: restarts in a row may be too many, and so may several relays.
+            // Apple limits how often a key's token is renewed: restarts in a row may be too many, and so may several relays.
             log(
                 .warning,
                 "the provider token or its pause is not kept: a restart or another relay may sign another too early",

@@ -5,18 +5,18 @@ package import RelayEngine
 package import Signing
 import Synchronization
 
-/// The sources of provider tokens that are in use, across reloads.
+/// The sources of provider tokens in use, across reloads.
 ///
-/// The routes of the old configuration work on until what they have in flight has its answers. What APNs says to them of a
-/// key, and what they sign, is at once what the new routes of that key go by: both have the same source.
+/// The routes of the old configuration go on until their requests in flight are answered. They share each key's source with
+/// the new routes, so that an answer of APNs about the key, or a new token, counts for both at once.
 package final class TokenSources: Sendable {
-    /// As Apple knows a key.
+    /// A key as Apple knows it.
     private struct Name: Hashable {
         var team: String
         var key: String
     }
 
-    /// A key file. An operator who had named a wrong one brings another of the same name.
+    /// A key file. An operator may replace a wrong file by another one for the same key id.
     private struct File: Hashable {
         var name: Name
         var publicKey: [UInt8]
@@ -35,9 +35,9 @@ package final class TokenSources: Sendable {
         (self.fcm, self.keys) = (fcm, keys)
     }
 
-    /// The source of this key, made where none is in use.
+    /// The source of this key; makes one where none is in use.
     ///
-    /// - Parameter make: is given what all that sign in the key's name have in common.
+    /// - Parameter make: gets the pause that all files of this key id share.
     func source(
         team: String, keyID: String, key: ES256PrivateKey, make: (CredentialPause) throws -> APNsTokenSource
     ) rethrows -> APNsTokenSource {
@@ -49,13 +49,13 @@ package final class TokenSources: Sendable {
         }
     }
 
-    /// The store has heard that another relay has changed a provider token or its pause: each key in use looks at its own. Reads the
-    /// store; no push waits for that.
+    /// Makes each key in use read its provider token and pause from the store again. Called when another relay has changed
+    /// one. No push waits for the store here.
     package func refresh(at now: Timestamp) {
         for source in state.withLock({ $0.sources.all }) { source.refresh(at: now) }
     }
 
-    // MARK: Provider tokens that this process has signed, whatever became of the routes that they were for
+    // MARK: Provider tokens that this process has signed, for routes of all configurations
 
     private let signings = Atomic(0)
 
@@ -64,7 +64,7 @@ package final class TokenSources: Sendable {
     func noteSigned() { signings.add(1, ordering: .relaxed) }
 }
 
-/// What is in use, by its name: the routes that use it keep it.
+/// Objects in use, by name: they live as long as a route holds them.
 struct InUse<Name: Hashable & Sendable, Source: AnyObject & Sendable>: Sendable {
     private struct Entry: Sendable {
         weak var source: Source?
@@ -74,7 +74,7 @@ struct InUse<Name: Hashable & Sendable, Source: AnyObject & Sendable>: Sendable 
 
     var all: [Source] { entries.values.compactMap(\.source) }
 
-    /// - Parameter make: called where none of the name is in use.
+    /// - Parameter make: called where no object of the name is in use.
     mutating func source(_ name: Name, make: () throws -> Source) rethrows -> Source {
         if let source = entries[name]?.source { return source }
         let source = try make()
@@ -84,10 +84,10 @@ struct InUse<Name: Hashable & Sendable, Source: AnyObject & Sendable>: Sendable 
     }
 }
 
-/// The sources of FCM's access tokens that are in use, across reloads: one for each service account, however many apps push in
-/// its name.
+/// The sources of FCM's access tokens in use, across reloads: one for each service account and way out, however many apps
+/// use it.
 package final class FCMTokenSources: Sendable {
-    /// A key file, and the way to its token endpoint.
+    /// A service account's key, and the way to its token endpoint.
     private struct Name: Hashable {
         var account: GoogleAccount
         var egress: Egress
@@ -98,7 +98,7 @@ package final class FCMTokenSources: Sendable {
         var onChange: @Sendable () -> Void = {}
     }
 
-    /// How an access token is asked for, given the way to the endpoint.
+    /// Makes the request for access tokens, given the way to the endpoint.
     package typealias Exchange = @Sendable (_ egress: Egress) -> FCMTokenSource.Exchange
 
     private let exchange: Exchange
@@ -106,8 +106,8 @@ package final class FCMTokenSources: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - exchange: who asks for access tokens. Default over HTTPS.
-    ///   - start: what runs a question. Default a thread for each.
+    ///   - exchange: asks for access tokens; by default over HTTPS.
+    ///   - start: runs a request; by default on a thread of its own.
     package init(
         exchange: @escaping Exchange = FCMTokenSource.overHTTPS,
         start: @escaping FCMTokenSource.Start = FCMTokenSource.onOwnThread
@@ -115,7 +115,7 @@ package final class FCMTokenSources: Sendable {
         (self.exchange, self.start) = (exchange, start)
     }
 
-    /// Whom to tell when a token has come, or does not come.
+    /// Sets the function to call when a token has come or a request has failed.
     package func tell(_ onChange: @escaping @Sendable () -> Void) {
         state.withLock { $0.onChange = onChange }
     }

@@ -2,14 +2,14 @@
 import RelayAPI
 import RelayStore
 
-/// Which parts of the relay receivers of events are told of: those that were in trouble at two looks in a row, a minute apart, so
-/// that nobody is called for what ends by itself. A store that went back in time is `PastWatch`'s, which tells of it at once. Pure.
+/// Decides which troubles to notify receivers of: those of two looks in a row, a minute apart, so that no person is called
+/// for one that ends by itself. A store that went back in time is left to `PastWatch`, which reports it at once. Pure.
 struct TroubleWatch {
-    /// By part, whether it was told.
+    /// The parts that were in trouble at the last look; true: receivers were notified.
     private var seen: [String: Bool] = [:]
 
-    /// - Parameter troubles: what `/readyz` says at this moment.
-    /// - Returns: what is to be told now.
+    /// - Parameter troubles: the present faults and warnings of `/readyz`.
+    /// - Returns: the events to send now.
     mutating func look(_ troubles: [ReadinessFault]) -> [(type: EventType, part: String, reason: String)] {
         var news: [(type: EventType, part: String, reason: String)] = []
         var now: [String: Bool] = [:]

@@ -11,25 +11,25 @@ package struct AdoptionPoint: Hashable, Sendable {
     }
 }
 
-/// Which moments of a campaign's `upgraded` are kept: what its curve needs, in a room that has an end. Pure.
+/// Decides which moments of a campaign's `upgraded` are kept: enough for its curve, in bounded space. Pure.
 ///
 /// | age of the campaign | points |
 /// |---|---|
 /// | its first 24 hours | one a minute at most |
 /// | until 90 days | one an hour at most |
-/// | from a week on | of the first 24 hours too, only the last of each hour |
+/// | from a week on | the first 24 hours keep only the last point of each hour |
 /// | from 90 days on | no new ones |
 ///
-/// A point is made only where the number is another than that of the point before: a campaign that nothing happens to costs
-/// nothing, and before its first point the number was 0.
+/// A point is made only where the number differs from that of the point before: a campaign that nothing happens to costs
+/// nothing. Before its first point the number was 0.
 package struct AdoptionSeries: Sendable {
-    /// The first hours, when most of it happens.
+    /// The first hours, when most devices upgrade.
     package static let firstTime = Duration.seconds(86_400)
-    /// From which age on nobody looks at those hours minute by minute any more.
+    /// The age from which those hours are no longer kept by the minute.
     package static let thinnedFrom = Duration.seconds(7 * 86_400)
-    /// How long a campaign is followed.
+    /// How long a campaign gets new points.
     package static let span = Duration.seconds(90 * 86_400)
-    /// The most points of a campaign: an hour each in 90 days, 25 of them in the first day, which may begin within an hour.
+    /// The most points of a campaign: one an hour for 90 days, 25 of them on the first day, which may begin within an hour.
     /// Before the first day is thinned there are fewer.
     package static let limit = 25 + 89 * 24 + 1
 
@@ -47,26 +47,26 @@ package struct AdoptionSeries: Sendable {
         case nothing
         /// Keep this moment.
         case note
-        /// Keep this moment, and forget the `surplus` of the first hours.
+        /// Keep this moment, and delete the `surplus` of the first hours.
         case noteAndThin
     }
 
-    /// What to do at a moment when so many have upgraded, after the last point that was kept.
+    /// The step at a moment when so many have upgraded, after the last point that was kept.
     package func step(upgraded: Int64, after last: AdoptionPoint?, at now: Timestamp) -> Step {
         let age = now - begunAt
         guard age <= Self.span, upgraded != last?.upgraded ?? 0 else { return .nothing }
         if let last {
             let grain = age < Self.firstTime ? Self.minute : Self.hour
-            // A clock that was set back waits until it is beyond the last point again.
+            // After a clock was set back, nothing is kept until it has passed the last point again.
             guard now > last.at, Self.number(of: now, grain) != Self.number(of: last.at, grain) else { return .nothing }
         }
         return age < Self.thinnedFrom ? .note : .noteAndThin
     }
 
-    /// Until when points are thinned.
+    /// The end of the first hours, whose points are thinned.
     package var firstEnd: Timestamp { begunAt + Self.firstTime }
 
-    /// Those of the first hours that are not the last of their hour. The points come in ascending order.
+    /// The points of the first hours that are not the last of their hour. `points` must be in ascending order.
     package func surplus(of points: [AdoptionPoint]) -> [AdoptionPoint] {
         let first = points.prefix { $0.at < firstEnd }
         return zip(first, first.dropFirst()).filter { point, next in

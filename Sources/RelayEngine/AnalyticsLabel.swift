@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Under which name Google's figures of delivery show a campaign's pushes.
+/// The name under which Google's delivery figures show a campaign's pushes.
 ///
-/// Google, "Understanding message delivery": a label matches `^[a-zA-Z0-9-_.~%]{1,50}$`, and of more than a hundred different
-/// ones in a day the others are not counted.
+/// Google, "Understanding message delivery": a label matches `^[a-zA-Z0-9-_.~%]{1,50}$`, and labels beyond a hundred
+/// different ones in a day are not counted.
 package struct AnalyticsLabel: Hashable, Sendable, CustomStringConvertible {
-    /// What stands for the campaign's id.
+    /// Stands for the campaign's id.
     package static let placeholder = "{campaign}"
     private static let longest = 50
 
     /// As the owner wrote it.
     package let description: String
 
-    /// nil where FCM would refuse what becomes of it.
+    /// nil where FCM would refuse the resulting label.
     package init?(_ text: String) {
         description = text
         let label = self.text(campaign: String(repeating: "0", count: PushID.campaignLength)).utf8

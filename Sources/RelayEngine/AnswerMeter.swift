@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the time that a pool's answers take while its connections have one width. Pure.
+/// Measures how long a pool's answers take while its connections have one width. Pure.
 ///
-/// Counts each of a million answers, so `add` is inlined and allocates nothing.
+/// `add` runs for each of a million answers, so it is inlined and allocates nothing.
 ///
-/// A reading is complete when as many requests have been answered as there are streams, and is the mean of the last quarter
-/// of them: requests that were sent in one burst wait behind each other, and only the last ones wait as long as all will. It
-/// takes `window` at least, so that a moment in which nobody was at work weighs little.
+/// A reading is complete when as many requests have been answered as there are streams. It is the mean of the last quarter of
+/// them: requests that were sent in one burst wait behind each other, and only the last ones wait as long as all will. Over
+/// several streams it takes `window` at least, so that an idle moment weighs little.
 @usableFromInline package struct AnswerMeter: Sendable {
-    /// Streams of the connections that are measured; 1 while none is known to carry more.
+    /// Streams of the measured connections; 1 while none is known to carry more.
     package private(set) var streams = 1
-    /// What was sent before this moment was sent over other connections.
+    /// Requests that were sent before this moment went over other connections.
     @usableFromInline var since = MonotonicTime(nanoseconds: 0)
-    /// Answers until the last quarter begins.
+    /// Answers that are skipped before the last quarter begins.
     @usableFromInline var toSkip = 0
     @usableFromInline var count = 0
     /// Nanoseconds.
@@ -20,12 +20,12 @@
     /// Nanoseconds, of the quickest answer, skipped or not.
     @usableFromInline var least = UInt64.max
 
-    /// Of a reading of many streams.
+    /// The shortest time for a reading of several streams.
     package static let window = Duration.milliseconds(50)
 
     package init() {}
 
-    /// - Parameter time: from then to the answer, in nanoseconds.
+    /// - Parameter time: from sending to the answer, in nanoseconds.
     @inlinable
     package mutating func add(sentAt: MonotonicTime, latency time: UInt64) {
         guard sentAt >= since else { return }
@@ -48,7 +48,7 @@
         least = .max
     }
 
-    /// nil until it is complete.
+    /// nil until the reading is complete.
     package func reading(at now: MonotonicTime) -> ConnectionSearch.Reading? {
         guard count > 0, count >= streams - streams * 3 / 4, streams == 1 || now - since >= Self.window else {
             return nil

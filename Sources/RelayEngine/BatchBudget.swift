@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says how many batches each push service may have on its way, and how large. Pure.
+/// Decides how many batches each push service may have on its way, and how large. Pure.
 ///
-/// To what every service has comes what fills the streams that its pools have open: a connection that was opened to hide
-/// latency is of use only if there is something to put on it. All that is on its way is bounded, for memory and for what a
-/// crash may send twice: with many services each has fewer batches, and in the end smaller ones.
+/// Beside its base share, each service gets batches that fill the streams its pools have open: a connection that was opened
+/// to hide latency is of use only if there is something to put on it. The total is bounded, for memory and for what a crash
+/// may send twice: with many services each has fewer batches, and in the end smaller ones.
 package struct BatchBudget: Sendable {
     package struct Share: Sendable, Equatable {
         package var batches: Int
@@ -12,9 +12,9 @@ package struct BatchBudget: Sendable {
         package var batchSize: Int
     }
 
-    /// Devices in all beyond what one service has anyway.
+    /// Devices of all services together, beyond their base shares.
     package static let extraDevices = 32_000
-    /// A batch is never smaller: below it the transaction costs more than its devices.
+    /// A batch is never smaller: below this the transaction costs more than its devices.
     package static let smallestBatch = 100
 
     private let limits: BatchLimits
@@ -30,12 +30,12 @@ package struct BatchBudget: Sendable {
     package func shares(streams: [Int]) -> [Share] {
         guard !streams.isEmpty else { return [] }
         let size = max(1, limits.batchSize)
-        // One service has `batchesAtOnce` at least, and two have as many each; from the third on they share what two have.
+        // One service has `batchesAtOnce` at least, and so has each of two; from the third on all share what two have.
         let base = limits.batchesAtOnce * size
         let own = min(base, 2 * base / streams.count)
         var parts = [Int](repeating: 0, count: streams.count)
         var left = Self.extraDevices
-        // The modest first: what they do not take is for the others.
+        // Services with few streams first: what they leave is for the others.
         let order = streams.indices.sorted { streams[$0] < streams[$1] }
         for (place, index) in order.enumerated() {
             parts[index] = min(max(0, streams[index]), left / (order.count - place))

@@ -6,7 +6,7 @@ package struct BatchLimits: Sendable, Equatable {
     package var batchSize = 2000
     /// Pushes on their way until the service has shown that it takes them. Default 64.
     package var probeSize = 64
-    /// Batches of one service on their way at once, retries included, before `BatchBudget` says otherwise. Default 16.
+    /// Batches of one service on their way at once, retries included, before `BatchBudget` changes the number. Default 16.
     package var batchesAtOnce = 16
 
     package init() {}

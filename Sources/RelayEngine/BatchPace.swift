@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a long work takes on at once, beside work that must not wait for it. Pure: how long a batch took in, the next
+/// Sizes the batches of a long job that runs beside work that must not wait for it. Pure: how long a batch took in, the next
 /// batch's size and the pause before it out.
 ///
 /// A batch that took more than twice the target halves the size, one that took less than half of it doubles it. The pause is
-/// as long as the batch was: the other side gets at least half of the time.
+/// as long as the batch was: the other work gets at least half of the time.
 package struct BatchPace: Sendable {
     /// Rows, or pages, of the next batch.
     package private(set) var size: Int
@@ -14,14 +14,14 @@ package struct BatchPace: Sendable {
     private let target: Duration
     private static let pauses = Duration.milliseconds(1)...Duration.milliseconds(100)
 
-    /// - Parameter target: how long one batch may hold the others up. Default 5 ms.
+    /// - Parameter target: how long one batch may hold up other work. Default 5 ms.
     package init(sizes: ClosedRange<Int>, target: Duration = .milliseconds(5)) {
         self.sizes = sizes
         self.target = target
         size = sizes.lowerBound
     }
 
-    /// Notes a batch and returns how long to leave the others alone now.
+    /// Notes a batch and returns the pause before the next.
     package mutating func finished(in time: Duration) -> Duration {
         longest = max(longest, time)
         if time > target * 2 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one batch came to at its push service, as `ServiceMachine` judges it.
+/// The outcome of one batch at its push service, as `ServiceMachine` judges it.
 package struct BatchReport: Sendable, Equatable {
     /// Batches are numbered as they leave.
     package var tag: Int
-    /// What the answers say of the credential.
+    /// The answers, counted by what they mean for the credential.
     package var answers = CredentialBreaker.Answers()
     /// Too many of the last answers called a token unregistered.
     package var unregistered: CredentialBreaker.Trip?
-    /// What the answers say of the service itself.
+    /// The answers, counted by what they mean for the service itself.
     package var health = OutageHold.Answers(good: 0, failed: 0)
-    /// Pushes that want another connection, because theirs is bound to another key.
+    /// Pushes that need another connection, because theirs is bound to another key.
     package var reconnects = 0
-    /// Answers to first tries that say that a quota is reached, and the longest wait that one of them named.
+    /// Answers to first tries that report a quota as reached, and the longest wait that one of them named.
     package var throttled = 0
     package var throttledFor: Duration?
 }

@@ -7,7 +7,7 @@
 /// the ledger until it is recorded.
 package struct BatchScheduler: Sendable {
     package enum Step: Sendable, Equatable {
-        /// Look which shards are left, and report them with `opened`.
+        /// Look up the shards that are left, and report them with `opened`.
         case openShards
         /// Read a batch of the shard.
         case readShard(ShardRange)
@@ -34,28 +34,29 @@ package struct BatchScheduler: Sendable {
     private var areOpened = false
     private var retries: Retries
 
-    /// - Parameter nextRetry: what the ledger says is scheduled.
+    /// - Parameter nextRetry: when the ledger's next retry is due.
     package init(nextRetry: Timestamp?) {
         retries = .next(nextRetry)
     }
 
     package var batchesOut: Int { out.count + (retries == .out ? 1 : 0) }
-    /// Every device of the shards that there are has an outcome; retries may be to come.
+    /// Every device of the known shards has an outcome; retries may follow.
     package var areShardsDone: Bool { areOpened && idle.isEmpty && out.isEmpty }
     /// Nothing is left to do, now or later.
     package var isDone: Bool { areShardsDone && retries == .next(nil) }
 
     /// - Parameters:
     ///   - most: batches that may be on their way.
-    ///   - isProbe: the service is to be judged by what leaves: first tries go before what failed before, perhaps for reasons of
-    ///     its own.
+    ///   - isProbe: the service is judged by what leaves now: first tries go before retries, which may have failed for
+    ///     reasons of their own.
     package func next(at now: Timestamp, atMost most: Int, isProbe: Bool = false) -> Step {
         guard batchesOut < most else { return .wait(until: nil) }
         let retriesAt: Timestamp? = if case .next(let time) = retries { time } else { nil }
         let isRetryDue = retriesAt.map { $0 <= now } ?? false
         if isRetryDue, !isProbe { return .readRetries }
         if let shard = idle.last {
-            // The last wave takes whoever has no outcome: what is on its way of a wave before would be sent twice.
+            // The last wave takes every device without an outcome: pushes on their way from an earlier wave would be sent
+            // twice.
             if !out.values.contains(where: { $0.wave < shard.wave }) { return .readShard(shard) }
         } else if !areOpened {
             return .openShards
@@ -70,7 +71,7 @@ package struct BatchScheduler: Sendable {
 
     // MARK: What happened
 
-    /// These shards are left, among them those that are worked on already.
+    /// These shards are left, including those that are worked on already.
     package mutating func opened(_ shards: [ShardRange]) {
         let known = Set(idle.map(\.number)).union(out.keys)
         let fresh = shards.filter { !known.contains($0.number) }
@@ -97,12 +98,12 @@ package struct BatchScheduler: Sendable {
         if !left.isDone { idle.append(left) }
     }
 
-    /// The retry batch is recorded, or there was nothing to read; `next` is what the ledger says is scheduled now.
+    /// The retry batch is recorded, or there was nothing to read; `next` is when the ledger's next retry is due.
     package mutating func retryBatchEnded(next: Timestamp?) {
         retries = .next(next)
     }
 
-    /// A push is to be tried again at `time`.
+    /// A push will be tried again at `time`.
     package mutating func retryScheduled(at time: Timestamp) {
         guard case .next(let known) = retries else { return }
         retries = .next(known.map { min($0, time) } ?? time)

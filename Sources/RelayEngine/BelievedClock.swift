@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The wall clock, as far as it is believed: one that was set is, when it has stood for a minute. A clock that is eight days
-/// ahead for half a second (a virtual machine that wakes, a time server that errs) ends no campaign's time to live. Pure.
+/// The wall clock, as far as it is believed: a new setting is believed once it has held for a minute. A clock that is eight
+/// days ahead for half a second (a virtual machine that wakes, a time server that errs) ends no campaign's time to live.
+/// Pure.
 package struct BelievedClock: Sendable {
-    /// What is set by less is believed at once: it ends nothing and holds up nothing for long.
+    /// A smaller change is believed at once: it ends nothing and holds up nothing for long.
     package static let tolerance = Duration.seconds(60)
     private static let proof = Duration.seconds(60)
 
-    /// What the wall clock showed when the monotonic one was at 0.
+    /// The wall clock's reading when the monotonic one was at 0.
     private var offset: Timestamp?
-    /// What it would have shown then, by how it was set, and since when it has.
+    /// The same by a setting that is not believed yet, and when that was first seen.
     private var other: (offset: Timestamp, since: MonotonicTime)?
 
     package init() {}

@@ -10,7 +10,7 @@ package final class BelievedTime: Sendable {
         self.clock = clock
     }
 
-    /// The wall clock as it is set at this moment.
+    /// The wall clock as it is set at this moment, believed or not.
     package func shown() -> Timestamp { clock().wall }
 
     package var now: Moment {

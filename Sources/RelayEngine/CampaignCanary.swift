@@ -4,9 +4,9 @@
 /// requirement is in force for them alone (DESIGN, rule 8).
 package struct CampaignCanary: Sendable, Hashable {
     package enum Phase: String, Sendable, Hashable {
-        /// Nobody else gets a push.
+        /// No other user gets a push.
         case alone
-        /// Everybody else gets one, too.
+        /// All other users get one, too.
         case released
     }
 

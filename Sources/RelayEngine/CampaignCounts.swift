@@ -2,9 +2,9 @@
 
 /// How many devices of a campaign are in which state. The sum of all states is always the audience.
 package struct CampaignCounts: Sendable, Hashable {
-    /// Not yet looked at. Includes what is in flight: the store cannot tell the two apart.
+    /// Not yet looked at. Includes what is in flight: the store cannot distinguish the two.
     package var pending: Int64 = 0
-    /// Known only to the running process; moved here out of `pending` by whoever reports the status.
+    /// Known only to the running process; the status report moves it here out of `pending`.
     package var inFlight: Int64 = 0
     package var accepted: Int64 = 0
     package var retrying: Int64 = 0
@@ -20,11 +20,11 @@ package struct CampaignCounts: Sendable, Hashable {
         pending + inFlight + accepted + retrying + rejected + unregistered + expired + filtered + cancelled
     }
 
-    /// Devices whose outcome the campaign has brought about. What was dropped because it ended early is none of them, so that
-    /// a campaign that was cancelled half way stays at half.
+    /// Devices whose outcome the campaign has brought about. Devices that were dropped because it ended early are not
+    /// counted, so that a campaign that was cancelled half way stays at half.
     package var settled: Int64 { audience - pending - inFlight - retrying - cancelled }
 
-    /// The service has taken pushes, or refused some in a way that only a real token can be: its credential is good.
+    /// The service has accepted pushes, or refused some in a way that only a real token can be: its credential is good.
     package var proveCredential: Bool { accepted + unregistered > 0 }
 
     package subscript(state: DeliveryState) -> Int64 {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what becomes of one campaign that runs: when it begins, which of its waves is next, when it must stop, and when it
-/// is complete. Pure: it is given what the store says, how far each of its push services is, and the time; what those do in
-/// between is `ServiceMachine`'s.
+/// Decides what becomes of one running campaign: when it begins, which of its waves is next, when it must stop, and when it
+/// is complete. Pure: the store's view, the progress of each of its push services and the time go in. `ServiceMachine`
+/// decides what a service does in between.
 ///
 /// | state | means | left by |
 /// |---|---|---|
 /// | idle | the store has it running, nothing of it is sent | a look at the store: it begins, or it has expired |
-/// | sending | batches leave | `halt`: it does not run any more, runs on other terms, expired, was refused, or a reload or the daemon's end interrupts it |
-/// | stopping | nothing new leaves, what is on its way comes back | the last batch is recorded, and why it was suspended is in the store: it is forgotten. Where the store still has it running, it is idle again |
+/// | sending | batches leave | `halt`: it ended, expired, was refused, has other terms, or a reload or the daemon's end interrupts it |
+/// | stopping | nothing new leaves, batches come back | the last batch and the suspension are recorded: it is forgotten |
 ///
-/// A service in trouble is nobody else's trouble: only the campaign's main service holds up the waves whatever happens to
-/// it. The campaign as a whole is complete when every service is done.
+/// A forgotten campaign that the store still has running is idle again. One service's trouble does not hold up another: only
+/// the campaign's main service holds up the waves whatever happens to it. The campaign as a whole is complete when every
+/// service is done.
 package struct CampaignLifecycle: Sendable {
-    /// What a campaign was begun with. Where the store says otherwise by now, it is begun anew.
+    /// The terms that a campaign was begun with. If the store's terms differ, it is begun anew.
     package struct Terms: Sendable, Hashable {
-        /// It goes to named users alone, and to all others when it is released.
+        /// It goes to named users alone until it is released to all others.
         package var isCanary: Bool
-        /// The named users; nil: everybody.
+        /// The named users; nil: all users.
         package var telephones: [String]?
         /// How often it was opened again.
         package var rounds: Int
@@ -33,10 +34,10 @@ package struct CampaignLifecycle: Sendable {
         }
     }
 
-    /// What the store says of a campaign that runs.
+    /// The store's view of a running campaign.
     package struct Seen: Sendable {
         package var terms: Terms
-        /// When its time to live runs out; nil: not as it stands.
+        /// When its time to live runs out; nil: no end is set at present.
         package var expiresAt: Timestamp?
         /// Between two waves: when the next may begin.
         package var nextWaveAt: Timestamp?
@@ -49,22 +50,22 @@ package struct CampaignLifecycle: Sendable {
     }
 
     package enum Action: Sendable, Equatable {
-        /// Plan it where that was not done, begin at each of its services, and report with `begun`.
+        /// Plan it unless that was done, begin at each of its services, and report with `begun`.
         case begin
         /// Count what is left as expired.
         case expire
-        /// Call back what has not left.
+        /// Call back the pushes that have not left.
         case halt
         /// Nothing of it is on its way any more: drop it.
         case forget
-        /// Every device of the current wave (or the canary) has an outcome and there are more to come: note it and report with
-        /// `waveEnded`.
+        /// Every device of the current wave (or the canary) has an outcome and more devices follow: record that and report
+        /// with `waveEnded`.
         case endWave
         /// The next wave's time has come: begin it and report with `waveBegan`, or suspend the campaign.
         case beginWave
         /// Every shard is done, no retry is scheduled and nothing is on its way: complete the campaign.
         case complete
-        /// Put more of the devices in line that are sent again, and report with `gathered`.
+        /// Put more of the devices that are sent again in line, and report with `gathered`.
         case gather
         /// Nothing to do before an event, or before `until`.
         case wait(until: Timestamp?)
@@ -92,7 +93,7 @@ package struct CampaignLifecycle: Sendable {
     /// Why the campaign must be suspended.
     package struct Suspension: Sendable, Equatable {
         package var cause: SuspensionCause
-        /// For its status.
+        /// Shown in its status.
         package var reason: String
 
         package init(_ cause: SuspensionCause, _ reason: String) {
@@ -110,15 +111,15 @@ package struct CampaignLifecycle: Sendable {
     private enum Wave: Sendable, Equatable {
         /// The last one, or the only one.
         case last
-        /// Others are to come.
+        /// More waves follow.
         case more
-        /// Named users alone, before the audience: it is over when nothing of it is to be tried again either.
+        /// Named users alone, before the audience: it is over only when no retry is left either.
         case canary
-        /// The current one is over; the next may begin at this moment; nil: when an operator says so.
+        /// The current one is over; the next may begin at this moment; nil: when an operator starts it.
         case ended(next: Timestamp?)
     }
 
-    /// How far the devices are put in line that are sent again.
+    /// How many of the devices that are sent again are in line.
     package enum Gathering: Sendable, Equatable {
         /// There may be more.
         case more
@@ -134,9 +135,9 @@ package struct CampaignLifecycle: Sendable {
     private var wave = Wave.last
     private var gathering = Gathering.done
     private var batchesOut = 0
-    /// Why a service other than the main one was stopped: what the campaign is suspended for when nothing else is left.
+    /// Why a service other than the main one was stopped: the campaign is suspended for this when nothing else is left.
     private var stopped: Suspension?
-    /// To be written into the store. Kept until that has succeeded.
+    /// Must be written into the store; kept until that has succeeded.
     package private(set) var suspension: Suspension?
 
     package init(_ seen: Seen) {
@@ -147,7 +148,7 @@ package struct CampaignLifecycle: Sendable {
     /// Batches may leave.
     package var isSending: Bool { state == .sending }
 
-    /// Nothing new is begun, nothing is on its way any more, and there is nothing to write down.
+    /// Nothing new is begun, nothing is on its way, and no suspension is left to record.
     package var isStopped: Bool { state == .stopping && batchesOut == 0 && suspension == nil }
 
     // MARK: Begin and halt
@@ -162,7 +163,7 @@ package struct CampaignLifecycle: Sendable {
             return seen.expiresAt.map { $0 <= now } ?? false ? .expire : .begin
         case .sending:
             guard let seen, seen.terms == terms else { return halt() }
-            // A stage that began, or a person who does not want to wait for the next.
+            // Changed by a stage that began, or by a person who does not want to wait for the next.
             expiresAt = seen.expiresAt
             if case .ended = wave, let next = seen.nextWaveAt { wave = .ended(next: next) }
             return .wait(until: nil)
@@ -172,33 +173,33 @@ package struct CampaignLifecycle: Sendable {
     }
 
     /// - Parameters:
-    ///   - hasMoreWaves: the current wave is not the last. Default: there is but one.
-    ///   - gathers: the campaign was opened again, and not all devices are in line that are sent again. Default no.
+    ///   - hasMoreWaves: the current wave is not the last. Default no.
+    ///   - gathers: the campaign was opened again, and not all devices that are sent again are in line. Default no.
     package mutating func begun(hasMoreWaves: Bool = false, gathers: Bool = false) {
         state = .sending
         wave = terms.isCanary ? .canary : hasMoreWaves ? .more : .last
         gathering = gathers ? .more : .done
     }
 
-    /// Nothing new is begun: it may not go on as it was.
+    /// Nothing new is begun: the campaign may not go on as it was.
     package mutating func halt() -> Action {
         guard state != .stopping else { return .wait(until: nil) }
         state = .stopping
         return .halt
     }
 
-    /// A service cannot be sent to before an operator has repaired something. Without its main one the campaign is suspended;
-    /// without another it goes on, and is suspended when nothing else is left to send. What is said of it after it was halted
-    /// suspends nothing: that is of a credential that may have been repaired since.
+    /// A service cannot be sent to before an operator has repaired something. Without its main service the campaign is
+    /// suspended; without another it goes on, and is suspended when nothing else is left to send. A refusal after the halt
+    /// suspends nothing: its credential may have been repaired since.
     ///
-    /// - Returns: whether anything is to be stopped.
+    /// - Returns: whether anything must be stopped.
     package mutating func refused(isMain: Bool, _ suspension: Suspension) -> Bool {
         guard isSending else { return false }
         if isMain { suspend(suspension) } else { stopped = suspension }
         return true
     }
 
-    /// It cannot go on before a person or a reload ends the cause.
+    /// It cannot go on before a person or a reload removes the cause.
     package mutating func suspend(_ suspension: Suspension) {
         state = .stopping
         self.suspension = suspension
@@ -213,7 +214,7 @@ package struct CampaignLifecycle: Sendable {
 
     /// - Parameters:
     ///   - services: the main one first.
-    ///   - isAsleep: its app's hours are over: no wave begins. What else is to be done goes on. Default no.
+    ///   - isAsleep: its app's hours are over: no wave begins, everything else goes on. Default no.
     package mutating func next(_ services: [Progress], isAsleep: Bool = false, at now: Timestamp) -> Action {
         guard isSending else { return .wait(until: nil) }
         if let expiresAt, expiresAt <= now { return halt() }
@@ -243,7 +244,7 @@ package struct CampaignLifecycle: Sendable {
         }
     }
 
-    /// Where whatever is left is for services that were stopped.
+    /// Suspends the campaign where all that is left is for services that were stopped.
     private mutating func suspendIfStopped(_ services: [Progress]) -> Action {
         let left = services.filter { !$0.isDone }
         guard let stopped, !left.isEmpty, left.allSatisfy(\.isStopped) else { return .wait(until: nil) }
@@ -257,7 +258,7 @@ package struct CampaignLifecycle: Sendable {
 
     package mutating func batchRecorded(ofRetries: Bool) {
         batchesOut -= 1
-        // Some that were in line have an outcome: there is room for others.
+        // Some devices that were in line have an outcome: there is room for more.
         if ofRetries, gathering == .full { gathering = .more }
     }
 
@@ -267,7 +268,7 @@ package struct CampaignLifecycle: Sendable {
         self.gathering = gathering
     }
 
-    /// The current wave is over and noted as such; `next` is when the next may begin, nil when an operator says so.
+    /// The current wave is over and recorded; `next` is when the next may begin, nil when an operator starts it.
     package mutating func waveEnded(next: Timestamp?) {
         guard wave != .last else { return }
         wave = .ended(next: next)

@@ -11,7 +11,8 @@ package struct CertificateTerm: Sendable, Hashable {
         case ended
     }
 
-    /// How long before its end is spoken of: Apple's certificates hold for a year and somebody has to make the next one by hand.
+    /// How long before its end it is reported: Apple's certificates hold for a year and a person has to make the next one by
+    /// hand.
     package static let notice = Duration.seconds(30 * 86_400)
 
     package var notBefore: Timestamp
@@ -29,7 +30,7 @@ package struct CertificateTerm: Sendable, Hashable {
         return notAfter - now <= Self.notice ? .ending : .good
     }
 
-    /// Until its end; below zero after it.
+    /// The time until its end; below zero after it.
     package func left(at now: Timestamp) -> Duration { notAfter - now }
 }
 
@@ -44,7 +45,7 @@ package struct CertificateReminder: Sendable {
         self.term = term
     }
 
-    /// - Returns: what is to be reported now; nil: nothing. A certificate that holds is reported only after one that did not.
+    /// - Returns: the standing to report now; nil: nothing. A good standing is reported only after one that was not good.
     package mutating func look(at now: Timestamp) -> CertificateTerm.Standing? {
         let standing = term.standing(at: now)
         let isNew = standing != (reported?.standing ?? .good)

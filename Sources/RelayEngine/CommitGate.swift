@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says when outcomes are worth a transaction. Pure: time is passed in.
+/// Decides when outcomes are worth a transaction. Pure: time is passed in.
 ///
 /// A transaction costs its fsync, its locks and the pages of its counters and cursors, for 300 outcomes as for 3,000. So
-/// batches that are back wait a moment for others, as long as others are out. What a crash sends again does not grow by it:
-/// a batch counts as out until it is recorded.
+/// batches that are back wait a moment for batches that are still out. This does not add to what a crash sends again: a batch
+/// counts as out until it is recorded.
 package struct CommitGate: Sendable, Equatable {
-    /// Devices that are worth a transaction: what it costs by itself is below a tenth of what they cost.
+    /// Devices that are worth a transaction: its own cost is below a tenth of theirs.
     package static let enough = 2_000
     /// The longest that a batch waits: a fraction of what a push service takes to answer.
     package static let patience = Duration.milliseconds(20)
@@ -16,7 +16,7 @@ package struct CommitGate: Sendable, Equatable {
     package init() {}
 
     /// - Parameters:
-    ///   - devices: whose outcomes wait.
+    ///   - devices: the number of devices whose outcomes wait.
     ///   - isMoreOut: whether other batches are still to come back.
     /// - Returns: whether to record them now.
     package mutating func isOpen(devices: Int, isMoreOut: Bool, at now: MonotonicTime) -> Bool {

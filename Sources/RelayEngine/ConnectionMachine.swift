@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides for one HTTP/2 connection how many streams it may carry, whether it still lives, and when it has had its day.
+/// Decides for one HTTP/2 connection how many streams it may carry, whether it still lives, and when it is retired.
 ///
 /// Pure: events come in as calls with the time, decisions go out as values. The socket and the frames are the caller's.
 package struct ConnectionMachine: Sendable {
@@ -16,9 +16,9 @@ package struct ConnectionMachine: Sendable {
         /// How long the server may allow no stream at all. RFC 9113, 6.5.2: "Servers SHOULD only set a zero value for short
         /// durations; if a server does not wish to accept requests, closing the connection is more appropriate."
         package var zeroStreamsTimeout: Duration = .seconds(30)
-        /// How many requests the connection before answered until the server ended it; nil: nobody knows.
+        /// How many requests the previous connection answered until the server ended it; nil: unknown.
         package var expectedRequests: Int?
-        /// Whether it goes on when they are answered; else it is retired then, before the server cuts off what it has.
+        /// Whether it goes on when they are answered; else it is retired then, before the server cuts off requests.
         package var goesBeyond = true
 
         package init() {}
@@ -26,7 +26,7 @@ package struct ConnectionMachine: Sendable {
 
     /// Why nothing new goes onto the connection any more.
     package enum Retirement: Sendable, Hashable {
-        /// The server said GOAWAY; `isCalm` is its ENHANCE_YOUR_CALM (RFC 9113, 7: "exhibiting a behavior that might be
+        /// The server sent GOAWAY; `isCalm`: with ENHANCE_YOUR_CALM (RFC 9113, 7: "exhibiting a behavior that might be
         /// generating excessive load").
         case goAway(isCalm: Bool)
         /// An answer asked for another connection (403 ExpiredProviderToken, 503 Shutdown).
@@ -42,36 +42,36 @@ package struct ConnectionMachine: Sendable {
         case outOfStreams
         /// We stop, or the pool is being removed.
         case stopped
-        /// Nobody has needed it for long.
+        /// It has not been needed for long.
         case surplus
-        /// It has answered what is expected of it: more would be cut off.
+        /// It has answered the expected number of requests: more would be cut off.
         case spent
         /// The socket or the session failed.
         case died
     }
 
-    /// What a connection has done in its life.
+    /// The fate of a connection's requests over its life.
     package struct Record: Sendable, Hashable {
         /// Requests that were answered with 2xx.
         package var delivered = 0
-        /// Requests that were answered, with whatever.
+        /// Requests that were answered, whatever the answer.
         package var answered = 0
-        /// Requests that it took and did not answer as it should have, or took along at its end.
+        /// Requests that it took and did not answer as it should have, or that were on it when it ended.
         package var lost = 0
-        /// Of them, those that were on it when it ended.
+        /// The lost requests that were on it when it ended.
         package var cutOff = 0
         /// Requests that it refused while it took others.
         package var refused = 0
-        /// Requests that went onto it, without those that came back as not looked at.
+        /// Requests that went onto it, without those that came back unprocessed.
         package var taken = 0
         /// Requests that a GOAWAY gave back: they "can be safely retried on a new connection" (RFC 9113, 6.8).
         package var givenBack = 0
-        /// Streams that the server allowed at last.
+        /// Streams that it could carry when it was retired.
         package var width = 0
     }
 
     package enum Phase: Sendable, Hashable {
-        /// One stream only: until a request has been answered with 2xx nobody knows what the server thinks of us (APNs:
+        /// One stream only: until a request has been answered with 2xx it is unknown whether the server accepts us (APNs:
         /// "one stream only until a request with a valid token has been posted"). To `.open`, `.retired`.
         case unproven
         /// As many streams as SETTINGS and our own limit allow. To `.retired`.
@@ -85,33 +85,33 @@ package struct ConnectionMachine: Sendable {
         case answered(isSuccess: Bool)
         /// RST_STREAM with REFUSED_STREAM, or above GOAWAY's last stream id: not looked at (RFC 9113, 8.7).
         case refused
-        /// It never left us.
+        /// It was never sent.
         case unsent
-        /// Reset with another code: nobody knows.
+        /// Reset with another code: the outcome is unknown.
         case reset
         /// No answer in time; its RST_STREAM has gone out.
         case timedOut
-        /// The connection ended under it: nobody knows.
+        /// The connection ended under it: the outcome is unknown.
         case cut
     }
 
     package enum TickAction: Sendable, Hashable {
         case nothing
         case sendPing
-        /// The peer is gone; the text says how we know.
+        /// The peer is gone; the text is the evidence.
         case giveUp(String)
     }
 
-    /// Answers in a row that speak against the credential, before it counts as bad: one alone may be about one device.
+    /// Answers in a row that blame the credential before it counts as bad: one alone may be about one device.
     package static let doubtLimit = 3
-    /// Refusals in a row, each of the only request on its way, that make a connection useless. Where others are on their way
-    /// it takes those, and their answers come later than a refusal.
+    /// Refusals in a row, each of the only request on its way, that make a connection useless. A connection with other
+    /// requests on their way takes those, and their answers come later than a refusal.
     package static let refusalLimit = 8
-    /// Bytes in a row with no answer among them that only a peer sends who floods us: PING, SETTINGS, empty DATA, RST_STREAM,
-    /// frames that nobody knows (RFC 9113, 10.5: "An endpoint that doesn't monitor use of these features exposes itself to a
-    /// risk of denial of service"). A thousand streams' longest answers are well below.
+    /// The most bytes in a row with no answer among them. Only a peer that floods us sends more: PING, SETTINGS, empty DATA,
+    /// RST_STREAM, unknown frames (RFC 9113, 10.5: "An endpoint that doesn't monitor use of these features exposes itself to
+    /// a risk of denial of service"). A thousand streams' longest answers are well below.
     package static let floodLimit = 8 << 20
-    /// Of them, so many are forgiven each second: an idle server's PINGs never add up.
+    /// So many of these bytes are forgiven each second: an idle server's PINGs never add up.
     package static let floodForgivenPerSecond = 64 << 10
     /// How long after its first good answer a connection may still be waiting for the SETTINGS that widen it.
     package static let settlingTime: Duration = .milliseconds(500)
@@ -123,14 +123,14 @@ package struct ConnectionMachine: Sendable {
     private var provenAt: MonotonicTime?
     private var peerLimit = Int.max
     package private(set) var record = Record()
-    /// How many requests it may take for now; nil: as many as there are.
+    /// How many requests it may take for now; nil: any number.
     private var allowance: Int?
-    /// What the allowance grows by next.
+    /// How much the allowance grows next.
     private var step = 0
-    /// Streams that the server takes, as far as its refusals show: one less with each of them, one more with each answer.
+    /// Streams that the server takes, as far as its refusals show: one less with each refusal, one more with each answer.
     private var taken = Int.max
     private var refusals = 0
-    /// Answers in a row that speak against the credential.
+    /// Answers in a row that blame the credential.
     private var doubts = 0
     /// Streams that were on their way when the server lowered its limit: it must refuse those that exceed it.
     private var mayBeRefused = 0
@@ -163,42 +163,42 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// The same, but none where only few are free: requests wait until there is a handful, since each record, each system call
-    /// and each turn of the loop on either side costs the same for one request as for many, and over many connections
-    /// answers come a few at a time. Only a connection that is nearly full waits, and its answers are on their way.
+    /// The same, but 0 where only few are free: requests wait until a handful is free, since each record, each system call
+    /// and each turn of the loop on either side costs the same for one request as for many, and over many connections answers
+    /// come a few at a time. Only a connection that is nearly full waits, and its answers are on their way.
     package var worthwhileRoom: Int { freeStreams >= handful ? room : 0 }
 
     /// A twentieth of what it carries: of a thousand streams, about what fills a record.
     private var handful: Int { phase == .open ? max(1, min(limit, taken) / 20) : 1 }
 
-    /// Takes new requests, now or once others have ended.
+    /// Takes new requests, now or once earlier ones have ended.
     package var isUsable: Bool {
         if case .retired = phase { false } else { true }
     }
 
-    /// Carries all it will at present, but for less than a handful: another connection would add something. An unproven
-    /// connection is never full in this sense, or a hundred connections would be opened while the first waits for its first
-    /// answer; nor is one whose width is not known yet; nor is one that may carry nothing, because a server that wants a rest
-    /// does not want more connections.
+    /// Carries all it will at present, to within a handful: another connection would add something. An unproven connection
+    /// does not count as full, or a hundred connections would be opened while the first waits for its first answer. Neither
+    /// does one whose width is unknown, nor one that may carry nothing: a server that asks for a rest must not get more
+    /// connections.
     package func isFull(at now: MonotonicTime) -> Bool {
         guard let width = width(at: now), width > 0, allowance == nil else { return false }
         return inFlight > min(width, taken) - handful
     }
 
-    /// How many streams it carries at most; nil while nobody knows: the SETTINGS that lift the limit of one follow the first
+    /// How many streams it carries at most; nil while that is unknown: the SETTINGS that lift a limit of one follow the first
     /// answer.
     package func width(at now: MonotonicTime) -> Int? {
         guard phase == .open, let provenAt, limit > 1 || now - provenAt >= Self.settlingTime else { return nil }
         return allowance == nil ? limit : min(limit, settings.expectedRequests ?? limit)
     }
 
-    /// It has gone on for so long after what was expected of it that nothing is expected any more.
+    /// It has answered so many more requests than expected that no end is expected any more.
     package var hasOutlived: Bool { settings.expectedRequests != nil && allowance == nil }
 
     /// Whether a request was ever answered with 2xx.
     package var isProven: Bool { provenAt != nil }
 
-    /// Retired and empty: to be closed.
+    /// Retired and empty: it can be closed.
     package var isDone: Bool { !isUsable && inFlight == 0 }
 
     /// A PING waits for its answer.
@@ -208,9 +208,9 @@ package struct ConnectionMachine: Sendable {
 
     // MARK: What happens
 
-    /// SETTINGS came, with or without SETTINGS_MAX_CONCURRENT_STREAMS (nil: no limit). Streams above a lowered limit may
-    /// end, or be refused without saying anything of the connection (RFC 9113, 5.1.2: "either a stream error of type
-    /// PROTOCOL_ERROR or REFUSED_STREAM"); nothing is opened before there is room.
+    /// SETTINGS came, with or without SETTINGS_MAX_CONCURRENT_STREAMS (nil: no limit). Streams above a lowered limit may end,
+    /// or be refused without counting against the connection (RFC 9113, 5.1.2: "either a stream error of type PROTOCOL_ERROR
+    /// or REFUSED_STREAM"); nothing is opened before there is room.
     package mutating func settingsReceived(maximumStreams: Int?, at now: MonotonicTime) {
         peerLimit = maximumStreams ?? .max
         if peerLimit < inFlight { mayBeRefused = inFlight }
@@ -257,15 +257,15 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// As much as was expected of it is done, and it lives: an eighth more, then twice that and so on. A server that has
-    /// changed is found out soon, and one that has not costs or gives back little.
+    /// It has answered as many requests as expected, and it lives: it may take an eighth more, then twice that and so on. A
+    /// server that has changed is found out soon, and one that has not cuts off or gives back little.
     private mutating func goOn() {
         guard settings.goesBeyond else { return retire(.spent) }
         allowance = step > limit ? nil : record.taken + step
         step *= 2
     }
 
-    /// An answer speaks against the credential: tells whether it counts as bad now.
+    /// Notes an answer that blames the credential; returns whether the credential counts as bad now.
     package mutating func isDoubted() -> Bool {
         doubts += 1
         return doubts >= Self.doubtLimit
@@ -287,12 +287,12 @@ package struct ConnectionMachine: Sendable {
         if refusals >= Self.refusalLimit { retire(.refuses) }
     }
 
-    /// The first reason holds.
+    /// The first reason is kept.
     package mutating func retire(_ reason: Retirement) {
         guard isUsable else { return }
         phase = .retired(reason)
         record.width = limit
-        // The answer that said so was not the one that the request needed.
+        // The answer that caused this was not the one that its request needed.
         if reason == .judged { record.lost += 1 }
     }
 
@@ -310,14 +310,14 @@ package struct ConnectionMachine: Sendable {
         silentSince = now
     }
 
-    /// To be called every now and then.
+    /// Must be called every now and then.
     package mutating func tick(at now: MonotonicTime) -> TickAction {
         if let zeroStreamsSince, inFlight == 0, now - zeroStreamsSince >= settings.zeroStreamsTimeout {
             return .giveUp("the server has allowed no streams for \(settings.zeroStreamsTimeout)")
         }
         if let sent = pingSentAt {
-            // RFC 9113, 6.7: "PING responses SHOULD be given higher priority than any other frame". A peer that talks on
-            // without answering is odd, not dead.
+            // RFC 9113, 6.7: "PING responses SHOULD be given higher priority than any other frame". A peer that goes on
+            // sending without answering is odd, not dead.
             guard now - max(sent, silentSince) >= settings.pingTimeout else { return .nothing }
             return .giveUp("no answer to PING within \(settings.pingTimeout)")
         }

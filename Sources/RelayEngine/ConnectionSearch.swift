@@ -4,30 +4,30 @@
 ///
 /// Requests on their way = rate x latency (Little's law), and a connection carries a thousand: at 50 ms that is 20,000
 /// requests a second. So while all streams are taken and requests wait, more connections are tried, up to the operator's
-/// limit. Each step is judged by what it brought. The rate is streams by latency; where the streams became k times as many,
-/// and the latency stayed, the rate became k times as high: the step brought all of what it could. Where the latency became
-/// k times as long, requests only wait elsewhere, at the service, on the network, for our own CPU: the step brought nothing.
+/// limit. Each step is judged by what it brought. The rate is streams divided by latency. Where the streams became k times as
+/// many and the latency stayed, the rate became k times as high: the step brought all it could. Where the latency became k
+/// times as long, requests only wait elsewhere, at the service, on the network, for our own CPU: the step brought nothing.
 ///
-/// The first step of all is from one stream to a connection's many. It is judged likewise, from the quickest answer of all,
-/// since one answer alone may have been slow for its own reasons: a service that answers at once is never asked for a second
+/// The first step is from one stream to a connection's many. It is judged likewise, but by the quickest answer, since one
+/// answer alone may have been slow for its own reasons: a service that answers at once is never asked for a second
 /// connection.
 ///
-/// How far the next step goes depends on what the last one brought. Nearly all that it could: the service was not made to
-/// wait, and the same law says how many connections carry what a lane can send; they are opened at once, `longest` at most,
-/// because each step takes some round trips, and a million pushes are gone in seconds. Less than that: one, four, eight and
-/// so on. Less than `worth`: the step was vain. Then no other follows until a rest is over, and connections that the rate
-/// does not need are given back, so that what waits at the service is no more than before. A rate that rises later, with the
+/// How far the next step goes depends on what the last one brought. Nearly all it could: the service was not made to wait,
+/// and the same law gives the number of connections that carry what a lane can send. They are opened at once, `longest` at
+/// most, because each step takes some round trips, and a million pushes are gone in seconds. Less than that: one, four, eight
+/// and so on. Less than `worth`: the step was vain. Then no other follows until a rest is over, and connections that the rate
+/// does not need are given back, so that no more requests wait at the service than before. A rate that rises later, with the
 /// answers as quick as ever, ends that rest.
 package struct ConnectionSearch: Sendable {
     /// How long answers took while all streams were taken.
     package struct Reading: Sendable, Hashable {
         package var streams: Int
-        /// On average.
+        /// The average.
         package var latency: Duration
-        /// Of the quickest.
+        /// The quickest answer's.
         package var least: Duration
 
-        /// - Parameter least: nil: as the others.
+        /// - Parameter least: nil: `latency`.
         package init(streams: Int, latency: Duration, least: Duration? = nil) {
             self.streams = streams
             self.latency = latency
@@ -37,19 +37,19 @@ package struct ConnectionSearch: Sendable {
         /// Answers a second, by Little's law.
         fileprivate var rate: Double { Double(streams) / (Double(max(latency.nanoseconds, 1)) / 1e9) }
 
-        /// What became of the rate, of what could: 1 where it rose as the streams did, 0 where it stayed.
+        /// The share of the possible gain in rate: 1 where the rate rose as the streams did, 0 where it stayed.
         fileprivate func gain(over before: Reading) -> Double {
             let streams = Double(streams) / Double(before.streams)
             let latency = Double(max(latency.nanoseconds, 1)) / Double(max(base(before).nanoseconds, 1))
             return (streams / latency - 1) / (streams - 1)
         }
 
-        /// How long an answer takes that waits for no other, as far as was seen before.
+        /// How long an answer takes that waits for no other, as far as is known.
         fileprivate func base(_ before: Reading) -> Duration {
             before.streams == 1 ? min(before.least, least) : before.latency
         }
 
-        /// Connections whose streams carry so many answers a second, each after `latency`.
+        /// Connections whose streams carry `rate` answers a second, each after `latency`.
         fileprivate func connections(for rate: Double, after latency: Duration, of wanted: Int) -> Int {
             let width = Double(streams) / Double(wanted)
             return max(1, Int((rate * Double(latency.nanoseconds) / 1e9 / width).rounded(.up)))
@@ -59,36 +59,36 @@ package struct ConnectionSearch: Sendable {
     private enum Phase: Sendable {
         /// Nothing has been answered yet.
         case new
-        /// A step was made from this reading; so many readings did not show that it was worth it.
+        /// A step was made from this reading; so many readings since did not show that it was worth it.
         case stepped(from: Reading, misses: Int)
         /// The last step was not worth it, or there is none left.
-        /// - base: connections were given back, and an answer that waits for no other takes so long.
+        /// - base: how long an answer takes that waits for no other; nil unless connections were given back.
         case resting(until: MonotonicTime, base: Duration?)
     }
 
-    /// The share of what a step could bring that it has to bring.
+    /// The share of the possible gain that a step must bring.
     package static let worth = 0.4
-    /// The same of the first, whose quickest answer may be much quicker than most.
+    /// The same for the first step, whose quickest answer may be much quicker than most.
     package static let worthOfFirst = 0.2
-    /// Answers a second of one connection: a quarter of what one processor's lane can send (`make bench`).
+    /// Answers a second of one connection that are enough: a quarter of what one processor's lane can send (`make bench`).
     package static let plenty = 50_000.0
-    /// The same of a step that made nobody wait: answers took at most half as long again.
+    /// The share from which a step has made no request wait: answers took at most half as long again.
     package static let unhindered = 2.0 / 3
     /// Answers a second that connections are opened for at once: what a lane can send on a processor of its own, and half as
     /// much again, because streams stand empty between an answer and the next request.
     package static let ample = 6 * plenty
-    /// Connections that a step may lead to from fewer than half as many.
+    /// The most connections after a step that more than doubles them.
     package static let longest = 16
-    /// Readings that may miss it before the step is given up: TCP takes some round trips to send a burst (RFC 5681, 3.1), and
-    /// nobody's latency is always the same.
+    /// Readings below the required share before the step is given up: TCP takes some round trips to send a burst (RFC 5681,
+    /// 3.1), and latency always varies.
     package static let readings = 4
-    /// Of a step that brought less than this each reading counts twice.
+    /// A reading that shows a smaller share than this counts twice.
     package static let nothing = 0.1
-    /// Connections that stay after a vain step carry the rate that was reached so many times.
+    /// The connections that stay after a vain step carry this many times the rate that was reached.
     private static let reserve = 2.0
-    /// How long a vain step is not followed by another; doubles with each in a row.
+    /// How long no step follows a vain one; doubles with each in a row.
     package static let rests = Duration.seconds(60)...Duration.seconds(3600)
-    /// The second step: what a service for volume does not mind, for "open" answers quicker than "one more" four times.
+    /// Connections after the second step: a service for volume does not mind, and one step finds out quicker than four.
     private static let second = 4
 
     private let limit: Int
@@ -96,7 +96,7 @@ package struct ConnectionSearch: Sendable {
     private var rest = rests.lowerBound
     /// Connections that are worth it, as far as is known.
     package private(set) var wanted = 1
-    /// Those beyond brought nothing and may be given back; nil: none did.
+    /// Connections beyond this number brought nothing and may be given back; nil: there are none.
     package private(set) var most: Int?
 
     /// - Parameter limit: connections at most.
@@ -104,7 +104,7 @@ package struct ConnectionSearch: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// Answers came while all streams were taken and more requests waited, over as many connections as are wanted.
+    /// Takes a reading over as many connections as are wanted, while all streams were taken and more requests waited.
     package mutating func consider(_ reading: Reading, at now: MonotonicTime) {
         guard reading.rate < Self.plenty * Double(wanted) else { return }
         switch phase {
@@ -128,19 +128,19 @@ package struct ConnectionSearch: Sendable {
                 giveUp(reading, after: before, at: now)
             }
         case .resting(let end, let base):
-            // Much may have changed meanwhile; one connection more finds out.
+            // Much may have changed since: one connection more finds out.
             if now >= end { return step(to: wanted + 1, from: reading, at: now) }
-            // What was reached twice is carried now: it was not the service that was at its end, or it no longer is.
+            // Twice the rate that was reached is carried now: the service was not the limit, or no longer is.
             if let base, reading.latency * 2 <= base * 3 { step(to: wanted * 2, from: reading, at: now) }
         }
     }
 
-    /// What a single stream said before there were more.
+    /// Takes the reading of a single stream, before there were more.
     package mutating func considerFirst(_ reading: Reading) {
         if case .new = phase { phase = .stepped(from: reading, misses: 0) }
     }
 
-    /// More than these were not to be had: one could not be dialled, or the service asked for calm.
+    /// No more than these were available: one could not be dialled, or the service asked for calm.
     package mutating func refused(beyond connections: Int, at now: MonotonicTime) {
         wanted = max(1, min(wanted, connections))
         phase = .resting(until: now + Self.rests.lowerBound, base: nil)

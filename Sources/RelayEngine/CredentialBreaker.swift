@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices that not single pushes are refused but all that are sent this way: the key, the topic or the server is wrong, or
-/// the tokens are not this app's (PROTOCOLS 1.6). What one device alone gets is that device's outcome. One breaker watches
-/// one campaign at one push service, from its start or resumption.
+/// Notices when all pushes that are sent this way are refused, not single ones: the key, the topic or the server is wrong, or
+/// the tokens are not this app's (PROTOCOLS 1.6). A refusal that one device alone gets is that device's outcome. One breaker
+/// watches one campaign at one push service, from its start or resumption.
 ///
 /// | cause | judged | trips at |
 /// |---|---|---|
@@ -10,37 +10,37 @@
 /// | refused | once, by the first `sample` answers | a share of 0.8 |
 /// | unregistered | always, by `UnregisteredWindow` | `unregisteredLimit` |
 ///
-/// A device counts once, by what became of it in the end.
+/// A device counts once, by its final answer.
 package struct CredentialBreaker: Sendable, Equatable {
-    /// Answers that are looked at before a campaign's start is judged.
+    /// The number of answers that a campaign's start is judged by.
     package static let sample = 20
-    /// The same for a campaign that has delivered before: what is left of a good fan-out may be a corner of bad tokens.
+    /// The same for a campaign that has delivered before: the rest of a good fan-out may be a corner of bad tokens.
     package static let sampleOfProven = 100
     /// Share of refused pushes in the sample that trips the breaker.
     package static let share = 0.8
     /// Answers from before a batch that are weighed with its own.
     private static let memory = 20
-    /// Pushes that were taken before a pause or a restart, as far as they speak for the credential: a last device that is always
+    /// The most pushes accepted before a pause or a restart that count for the credential: a last device that is always
     /// refused ends its campaign, and a credential that was not repaired costs no more than as many devices.
     private static let proof = 3
 
     package enum Cause: Sendable, Hashable {
-        /// Refused for good in a way that speaks of the token, such as BadDeviceToken.
+        /// Refused for good because of the token, such as BadDeviceToken.
         case refused
         /// 410: the token is no longer registered.
         case unregistered
-        /// Refused in a way that speaks of the credential, the topic or the request.
+        /// Refused because of the credential, the topic or the request.
         case fault
     }
 
-    /// What the answers to some pushes were; what says nothing of the credential, such as a 503, is in none of them.
+    /// The answers to some pushes. An answer that shows nothing about the credential, such as a 503, is in no count.
     package struct Answers: Sendable, Equatable {
         package var accepted = 0
         package var unregistered = 0
         package var refused = 0
         package var faults = 0
 
-        /// Those that prove the credential good: taken, or refused in a way that only a real token can be.
+        /// Answers that prove the credential good: accepted, or refused in a way that only a real token can be.
         package var proven: Int { accepted + unregistered }
         package var count: Int { proven + refused + faults }
 
@@ -72,9 +72,9 @@ package struct CredentialBreaker: Sendable, Equatable {
     /// The last answers, and how many of them were faults.
     private var recentAnswers: Double
     private var recentFaults = 0.0
-    /// The last answers had a fault among them.
+    /// The last batch had a fault among its answers.
     package private(set) var isInDoubt = false
-    /// What it tripped on; nil while it has not.
+    /// Why it tripped; nil while it has not.
     package private(set) var trip: Trip?
 
     /// - Parameter delivered: pushes of this campaign that the service took before.
@@ -83,20 +83,20 @@ package struct CredentialBreaker: Sendable, Equatable {
         recentAnswers = Double(min(delivered, Int64(Self.proof)))
     }
 
-    /// The share of 410 that is no everyday loss of phones any more: far above what the app's earlier campaigns saw.
+    /// The share of 410 that everyday loss of phones does not explain: far above what the app's earlier campaigns saw.
     ///
-    /// - Parameter seen: their share; nil where there were none. The first campaign of an old registry may well meet more
-    ///   dead tokens than living ones.
+    /// - Parameter seen: the earlier campaigns' share; nil where there were none. The first campaign of an old registry may
+    ///   well meet more dead tokens than living ones.
     package static func unregisteredLimit(seen: Double?) -> Double {
         min(share, max(0.3, (seen ?? 1) * 4))
     }
 
-    /// No judgement of the start yet: what is refused may have to be tried again.
+    /// The start is not judged yet: a refused push may have to be tried again.
     package var isWatching: Bool { trip == nil && start != nil }
 
-    /// Takes what one batch came to; tells whether it is tripped now.
+    /// Takes the answers of one batch; returns whether the breaker is tripped now.
     ///
-    /// - Parameter unregistered: what `UnregisteredWindow` says of it.
+    /// - Parameter unregistered: the trip that `UnregisteredWindow` reports for the batch.
     package mutating func answered(_ batch: Answers, unregistered: Trip? = nil) -> Bool {
         guard trip == nil else { return true }
         trip = unregistered

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of one push of one campaign to one device. Raw values are what the store's ledger keeps; the names are
-/// on the wire.
+/// The state of one push of one campaign to one device. The store's ledger keeps the raw values; the names are on the wire.
 ///
 /// `pending` and `inFlight` are never written: a device of the audience without a ledger row is pending, and what is in
 /// flight is known only to the process that sent it.
@@ -10,11 +9,11 @@ package enum DeliveryState: UInt8, Sendable, Hashable, CaseIterable {
     case inFlight = 1
     /// The push service took it.
     case accepted = 2
-    /// Failed for now; `nextAttemptAt` says when it is tried again.
+    /// Failed for now; it is tried again at `nextAttemptAt`.
     case retrying = 3
     /// The push service refused it for good.
     case rejected = 4
-    /// The push service says that the token is no longer registered (410).
+    /// The push service reports the token as no longer registered (410).
     case unregistered = 5
     /// Its time to live ran out before it was accepted.
     case expired = 6
@@ -52,7 +51,7 @@ package enum FilterReason: String, Sendable, Hashable, CaseIterable {
     case alreadyCurrent
     /// The bump names telephones and this is none of them.
     case notInAudience
-    /// The push service has said that this token is no longer registered.
+    /// The push service has reported this token as no longer registered.
     case knownDead
     /// The required version does not run on the phone's system.
     case osTooOld

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when a service account's access token is asked for: early enough that none ends in use, by one at a time, and not
-/// again at once where Google refused.
+/// Decides when a service account's access token is requested: early enough that none ends in use, by one caller at a time,
+/// and not again at once where Google refused.
 ///
-/// | what happened | next question |
+/// | what happened | next request |
 /// |---|---|
-/// | a token was given | five minutes before its end, or at half its life where that is later in it |
+/// | a token was given | five minutes before its end, or at half its life where that is later |
 /// | the key was refused | after a minute, as long as a token is needed |
-/// | no answer, or none that helps | after 10 s, doubled each time up to five minutes; Retry-After where that is longer |
+/// | no answer, or an unusable one | after 10 s, doubled each time up to five minutes; Retry-After where that is longer |
 ///
-/// Ages are counted from when the token was asked for, by this machine's clock: Google says how long it lasts, not until when.
+/// Ages are counted from the request, by this machine's clock: Google reports how long a token lasts, not until when.
 package struct GoogleTokenMachine: Sendable, Equatable {
     package struct Token: Sendable, Hashable {
         /// Without "Bearer". A secret.
@@ -20,10 +20,10 @@ package struct GoogleTokenMachine: Sendable, Equatable {
 
     package enum Action: Sendable, Equatable {
         case use(Token)
-        /// The caller asks, and nobody else does until it has told what came of it; meanwhile a token that is about to end
-        /// may serve.
+        /// The caller requests one, and no other caller does until it has reported the result. Until then a token that is
+        /// about to end may serve.
         case ask(meanwhile: Token?)
-        /// There is none, and another caller asks.
+        /// There is none, and another caller is requesting one.
         case waitForAnswer
         /// There is none, and Google is not asked before then.
         case wait(until: Timestamp)
@@ -33,9 +33,9 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     package static let refusalPause = Duration.seconds(60)
     package static let shortestPause = Duration.seconds(10)
     package static let longestPause = Duration.seconds(300)
-    /// A token that is not taken so soon after it was asked for, because the one before was not taken either, is no better.
+    /// A token that was requested because the one before was rejected, and is rejected as well so soon, is no better.
     package static let proof = Duration.seconds(300)
-    /// A longer Retry-After is taken for this.
+    /// A longer Retry-After is cut to this.
     package static let longestRetryAfter = Duration.seconds(3600)
     /// How far a clock that is being set may go back without a new token.
     private static let clockStep = Duration.seconds(60)
@@ -44,22 +44,22 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     private var askedAt: Timestamp?
     private var pausedUntil: Timestamp?
     private var failures = 0
-    /// The pause is because the key was refused.
+    /// The pause follows a refusal of the key.
     private var isRefused = false
-    /// When the service that it is for did not take a token last.
+    /// When the service that the token is for last rejected one.
     private var rejectedAt: Timestamp?
 
     package init() {}
 
-    /// Somebody asks just now.
+    /// A caller is requesting a token.
     package var isAsking: Bool { askedAt != nil }
 
-    /// Before each request, or batch of them.
+    /// Called before each request, or batch of them.
     package mutating func tokenNeeded(at now: Timestamp) -> Action {
         let usable = token.flatMap { now < $0.endsAt && now + Self.clockStep >= $0.askedAt ? $0 : nil }
         if let usable, now < Self.renewal(of: usable) { return .use(usable) }
         if askedAt != nil { return usable.map(Action.use) ?? .waitForAnswer }
-        // A clock that was set back must not make anybody wait longer than the longest pause.
+        // After a clock was set back, no caller may wait longer than the longest pause.
         if let end = pausedUntil, now < end, end - now <= Self.longestRetryAfter {
             return usable.map(Action.use) ?? .wait(until: end)
         }
@@ -81,7 +81,7 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         isRefused = true
     }
 
-    /// The key, the account or the clock may have been put right: it is asked anew without waiting.
+    /// The key, the account or the clock may have been repaired: the next token is requested without waiting.
     package mutating func forgetRefusal() {
         if isRefused { pausedUntil = nil }
         isRefused = false
@@ -90,7 +90,7 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     /// A person does not want to wait.
     package mutating func askAtOnce() { (pausedUntil, isRefused) = (nil, false) }
 
-    /// No answer, or none that helps.
+    /// No answer, or an unusable one.
     package mutating func failed(retryAfter: Duration?, at now: Timestamp) {
         let pause = min(Self.shortestPause * (1 << min(failures, 5)), Self.longestPause)
         failures += 1
@@ -99,22 +99,22 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         pausedUntil = now + min(max(pause, retryAfter ?? .zero), Self.longestRetryAfter)
     }
 
-    /// The service that it is for does not take it (401), though it has not ended.
+    /// The service that the token is for rejects it (401), though it has not ended.
     package mutating func rejected(_ text: String) {
         if token?.text == text { token = nil }
     }
 
-    /// What to do about a token that is not taken.
+    /// The consequence of a rejected token.
     package enum Rejection: Sendable, Equatable {
         /// Ask for another one.
         case renew
         /// It is not the current one: just send again.
         case alreadyRenewed
-        /// It was new, and asked for because the one before was not taken either: another one changes nothing.
+        /// It was new, and requested because the one before was rejected too: another one changes nothing.
         case futile
     }
 
-    /// The same where a second one in a row is the credential's fault: "refresh once, then stop" (PROTOCOLS 2.3).
+    /// The same, where a second rejection in a row is the credential's fault: "refresh once, then stop" (PROTOCOLS 2.3).
     package mutating func rejected(_ text: String, at now: Timestamp) -> Rejection {
         guard let current = token, current.text == text else { return .alreadyRenewed }
         let isNew = rejectedAt.map { current.askedAt >= $0 } ?? false

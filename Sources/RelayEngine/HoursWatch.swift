@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whether a campaign may begin anything at this moment, by its app's hours and by whether a person wants it sent at once. Pure:
-/// nothing is kept but the window that it looked at last, so that most looks compare two times.
+/// Decides whether a campaign may begin anything now, by its app's hours and by whether a person wants it sent at once. Pure:
+/// only the last window is kept, so that most looks compare two times.
 package struct HoursWatch: Sendable {
     package enum Change: Sendable, Equatable {
         case none
-        /// Nothing new is begun until then: call back what has not left.
+        /// Nothing new is begun until then: call back the pushes that have not left.
         case fellAsleep(until: Timestamp)
         /// It goes on.
         case woke
@@ -15,7 +15,7 @@ package struct HoursWatch: Sendable {
     private let hours: SendingHours?
     private var window: SendingHours.Window?
     private var lookedAt: Timestamp?
-    /// Until when nothing is begun; nil: it may.
+    /// Until when nothing is begun; nil: the campaign may begin things.
     package private(set) var sleepsUntil: Timestamp?
     /// When that changes by itself; nil: never.
     package private(set) var changesAt: Timestamp?
@@ -28,7 +28,7 @@ package struct HoursWatch: Sendable {
 
     /// - Parameters:
     ///   - isUrgent: a person wants the campaign sent whatever the hour.
-    ///   - now: by the clock that is believed; it may have been set.
+    ///   - now: by the believed clock; it may have been set.
     package mutating func look(isUrgent: Bool, at now: Timestamp) -> Change {
         guard let hours else { return .none }
         let wasAsleep = isAsleep

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the last answers of a push service were, as an `UnregisteredWindow` has them: without it the next life of the process would be
-/// left with so few of them that nothing can be judged by them, and would believe a service that this one doubts.
+/// The last answers of a push service, as an `UnregisteredWindow` has them. Without them the next life of the process would
+/// have too few answers to judge by, and would believe a service that this one doubts.
 package struct JudgedAnswers: Hashable, Sendable {
     package var answers: Int
-    /// Those that speak against the service.
+    /// Answers that count against the service.
     package var against: Int
-    /// It is doubted until enough answers say otherwise.
+    /// The service is doubted until enough answers clear it.
     package var isSuspect: Bool
 
     package init(answers: Int = 0, against: Int = 0, isSuspect: Bool = false) {

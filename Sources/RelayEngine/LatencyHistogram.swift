@@ -4,7 +4,7 @@
 ///
 /// A plain value of the thread that owns it: adding one is a division by a constant and two additions, with no allocation.
 @usableFromInline package struct LatencyHistogram: Sendable, Equatable {
-    /// The upper bounds in seconds; what took longer is in `count` alone.
+    /// The upper bounds in seconds; longer times are in `count` alone.
     package static let bounds: [Double] = (0..<boundCount).map { Double(shortest << $0) / 1e9 }
 
     /// Nanoseconds: the first bucket's upper bound. Computed, so that it is a constant where it divides.
@@ -44,7 +44,7 @@
         }
     }
 
-    /// Counts only grow, so the number of values tells two states of one histogram apart.
+    /// Counts only grow, so the number and the sum distinguish two states of one histogram.
     @inlinable
     package static func == (left: LatencyHistogram, right: LatencyHistogram) -> Bool {
         left.total == right.total && left.sum == right.sum

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time zone: what its clocks show, given how far they are ahead of UTC at each moment. Pure; who knows the tz database makes it.
+/// A time zone: its clocks' time, given how far they are ahead of UTC at each moment. Pure: `Threading` reads the tz
+/// database.
 package struct LocalZone: Sendable, Hashable {
     /// As the tz database names it, such as "Asia/Shanghai".
     package let name: String
@@ -12,7 +13,7 @@ package struct LocalZone: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// What its clocks show, as if they were UTC's.
+    /// The time that its clocks show, as if they were UTC's.
     package func local(_ moment: Timestamp) -> Timestamp {
         moment + .seconds(offset(moment.wholeSeconds))
     }
@@ -52,6 +53,6 @@ package struct LocalZone: Sendable, Hashable {
 }
 
 extension Timestamp {
-    /// Whole seconds since 1970, rounded towards the past.
+    /// Seconds since 1970, rounded towards the past.
     fileprivate var wholeSeconds: Int64 { (milliseconds - (milliseconds % 1000 + 1000) % 1000) / 1000 }
 }

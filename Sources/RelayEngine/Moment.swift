@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One moment as both clocks tell it.
+/// One moment on both clocks.
 ///
-/// The wall clock is for what the store keeps and people read; it may be set. The monotonic one is for how long something
-/// lasts within this process: an outage, a ramp, a rest between dials.
+/// The wall clock is for times that the store keeps and people read; it may be set. The monotonic one is for how long
+/// something lasts within this process: an outage, a ramp, a rest between dials.
 package struct Moment: Hashable, Sendable {
     package var wall: Timestamp
     package var tick: MonotonicTime
@@ -17,6 +17,6 @@ package struct Moment: Hashable, Sendable {
         Moment(wall: left.wall + right, tick: left.tick + right)
     }
 
-    /// What the wall clock will show at `tick`.
+    /// The wall clock's time at `tick`.
     package func wall(at tick: MonotonicTime) -> Timestamp { wall + (tick - self.tick) }
 }

@@ -23,7 +23,7 @@
 }
 
 extension Duration {
-    /// Whole nanoseconds, rounded towards zero; 292 years at most.
+    /// In nanoseconds, rounded towards zero; 292 years at most.
     package var nanoseconds: Int64 {
         let (seconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? .max : seconds &+ components.attoseconds / 1_000_000_000

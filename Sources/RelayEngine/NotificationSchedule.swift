@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a notification after an attempt.
+/// The verdict on a notification after an attempt.
 package enum NotificationVerdict: Hashable, Sendable {
     case delivered
     /// Tried again at `at`; nothing at all goes to the receiver before `holdUntil`.
     case retry(at: Timestamp, holdUntil: Timestamp?)
-    /// The schedule is at its end.
+    /// The last attempt of the schedule has failed.
     case giveUp
-    /// The receiver wants nothing any more.
+    /// The receiver wants no more notifications.
     case disable
 }
 
@@ -31,7 +31,7 @@ package struct NotificationSchedule: Sendable {
     /// How long one attempt may take: "15-30 s".
     package static let timeout = Duration.seconds(20)
 
-    /// Added to a delay at most, as a part of it.
+    /// The most that is added to a delay, as a fraction of it.
     private static let jitter = 0.1
     private static let throttling: Set<Int> = [429, 502, 504]
     private static let hold = Duration.seconds(60)
@@ -41,7 +41,7 @@ package struct NotificationSchedule: Sendable {
 
     /// - Parameters:
     ///   - attempt: how many attempts have been made, this one included: from 1.
-    ///   - status: of the answer; nil where there was none.
+    ///   - status: the answer's; nil where there was none.
     ///   - random: a number from 0 up to, not including, 1.
     package func verdict(
         attempt: Int, status: Int?, retryAfter: Duration?, at now: Timestamp, random: Double

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Holds the pushes back from a push service that answers 5xx to nearly everything, and finds out when that is over. Pure:
-/// answers and time in; who may send, out. One for each app and service.
+/// answers and time in, a gate for pushes out. One for each app and service.
 ///
 /// Without it each push of the audience would be tried once before it waits for its own schedule: a million vain requests
 /// at a service in trouble, and a million rows to be tried again.
 ///
-/// A *balance* counts the answers: a 5xx adds one, any other takes nine away, and it is never below zero. It grows only
-/// where more than nine in ten are 5xx, and at `sample` the hold begins. From then on a *probe* of a few pushes finds out:
+/// A *balance* counts the answers: a 5xx adds one, any other takes nine away, and it is never below zero. It grows only where
+/// more than nine in ten are 5xx, and at `sample` the hold begins. From then on *probes* of a few pushes test the service:
 ///
 /// | probe | not before |
 /// |---|---|
@@ -15,32 +15,33 @@
 /// | each that finds the service no better | the time before it, doubled, 5 min at most |
 /// | after an answer with `Retry-After` | that time, where it is the longer one |
 ///
-/// Jitter adds up to a quarter. A probe of which less than nine in ten are 5xx ends the hold at once. Where the next one
-/// follows before a sample of good answers, it goes on doubling: a service that falls over under each rush is asked ever
-/// more rarely.
+/// Jitter adds up to a quarter. A probe with fewer than nine 5xx in ten answers ends the hold at once. If the next hold
+/// follows before a sample of good answers, the time goes on doubling: a service that falls over under each rush is asked
+/// ever more rarely.
 ///
 /// Pushes that had been tried before, and failed again, begin no hold: they come back together, and may be at fault
-/// themselves while the service takes all others. In a hold they count as any other.
+/// themselves while the service accepts all others. In a hold they count as any other.
 ///
-/// Answers are told as a batch's come to, and batches are known by their tags, which rise: what left before the hold began
-/// says nothing about the service since.
+/// Answers are reported by batch, and batches are known by their tags, which rise: a batch that left before the hold began
+/// proves nothing about the service since.
 package struct OutageHold: Sendable, Equatable {
     /// Answers that are looked at before a judgement.
     package static let sample = 20
-    /// 5xx that one good answer makes up for: a share of nine in ten is where the balance stands still.
+    /// 5xx that one good answer makes up for: at a share of nine in ten the balance stands still.
     package static let worthOfGood = 9
     /// Pushes of a probe.
     package static let probeSize = 8
     /// How long until a probe.
     package static let intervals = Duration.seconds(10)...Duration.seconds(300)
-    /// What a batch came to at one service. What had no answer, or one that says nothing of the service, is in neither.
+    /// One batch's answers from one service. A push with no answer, or one that shows nothing about the service, is in
+    /// neither count.
     package struct Answers: Sendable, Equatable {
         /// Any answer but a 5xx: the service is at work.
         package var good: Int
         package var failed: Int
-        /// Of those that failed, pushes that had been tried before.
+        /// Failed pushes that had been tried before.
         package var repeated = 0
-        /// The shortest that a 5xx named: those pushes keep their own, others may ask after this.
+        /// The shortest that a 5xx named: those pushes keep their own, other pushes may probe after this.
         package var retryAfter: Duration?
 
         fileprivate var balance: Int { failed - worthOfGood * good }
@@ -56,13 +57,13 @@ package struct OutageHold: Sendable, Equatable {
         case ended(heldFor: Duration)
     }
 
-    /// Who may send just now.
+    /// Which pushes may be sent now.
     package enum Gate: Sendable, Equatable {
-        /// Everybody.
+        /// All.
         case open
         /// A probe.
         case probe
-        /// Nobody before then; nil: before the probe is back.
+        /// None before then; nil: none before the probe is back.
         case closed(until: MonotonicTime?)
     }
 
@@ -81,12 +82,12 @@ package struct OutageHold: Sendable, Equatable {
 
     private let intervals: ClosedRange<Duration>
     private var state = State.open(balance: 0, good: sample)
-    /// Probes in vain, and holds begun, in a row.
+    /// Vain probes and begun holds, in a row.
     private var setbacks = 0
     /// Batches with a lower tag left before the last hold ended or began.
     private var firstTag = 0
 
-    /// - Parameter intervals: how long until the first probe, and at most.
+    /// - Parameter intervals: the time until the first probe, and the longest.
     package init(intervals: ClosedRange<Duration> = intervals) {
         self.intervals = intervals
     }
@@ -114,7 +115,7 @@ package struct OutageHold: Sendable, Equatable {
     /// A batch is back.
     ///
     /// - Parameters:
-    ///   - nextTag: what the next batch to leave will have.
+    ///   - nextTag: the tag of the next batch to leave.
     ///   - random: a number from 0 up to, not including, 1.
     package mutating func answered(
         _ answers: Answers, tag: Int, nextTag: Int, at now: MonotonicTime, random: Double
@@ -142,8 +143,8 @@ package struct OutageHold: Sendable, Equatable {
         }
     }
 
-    /// A batch is recorded, or came back as a whole without an answer. Where it was the probe and found out nothing,
-    /// another one follows.
+    /// A batch is recorded, or came back as a whole without an answer. If it was the probe and found out nothing, another one
+    /// follows.
     package mutating func ended(tag: Int, at now: MonotonicTime) {
         guard case .held(var held) = state, held.probe == tag else { return }
         held.probe = nil
@@ -158,7 +159,7 @@ package struct OutageHold: Sendable, Equatable {
         state = .held(held)
     }
 
-    /// Nobody sends any more: the next campaign finds out for itself.
+    /// Sending has ended: the next campaign finds out for itself.
     package mutating func forget() {
         self = OutageHold(intervals: intervals)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says how many pushes of one app may be handed out now. Pure: time is passed in.
+/// Decides how many pushes of one app may be handed out now. Pure: time is passed in.
 ///
-/// A token bucket that is refilled without steps and hardly holds anything: a push and a tenth of a second's worth, so that
-/// what a late thread missed is made good and nothing more. In any stretch of `t` seconds at most `rate × (t + 0.1) + 1`
-/// pushes are handed out, however long nothing was sent before. What was sent beyond what was asked for (another try on
+/// A token bucket that is refilled without steps and hardly holds anything: a push and a tenth of a second's worth, so that a
+/// late thread makes up for what it missed and nothing more. In any stretch of `t` seconds at most `rate × (t + 0.1) + 1`
+/// pushes are handed out, however long nothing was sent before. A push that was sent without being asked for (another try on
 /// another connection) is a debt that later pushes wait for.
 ///
 /// | rate | handed out at a time | wakes per second |
@@ -18,7 +18,7 @@ package struct Pacer: Sendable, Equatable {
     private static let depth = 0.1
     /// Seconds' worth that is worth a batch of its own.
     private static let quantum = 0.02
-    /// Seconds over which `usage` is taken.
+    /// Seconds over which `usage` is measured.
     private static let memory = 10.0
 
     package private(set) var pace: Pace
@@ -26,7 +26,7 @@ package struct Pacer: Sendable, Equatable {
     private var beganAt: MonotonicTime
     private var refilledAt: MonotonicTime
     private var tokens = 1.0
-    /// What the bucket was given of late, and what of it ran over because nobody took it.
+    /// Tokens that the bucket got lately, and those of them that ran over because they were not taken.
     private var given = 0.0
     private var spilt = 0.0
 
@@ -39,13 +39,13 @@ package struct Pacer: Sendable, Equatable {
 
     // MARK: Handing out
 
-    /// Pushes that may leave now; 0 before they are worth a batch.
+    /// Pushes that may leave now; 0 while they are too few for a batch.
     package mutating func allowance(at now: MonotonicTime) -> Int {
         refill(at: now)
         return tokens + Self.rounding >= quantum(at: now) ? Int(tokens + Self.rounding) : 0
     }
 
-    /// These have left, or will without being asked for.
+    /// These have left, or will leave without being asked for.
     package mutating func consume(_ pushes: Int) {
         tokens -= Double(pushes)
     }
@@ -68,7 +68,7 @@ package struct Pacer: Sendable, Equatable {
         (given, spilt) = (0, 0)
     }
 
-    /// Another pace holds from now on; a ramp goes on from where it was in time.
+    /// Another pace holds from now on; a ramp that has begun goes on.
     package mutating func change(to pace: Pace, at now: MonotonicTime) {
         refill(at: now)
         self.pace = pace
@@ -76,8 +76,7 @@ package struct Pacer: Sendable, Equatable {
         (given, spilt) = (0, 0)
     }
 
-    /// So many that were taken did not leave: nothing was sent for them. What the bucket has been filled up with meanwhile
-    /// is not to be had twice.
+    /// So many that were taken did not leave. Tokens that have filled the bucket since are not given twice.
     package mutating func refund(_ pushes: Int, at now: MonotonicTime) {
         refill(at: now)
         tokens = min(tokens + Double(pushes), max(tokens, capacity(at: now)))
@@ -93,20 +92,20 @@ package struct Pacer: Sendable, Equatable {
         return pace.ratePerSecond * (ramp.from + (1 - ramp.from) * share)
     }
 
-    /// The share of what might have been sent in the last ten seconds that was: below 1 something else is slower.
+    /// The share of the possible pushes of the last ten seconds that was sent: below 1 something else is slower.
     package var usage: Double { given > 0 ? max(0, 1 - spilt / given) : 1 }
 
-    /// Seconds until so many more have left, as things go; nil where nothing goes.
+    /// Seconds until so many more have left at the present usage; nil where nothing leaves.
     package func seconds(for pushes: Double, at now: MonotonicTime) -> Double? {
         guard pushes > 0 else { return 0 }
-        // A hundredth is as good as nothing: what the bucket gets from a service that stands still.
+        // A hundredth counts as nothing: with a service that stands still, usage only approaches 0.
         guard usage > 0.01 else { return nil }
         return time(for: pushes, at: now) / usage
     }
 
     // MARK: Arithmetic
 
-    /// Tokens are sums of many small parts.
+    /// Tokens are sums of many small parts, so comparisons allow for this much.
     private static let rounding = 1e-6
 
     private func capacity(at now: MonotonicTime) -> Double { 1 + rate(at: now) * Self.depth }
@@ -125,7 +124,7 @@ package struct Pacer: Sendable, Equatable {
         spilt = spilt * fading + (full - tokens)
     }
 
-    /// What the bucket gets in the first `seconds` of the ramp.
+    /// Tokens that the bucket gets in the first `seconds` of the ramp.
     private func amount(_ seconds: Double) -> Double {
         let rate = pace.ratePerSecond
         guard let ramp = pace.rampUp, ramp.over > .zero else { return rate * seconds }
@@ -134,7 +133,7 @@ package struct Pacer: Sendable, Equatable {
         return first * inRamp + (rate - first) * inRamp * inRamp / (2 * over) + rate * max(seconds - over, 0)
     }
 
-    /// Seconds until the bucket has got so much more: the other way round.
+    /// Seconds until the bucket has got `tokens` more: the inverse of `amount`.
     private func time(for tokens: Double, at now: MonotonicTime) -> Double {
         let (rate, since) = (pace.ratePerSecond, (now - beganAt).seconds)
         guard let ramp = pace.rampUp, ramp.over > .zero, since < ramp.over.seconds else { return tokens / rate }

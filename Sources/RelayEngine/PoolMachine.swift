@@ -3,7 +3,7 @@
 /// Decides for a pool of connections to one origin when another one is dialled, and what becomes of a request whose stream
 /// ended without an answer.
 ///
-/// Pure: the caller counts its connections, passes the time in, and throws the dice for the jitter.
+/// Pure: the caller counts its connections, and passes in the time and a random number for the jitter.
 ///
 /// | what happened | next dial |
 /// |---|---|
@@ -13,26 +13,26 @@
 /// | a good connection ended later, or had delivered more than it lost and refused | at once |
 ///
 /// The last is an orderly end, after however few requests: nginx ends a connection after a thousand (`keepalive_requests`),
-/// others after ten. One dial after another is all that this costs, and Apple asks for no less than that.
+/// other servers after ten. All that this costs is one dial after another, and Apple asks for no less than that.
 ///
-/// A connection is judged when its last stream has ended: until then nobody knows what it delivers. What comes to nothing
-/// during a pause was begun before it, and makes it no longer: many connections to one server end together.
+/// A connection is judged when its last stream has ended: until then it is unknown what it delivers. A failure during a pause
+/// began before it, and does not make it longer: many connections to one server end together.
 ///
 /// Jitter adds up to a quarter.
 ///
-/// How many there are while nothing goes wrong is decided by `ConnectionSearch` and `SurplusRule`. Where the server ends
-/// connections, the next one begins with no more in flight than the last one answered; where that is less than a connection's
-/// streams, as many more are dialled, one after the other, as carry what one would.
+/// `ConnectionSearch` and `SurplusRule` decide how many there are while nothing goes wrong. Where the server ends
+/// connections, the next one begins with no more in flight than the last one answered. If that is less than a connection's
+/// streams, more are dialled, one after the other, until together they carry what one would.
 package struct PoolMachine: Sendable {
     /// The pool's connections, counted.
     package struct Connections: Sendable, Hashable {
-        /// Those that take new requests, now or later.
+        /// Connections that take new requests, now or later.
         package var usable = 0
-        /// Those of them that cannot carry more than they do.
+        /// Usable ones that cannot carry more than they do.
         package var full = 0
-        /// Those of them that would take a request now.
+        /// Usable ones that would take a request now.
         package var ready = 0
-        /// Streams of those whose width is known.
+        /// Streams of the usable ones whose width is known.
         package var streams = 0
         /// Requests on the usable ones.
         package var inFlight = 0
@@ -67,7 +67,7 @@ package struct PoolMachine: Sendable {
     package enum RequestEnd: Sendable, Hashable {
         /// The server promised not to have looked at it, or it never left.
         case notProcessed
-        /// Nobody knows.
+        /// The outcome is unknown.
         case unknown
     }
 
@@ -82,12 +82,12 @@ package struct PoolMachine: Sendable {
     package static let sendLimit = 64
     /// A good connection should live at least so long, unless it delivers more than it loses.
     package static let shortLife: Duration = .seconds(10)
-    /// So many connections in a row do not go beyond what is expected of them.
+    /// The most connections in a row that do not go beyond the expected number of requests.
     package static let longestCaution = 64
-    /// So many connections may be ending, or as many as there may be in use, before others are dialled: what they deliver is
-    /// not known yet.
+    /// The most connections that may be ending, or as many as there may be in use, before others are dialled: what they
+    /// deliver is not known yet.
     package static let mostEnding = 4
-    /// Of those that do neither, so many in a row are forgiven before redialling slows down.
+    /// Short-lived connections in a row that are forgiven before redialling slows down.
     package static let shortLivesForgiven = 3
     /// A good connection that lived so long has made up for every ENHANCE_YOUR_CALM before it.
     package static let calmForgotten: Duration = .seconds(600)
@@ -98,16 +98,16 @@ package struct PoolMachine: Sendable {
     /// Dials on their way.
     private var dialling = 0
     private var shortLives = 0
-    /// Not undone by a good answer: a server that takes one push and asks for calm again would be dialled every second
-    /// for ever.
+    /// Not reset by a good answer: a server that takes one push and asks for calm again would be dialled every second for
+    /// ever.
     private var calms = 0
     private var notBefore: MonotonicTime?
     /// How many requests a connection answers until the server ends it, where the last one was given more than that.
     package private(set) var expectedRequests: Int?
     /// Streams of that connection.
     private var expectedWidth = 0
-    /// How many of the next connections do not go beyond what is expected of them, and how many it was last time: where a server
-    /// cuts is found out again and again, but not by each.
+    /// How many of the next connections do not go beyond the expected number of requests, and how many did not last time: the
+    /// server's limit is tested again and again, but not by each connection.
     private var cautious = 0
     private var caution = 0
     private let maximumConnections: Int
@@ -119,30 +119,30 @@ package struct PoolMachine: Sendable {
         search = ConnectionSearch(limit: maximumConnections)
     }
 
-    /// How often in a row it came to nothing, in whatever way: for status and logs.
+    /// Setbacks in a row, of any kind: for status and logs.
     package var setbacks: Int { max(failures, calms, shortLives) }
 
-    /// For how long nothing is dialled from now on, whoever waits; nil where nothing stands in the way.
+    /// For how long nothing is dialled from now on; nil where nothing stands in the way.
     package func dialPause(at now: MonotonicTime) -> Duration? {
         notBefore.flatMap { now < $0 ? $0 - now : nil }
     }
 
     // MARK: Dialling
 
-    /// Everything is full and more waits: what `consider` asks for.
+    /// Everything is full and more waits: the condition for `consider`.
     package static func isShort(queued: Int, _ connections: Connections) -> Bool {
         queued > 0 && connections.usable > 0 && connections.full == connections.usable
     }
 
-    /// Answers took so long while the pool was short of streams.
+    /// Takes a reading that was made while the pool was short of streams.
     package mutating func consider(
         _ reading: ConnectionSearch.Reading, _ connections: Connections, at now: MonotonicTime
     ) {
-        // One that is missing is replaced first; without it the reading says nothing of the last step.
+        // A missing connection is replaced first; without it the reading shows nothing about the last step.
         if dialling == 0, connections.usable >= search.wanted { search.consider(reading, at: now) }
     }
 
-    /// A connection's only stream took so long, before it was widened.
+    /// Takes the reading of a connection's only stream, before it was widened.
     package mutating func considerFirst(_ reading: ConnectionSearch.Reading) {
         search.considerFirst(reading)
     }
@@ -152,8 +152,8 @@ package struct PoolMachine: Sendable {
         guard !isStopped, dialling == 0 else { return .nothing }
         let missing =
             if connections.usable == 0 {
-                // A replacement before the last streams have ended: they may come back to be sent again. One alone finds out
-                // whether the service is there.
+                // A replacement is dialled before the last streams have ended: their requests may come back to be sent again.
+                // One alone finds out whether the service is there.
                 queued > 0 || connections.inFlightOnRetired > 0 ? 1 : 0
             } else if Self.isShort(queued: queued, connections) {
                 search.wanted - connections.usable
@@ -173,8 +173,8 @@ package struct PoolMachine: Sendable {
         return max(unused, search.most.map { connections.usable - max($0, wantedOfShortLived) } ?? 0)
     }
 
-    /// Connections that carry what is expected of each, and together as much as those that are wanted would; 0 where each
-    /// carries all it can.
+    /// Connections that each carry the expected number of requests, and together as much as those that are wanted would; 0
+    /// where each carries all it can.
     private var wantedOfShortLived: Int {
         guard let expectedRequests, expectedRequests < expectedWidth else { return 0 }
         return min(maximumConnections, search.wanted * ((expectedWidth + expectedRequests - 1) / expectedRequests))
@@ -185,7 +185,7 @@ package struct PoolMachine: Sendable {
     }
 
     /// - Parameters:
-    ///   - usable: connections that there are without it.
+    ///   - usable: usable connections without it.
     ///   - random: a number from 0 up to, not including, 1.
     package mutating func dialFailed(usable: Int = 0, at now: MonotonicTime, random: Double) {
         dialling = max(0, dialling - 1)
@@ -198,22 +198,22 @@ package struct PoolMachine: Sendable {
         failures = 0
     }
 
-    /// Whether the connection that is made now goes beyond what is expected of it. To be asked once for each.
+    /// Whether the connection that is made now goes beyond the expected number of requests. Must be asked once for each.
     package mutating func goesBeyond() -> Bool {
         guard expectedRequests != nil, cautious > 0 else { return true }
         cautious -= 1
         return false
     }
 
-    /// A connection goes on long after what was expected of it.
+    /// A connection goes on long after the expected number of requests.
     package mutating func outlived() {
         expectedRequests = nil
     }
 
-    /// A connection has ended. To be reported once for each that was dialled, when its last stream has ended; at once where the
-    /// server asks for calm.
+    /// A connection has ended. Must be reported once for each that was dialled, when its last stream has ended; at once where
+    /// the server asks for calm.
     ///
-    /// - Parameter usable: connections that there are without it.
+    /// - Parameter usable: usable connections without it.
     package mutating func retired(
         _ reason: ConnectionMachine.Retirement, _ record: ConnectionMachine.Record, livedFor life: Duration,
         usable: Int = 0, at now: MonotonicTime, random: Double
@@ -240,12 +240,12 @@ package struct PoolMachine: Sendable {
         }
     }
 
-    /// What the server gave back it would give back again, and what it cut off it would cut off again: the next connection
-    /// begins with what this one answered.
+    /// The server would give back or cut off the same requests again, so the next connection begins with as many as this one
+    /// answered.
     private mutating func expect(_ record: ConnectionMachine.Record) {
         if record.cutOff > 0 {
-            // Cut off earlier than expected: the server has no rule, or another one. As late as expected, or hardly later: that
-            // is its rule.
+            // Cut off earlier than expected: the server has no rule, or another one. As late as expected, or hardly later:
+            // the expectation is its rule.
             let isRule = expectedRequests.map { record.answered >= $0 && record.answered <= $0 + $0 / 8 } ?? false
             caution = isRule ? min(max(1, caution * 2), Self.longestCaution) : 0
             cautious = caution
@@ -280,13 +280,13 @@ package struct PoolMachine: Sendable {
     /// - Parameters:
     ///   - isSecond: its outcome was unknown before.
     ///   - sends: how often it was put on a connection.
-    ///   - isWithdrawn: it was called back meanwhile.
+    ///   - isWithdrawn: it was called back in the meantime.
     package func fate(
         after end: RequestEnd, isSecond: Bool, sends: Int, isWithdrawn: Bool = false
     ) -> RequestFate {
         switch end {
         case .notProcessed where isStopped || isWithdrawn || sends >= Self.sendLimit:
-            // What was sent once with an unknown outcome may have arrived, however often it was refused since.
+            // A request that was sent once with an unknown outcome may have arrived, however often it was refused since.
             isSecond ? .lost : .unsent
         case .notProcessed:
             .sendAgain(isSecond: isSecond)
@@ -297,14 +297,15 @@ package struct PoolMachine: Sendable {
         }
     }
 
-    /// How long a request waits for a connection, or for its turn on one: what it says, and to whom, was read from the store before.
+    /// How long a request waits for a connection, or for its turn on one: its text and its receiver were read from the store
+    /// before.
     package static let longestWait = Duration.seconds(5)
 
     package static func canWait(since start: MonotonicTime, until end: MonotonicTime) -> Bool {
         end - start <= longestWait
     }
 
-    /// What a request in the queue comes back as when it is not to be sent.
+    /// The fate of a queued request that will not be sent.
     package static func fateWhenWithdrawn(isSecond: Bool) -> RequestFate {
         isSecond ? .lost : .unsent
     }

@@ -2,7 +2,7 @@
 
 /// How many requests a push service lets a whole project make: all apps of the project share it.
 package struct QuotaLimit: Sendable, Hashable {
-    /// Whose quota it is; equal where the push service sees one project.
+    /// The project that the quota belongs to; equal where the push service sees one project.
     package var project: String
     package var perMinute: Int
     /// Whether a campaign's first minute does not begin near a quarter of an hour (`QuietQuarter`).
@@ -15,37 +15,39 @@ package struct QuotaLimit: Sendable, Hashable {
     }
 }
 
-/// Says how many requests a project's services may make now, all together. Pure: time is passed in.
+/// Decides how many requests a project's services may make now, all together. Pure: time is passed in.
 ///
-/// Google (PROTOCOLS 2.4) allows so many a minute, counts those that it refuses, and asks to go from nothing to the whole rate
-/// in a minute at least and not to crowd a minute's requests at its beginning. So it is a pacer: never a burst, and in no
-/// minute more than the quota, wherever the minute begins.
+/// Google (PROTOCOLS 2.4) allows so many a minute and counts those that it refuses. It asks for a ramp of at least a minute
+/// from nothing to the whole rate, and for a minute's requests not to crowd at its beginning. So this is a pacer: never a
+/// burst, and in no minute more than the quota, wherever the minute begins.
 ///
 /// | what | then |
 /// |---|---|
 /// | nothing was sent for a minute | the ramp begins anew, at nothing but a probe, on credit |
-/// | a fifth of a service's last answers, of twenty at least, are 429 | that service sends nothing until `Retry-After`, an hour at most, or for a minute that doubles each time up to a quarter of an hour; then the ramp, where nobody else has sent |
+/// | a fifth of a service's last answers, of twenty at least, are 429 | that service pauses; then the ramp, where no other has sent |
 ///
-/// Each service is judged by what it was answered itself: where it is the project's quota, each finds that out by a probe; where one
-/// app's devices are busy, the other apps go on. A single 429 is a device's own, or a topic's: that push waits, nobody else. So is
-/// one of a push that failed before: only first tries are judged by (`Settlement.answered`).
+/// A pause lasts until `Retry-After`, an hour at most, or for a minute that doubles each time up to a quarter of an hour.
+///
+/// Each service is judged by its own answers: where it is the project's quota, each finds that out by a probe; where one
+/// app's devices are busy, the other apps go on. A single 429 is a device's own, or a topic's: only that push waits. So is a
+/// 429 to a push that failed before: only first tries are judged (`Settlement.answered`).
 package struct ProjectQuota: Sendable, Equatable {
     /// How long the ramp takes.
     package static let ramp = Duration.seconds(60)
-    /// After so long without a request the next one is the first of a new ramp.
+    /// After so long without a request the next one begins a new ramp.
     package static let idle = Duration.seconds(60)
-    /// Requests that a ramp begins with, on credit: a probe, whose answers are judged together. What the ramp would have allowed
-    /// is caught up with before more are sent.
+    /// Requests that a ramp begins with, on credit: a probe, whose answers are judged together. No more are sent until the
+    /// ramp has caught up with them.
     package static let probe = 64
-    /// How long a service sends nothing where the push service does not say.
+    /// How long a service sends nothing where the push service does not name a time.
     package static let pauses = Duration.seconds(60)...Duration.seconds(900)
-    /// Answers that are looked at before a service sends nothing.
+    /// Answers that are needed before a service is paused.
     package static let sample = 20.0
     private static let share = 0.2
     /// Answers from before that are weighed with a batch's own.
     private static let memory = 100.0
 
-    /// What one of the services was answered.
+    /// The state of one of the services.
     private struct Service: Sendable, Equatable {
         var answers = 0.0
         var throttled = 0.0
@@ -53,12 +55,12 @@ package struct ProjectQuota: Sendable, Equatable {
         var setbacks = 0
         /// It sends nothing before then.
         var pausedUntil: MonotonicTime?
-        /// After a pause, until it has been judged.
+        /// After a pause, until its answers have been judged.
         var isProbing = false
         var lastUse: MonotonicTime?
     }
 
-    /// That a service sends nothing for a while, as another relay goes on by it.
+    /// A service's pause, as another relay takes it over.
     package struct KnownPause: Sendable, Hashable {
         package var until: Timestamp
         /// Pauses in a row, this one among them.
@@ -71,14 +73,14 @@ package struct ProjectQuota: Sendable, Equatable {
     /// Whether a ramp begins with a probe on credit.
     private let givesCredit: Bool
     private var pacer: SharedPacer
-    /// What is left of the probe.
+    /// Requests that are left of the probe.
     private var credit = 0
     private var services: [String: Service] = [:]
 
     /// - Parameters:
-    ///   - isShared: whether another relay may have sent for the project within the last minute. Then nothing goes on credit: what both send in
-    ///     any minute, the one until its end and the other on its ramp, is the quota at most.
-    ///   - pauses: what another relay was answered, by service.
+    ///   - isShared: whether another relay may have sent for the project within the last minute. Then nothing goes on credit,
+    ///     so that both together, the other until its end and this one on its ramp, send the quota at most in any minute.
+    ///   - pauses: pauses that another relay was given, by service.
     package init(
         perMinute: Int, isShared: Bool = false, pauses: [String: KnownPause] = [:], at now: Moment
     ) {
@@ -96,7 +98,7 @@ package struct ProjectQuota: Sendable, Equatable {
         self.init(perMinute: perMinute, at: Moment(wall: Timestamp(milliseconds: 0), tick: now))
     }
 
-    /// The pauses that go on, for another relay that may follow.
+    /// The pauses that go on, for another relay that may take over.
     package func pauses(at now: Moment) -> [String: KnownPause] {
         services.compactMapValues { service in
             service.pausedUntil.flatMap { until in
@@ -106,7 +108,7 @@ package struct ProjectQuota: Sendable, Equatable {
         }
     }
 
-    /// A pacer hands out `rate × (t + 0.1) + 1` in t seconds at most: of a minute that is the quota, and never more.
+    /// A pacer hands out `rate × (t + 0.1) + 1` in t seconds at most: within a minute that is the quota, and never more.
     private static func pace(_ perMinute: Int) -> Pace {
         Pace(
             ratePerSecond: max(Double(perMinute) - 1, 0.5) / 60.1, rampUp: Pace.RampUp(from: 0, over: ramp))
@@ -155,7 +157,7 @@ package struct ProjectQuota: Sendable, Equatable {
     /// A batch has its answers.
     ///
     /// - Parameters:
-    ///   - throttled: those of them that were 429.
+    ///   - throttled: the answers that were 429.
     ///   - retryAfter: the longest that one of these named.
     ///   - random: a number from 0 up to, not including, 1.
     /// - Returns: how long the service sends nothing from now on; nil where that is not new.
@@ -164,7 +166,7 @@ package struct ProjectQuota: Sendable, Equatable {
     ) -> Duration? {
         var service = services[name] ?? Service()
         defer { services[name] = service }
-        // What comes back in a pause left before it.
+        // An answer that comes in a pause is to a request that left before it.
         guard answers > 0, service.pausedUntil.map({ now >= $0 }) ?? true else { return nil }
         service.isProbing = false
         let weight = min(1, Self.memory / max(1, service.answers))
@@ -195,7 +197,7 @@ package struct ProjectQuota: Sendable, Equatable {
         services[service]?.pausedUntil.flatMap { now < $0 ? $0 - now : nil }
     }
 
-    /// Whether what the service sends now is what it will be judged by.
+    /// Whether the service will be judged by what it sends now.
     package func isProbing(_ service: String) -> Bool {
         services[service].map { $0.isProbing || $0.pausedUntil != nil } ?? false
     }

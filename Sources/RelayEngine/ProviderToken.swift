@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A signed provider token (JWT). It is kept across restarts, so that a restart loop does not sign one each time (PROTOCOLS 1.4: at
-/// most one in 20 minutes), and for every relay that has the key.
+/// A signed provider token (JWT). It is kept across restarts, so that a restart loop does not sign one each time (PROTOCOLS
+/// 1.4: at most one in 20 minutes), and shared by all relays that have the key.
 package struct ProviderToken: Hashable, Sendable {
     /// The JWT, without "bearer".
     package var text: String
     package var issuedAt: Timestamp
-    /// Until when the push service wants no other token of this key, and no pushes with this one (PROTOCOLS 1.6,
-    /// TooManyProviderTokenUpdates); it may be past. nil: it never minded this one.
+    /// Until when the push service accepts no other token of this key, and no pushes with this one (PROTOCOLS 1.6,
+    /// TooManyProviderTokenUpdates); it may be past. nil: it never objected to this one.
     package var pausedUntil: Timestamp?
-    /// Which server wants that; nil: all of them.
+    /// The server that asked for the pause; nil: all servers.
     package var pausedBy: String?
 
     package init(text: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil, pausedBy: String? = nil) {
@@ -22,10 +22,10 @@ package struct ProviderToken: Hashable, Sendable {
     /// The token alone.
     package var unpaused: ProviderToken { ProviderToken(text: text, issuedAt: issuedAt) }
 
-    /// A server wants a pause. One that goes on is never shortened; where a second server says so meanwhile, it is all of theirs (see
-    /// `CredentialPause`).
+    /// Notes a pause that a server asks for. One that goes on is never shortened; if a second server asks during it, it
+    /// applies to all servers (see `CredentialPause`).
     ///
-    /// - Returns: whether that changes anything.
+    /// - Returns: whether that changed anything.
     package mutating func pause(until time: Timestamp, by server: String?, at now: Timestamp) -> Bool {
         let before = self
         if let end = pausedUntil, ProviderTokenMachine.isPaused(until: end, at: now) {

@@ -5,8 +5,8 @@
 ///
 /// Age is measured from the token's own `iat`, not from the start of the process.
 ///
-/// Where the service finds that tokens were signed too often (TooManyProviderTokenUpdates) none is signed before its pause is
-/// over: what there is serves, however old.
+/// Where the service reports that tokens were signed too often (TooManyProviderTokenUpdates), none is signed before its pause
+/// is over: the present one serves, however old.
 package struct ProviderTokenMachine: Sendable, Equatable {
     /// A token is replaced at this age: 50 minutes.
     package static let renewalAge = Duration.seconds(50 * 60)
@@ -16,7 +16,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     /// that Apple allows.
     package static let clockStep = Duration.seconds(60)
 
-    /// A service's pause at most, whatever its `Retry-After` says: Apple's are minutes, up to 20 (PROTOCOLS 1.6).
+    /// The longest that a service's pause may last, whatever its `Retry-After`: Apple's are minutes, up to 20 (PROTOCOLS
+    /// 1.6).
     package static let longestPause = Duration.seconds(20 * 60)
 
     package enum Action: Sendable, Equatable {
@@ -29,7 +30,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     package enum Refusal: Sendable, Equatable {
         /// The refused token is not the current one: just send again.
         case alreadyRenewed
-        /// Another relay has signed one meanwhile, which is used from now on. Said by who reads what all relays share.
+        /// Another relay has signed one, which is used from now on. Returned only by the token source, which reads what all
+        /// relays share.
         case taken
         case sign
         /// No token may be signed before then, whatever its age.
@@ -58,14 +60,14 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         now < end.due(at: now, putOffAtMost: longestPause + longestPause / 4)
     }
 
-    /// The service wants a pause; returns whether that is longer than was known.
+    /// Notes a pause that the service asks for; returns whether it is longer than was known.
     package mutating func paused(until time: Timestamp) -> Bool {
         guard pausedUntil.map({ $0 < time }) ?? true else { return false }
         pausedUntil = time
         return true
     }
 
-    /// Before a batch is built.
+    /// Called before a batch is built.
     package func tokenNeeded(at now: Timestamp) -> Action {
         if let end = pause(at: now) { return issuedAt == nil ? .wait(until: end) : .use }
         guard let issuedAt else { return .sign }
@@ -78,8 +80,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         issuedAt = time
     }
 
-    /// Another relay's token of this key is found: whether it is used from now on. A newer one is, for its age is what the next signing
-    /// waits for; and any in the place of one from the future.
+    /// Whether a token of this key that another relay signed is used from now on. A newer one is, because the next signing
+    /// waits for its age; so is any token in the place of one from the future.
     package func takesUp(issuedAt found: Timestamp, at now: Timestamp) -> Bool {
         guard let issuedAt else { return true }
         return found > issuedAt || (found < issuedAt && now - issuedAt + Self.clockStep < .zero)
@@ -94,12 +96,12 @@ package struct ProviderTokenMachine: Sendable, Equatable {
 
     // MARK: One token for all relays that have the key
 
-    /// Whether `next` takes the place of the token that all relays with the key share. Each of them has asked a machine of its own
-    /// before it signed; this is asked where they meet, of one after the other, and so one wins.
+    /// Whether `next` replaces the token that all relays with the key share. Each relay has asked its own machine before it
+    /// signed. This is asked where the relays meet, for one after the other, so that one wins.
     ///
     /// - Parameters:
-    ///   - kept: the one that is there.
-    ///   - known: when that was issued which the signer wants replaced; nil: it knew none.
+    ///   - kept: the shared token.
+    ///   - known: when the token was issued that the signer wants replaced; nil: it knew none.
     package static func mayReplace(
         _ kept: ProviderToken, by next: ProviderToken, replacing known: Timestamp?, at now: Timestamp
     ) -> Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where chance comes from: passed in like the clock, so that a simulation can have the same again.
+/// The source of chance: passed in like the clock, so that a simulation can repeat it.
 package struct RandomSource: RandomNumberGenerator, Sendable {
     private let bits: @Sendable () -> UInt64
 

@@ -2,8 +2,8 @@
 
 /// Events per second over the last five seconds: steady enough to read, quick enough to follow.
 ///
-/// Where a slow pace is set, five seconds hold too few events to tell a rate; then as many seconds count as bring 25, and
-/// the rate is taken from the first event to the last, so that a second more or less does not show.
+/// At a slow pace five seconds hold too few events for a rate; then the window is as long as 25 events take, and the rate is
+/// taken from the first event to the last, so that a second more or less does not show.
 package struct RateMeter: Sendable, Equatable {
     private static let shortest = Duration.seconds(5)
 
@@ -12,14 +12,14 @@ package struct RateMeter: Sendable, Equatable {
         var count: Int
     }
 
-    /// What another process has measured; nil: it is measured here.
+    /// A rate that another process has measured; nil: it is measured here.
     private let steady: Double?
     private let isPaced: Bool
     private let window: Duration
     private var start: Timestamp?
     private var samples: [Sample] = []
 
-    /// - Parameter pace: events a second that are aimed at; nil: as they come.
+    /// - Parameter pace: the events a second that are aimed at; nil: as they come.
     package init(pace: Double? = nil) {
         steady = nil
         isPaced = pace != nil
@@ -42,17 +42,17 @@ package struct RateMeter: Sendable, Equatable {
         if isPaced, let rate = pacedRate(at: now) { return rate }
         let counted = samples.reduce(0) { now - $1.time > window ? $0 : $0 + $1.count }
         let span = min(now - start, window).milliseconds
-        // The first tenth of a second says nothing yet.
+        // The first tenth of a second is too short to measure.
         return Double(counted) * 1000 / Double(max(span, 100))
     }
 
-    /// nil where three samples are not there.
+    /// nil with fewer than three samples.
     private func pacedRate(at now: Timestamp) -> Double? {
         let recent = samples.filter { now - $0.time <= window && $0.count > 0 }
         guard recent.count >= 3, let first = recent.first, let last = recent.last else { return nil }
         let counted = recent.dropFirst().reduce(0) { $0 + $1.count }
         let span = (last.time - first.time).milliseconds
-        // What is overdue counts: a rate that breaks off falls.
+        // Overdue time counts: a rate that breaks off falls.
         let gap = span / Int64(recent.count - 1)
         let waited = max((now - last.time).milliseconds - 2 * gap - 200, 0)
         return Double(counted) * 1000 / Double(max(span + waited, 1))

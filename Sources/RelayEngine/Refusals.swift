@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why pushes were not taken, as far as that may be the credential's fault or that of all tokens.
+/// Why pushes were refused, as far as the credential or all tokens may be at fault.
 package struct Refusals: Sendable {
     /// How often each reason was given.
     private var reasons: [CredentialBreaker.Cause: [String: Int]] = [:]
@@ -12,7 +12,7 @@ package struct Refusals: Sendable {
         reasons[cause]?.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
     }
 
-    /// What is tried again where the breaker trips: a 410 is the service's last word on a token, unless all are 410.
+    /// The reasons whose pushes are tried again when the breaker trips: a 410 is final for its token, unless all are 410.
     package func reasons(recalledBy cause: CredentialBreaker.Cause) -> [String] {
         reasons.flatMap { $0.key == .unregistered && cause != .unregistered ? [] : Array($0.value.keys) }.sorted()
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When those who are still behind are pushed to again (`push.remind`). Pure: a campaign's start and what was sent of it in,
-/// what to do now out.
+/// Decides when devices that are still behind are pushed to again (`push.remind`). Pure: a campaign's start and its last
+/// reminder in, the next step out.
 ///
-/// The times count from the campaign's start. Of those that passed while the daemon was down, or while the campaign was
-/// still being sent, only the latest is made up for: one push tells as much as three.
+/// The times count from the campaign's start. If several passed while the daemon was down, or while the campaign was still
+/// being sent, only the latest is made up for: one push is as good as three.
 package struct ReminderSchedule: Sendable, Equatable {
     package enum Decision: Sendable, Equatable {
-        /// The reminder that was due at this moment is to be sent.
+        /// The reminder that was due at this moment must be sent.
         case begin(dueAt: Timestamp)
         /// The next one is due then.
         case wait(until: Timestamp)
@@ -24,7 +24,7 @@ package struct ReminderSchedule: Sendable, Equatable {
 
     /// - Parameters:
     ///   - startedAt: when the campaign's first push might leave.
-    ///   - last: when the reminder was due that was sent last; nil: none was. Whatever was due before that is over.
+    ///   - last: when the reminder that was sent last had been due; nil: none was sent. Earlier ones are over.
     package func next(startedAt: Timestamp, last: Timestamp?, at now: Timestamp) -> Decision {
         let left = times.map { startedAt + $0 }.filter { due in last.map { $0 < due } ?? true }
         if let due = left.last(where: { $0 <= now }) { return .begin(dueAt: due) }

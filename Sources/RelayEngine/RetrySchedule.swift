@@ -4,38 +4,38 @@
 ///
 /// | cause | first | then | at most |
 /// |---|---|---|---|
-/// | 429 or 5xx with Retry-After | as it says | as it says | 1 day |
+/// | 429 for one token, with Retry-After | Retry-After | Retry-After | 1 day |
+/// | any other 429 or 5xx with Retry-After | Retry-After | Retry-After | 1 h |
 /// | 429 for one token, without | 2 s | doubles | 5 min |
 /// | 5xx without | 15 min | doubles | 4 h |
 /// | FCM: 429 without | 60 s | doubles | 1 h |
 /// | FCM: 5xx without | 10 s | doubles | 1 h |
 /// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
-/// | no connection to be had | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
+/// | no connection available | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
 /// | bad credential, unsent | when sending goes on | | |
 ///
 /// Apple, "Handling notification responses from APNs": "After 15 minutes, you can retry JSON payloads that receive response
-/// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` is the server's
-/// own word and goes before.
+/// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` goes before.
 ///
 /// Google, "Best practices when sending FCM messages at scale" (PROTOCOLS 2.3): "wait at least 10 seconds" before the first
 /// retry of a 5xx, and for a 429 without `Retry-After` "default to 60 seconds"; then exponentially, with jitter.
 ///
-/// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time. What no connection
-/// could be had for has none: the dial has its own, and nothing is sent before that has succeeded.
+/// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time. Pushes that wait
+/// for a connection get no jitter: the dial has its own, and nothing is sent before it has succeeded.
 package struct RetrySchedule: Sendable {
-    /// A `Retry-After` of the service itself counts up to an hour: one that says a day, for whatever reason, would leave users behind
-    /// for as long. What is said of one device is heeded for a day.
+    /// A `Retry-After` about the service itself counts up to an hour: a whole day, for whatever reason, would leave users
+    /// behind for as long. One about a single device counts up to a day.
     package static let longestRetryAfter = Duration.seconds(3600)
 
     package enum Cause: Sendable, Hashable {
         case tooManyRequests(retryAfter: Duration?)
         case service(retryAfter: Duration?)
-        /// FCM's 429: of the project, or of one device.
+        /// FCM's 429: about the project, or about one device.
         case quota(retryAfter: Duration?)
         /// FCM's 5xx.
         case unavailable(retryAfter: Duration?)
         case transport
-        /// No connection could be had, and none is dialled for so long.
+        /// No connection is available, and none is dialled for so long.
         case unreachable(rest: Duration)
         /// Nothing is wrong with the push: it goes out again as soon as its campaign is sending.
         case notSent

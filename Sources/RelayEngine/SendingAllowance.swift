@@ -3,7 +3,7 @@
 /// How many pushes may leave at this moment.
 package struct SendingAllowance: Sendable, Equatable {
     package var pushes: Int
-    /// Where none may: how long until that changes; nil where an answer has to come first.
+    /// If none may leave: how long until that changes; nil where an answer has to come first.
     package var wait: Duration?
 
     /// As many as there are.

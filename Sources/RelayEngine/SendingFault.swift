@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has to be put right before anything that is sent this way can succeed.
+/// The fault that must be repaired before anything that is sent this way can succeed.
 package enum SendingFault: Sendable, Hashable {
     /// Key, key id and team do not belong together, the key was revoked, or the clock is ahead.
     case credential
@@ -8,20 +8,20 @@ package enum SendingFault: Sendable, Hashable {
     case clock
     /// The service saw no provider token.
     case noCredential
-    /// The service refuses the client certificate, or judged one where we have none.
+    /// The service refuses the client certificate, or reports a bad one where we have none.
     case certificate
-    /// The certificate has ended, does not hold yet, or is for the service's other world: the relay sees so itself.
+    /// The certificate has ended, does not hold yet, or is for the service's other environment: the relay sees so itself.
     case certificateExpired, certificateNotYetValid, certificateWorld
     /// The key is good but may not do this.
     case forbidden
-    /// The key belongs to the service's other world.
+    /// The key belongs to the service's other environment.
     case keyEnvironment
     /// The key is refused as unrelated, on new connections too.
     case unrelatedKey
     case topic
     /// The service finds the push itself malformed.
     case request
-    /// Nothing that the push service would say.
+    /// An answer that the push service would not give.
     case answer
     /// The service refuses the credential for a reason that is not in its table.
     case unknown
@@ -30,11 +30,11 @@ package enum SendingFault: Sendable, Hashable {
     /// Far more tokens than in earlier campaigns are called unregistered.
     case mostlyUnregistered
 
-    /// Whether the same push may well be taken on another connection, so that it is worth a second attempt.
+    /// Whether another connection may well take the same push, so that it is worth a second attempt.
     package var mayBeOfConnection: Bool {
         switch self {
         case .credential, .clock, .noCredential, .certificate, .keyEnvironment, .unrelatedKey, .answer, .unknown: true
-        // Apple: neither Forbidden nor a malformed request is to be sent again.
+        // Apple: neither Forbidden nor a malformed request should be sent again.
         case .forbidden, .topic, .request, .mostlyRefused, .mostlyUnregistered: false
         // Nothing was sent.
         case .certificateExpired, .certificateNotYetValid, .certificateWorld: false

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The hours of the day in which an app's pushes may begin (`pace.hours`), by the clocks of a zone. Pure: what is so follows from the time
-/// alone, and is stored nowhere.
+/// The hours of the day in which an app's pushes may begin (`pace.hours`), by the clocks of a zone. Pure: it depends on the
+/// time alone, and nothing is stored.
 ///
-/// Each day has one window, from `from` to the next `to` after it, also over midnight. On the two odd days of a year, in favour of who sleeps:
+/// Each day has one window, from `from` to the next `to` after it, also over midnight. On the two days of a year when clocks
+/// are set, users who sleep come first:
 ///
 /// | clocks | `from` | `to` |
 /// |---|---|---|
 /// | leap over it | opens as they leap | closes as they leap |
 /// | show it twice | opens at the second | closes at the first after the opening |
 ///
-/// So whatever is open, clocks show a time in the window, and none opens twice. One whose both ends are leaped over has no opening on that day.
+/// So while a window is open, clocks show a time in it, and none opens twice. A window whose both ends are leaped over does
+/// not open on that day.
 package struct SendingHours: Sendable, Hashable {
     package struct Window: Sendable, Hashable {
         package var opens: Timestamp
@@ -61,7 +63,7 @@ package struct SendingHours: Sendable, Hashable {
     package let to: DayTime
     package let zone: LocalZone
 
-    /// nil where both are the same: that is no time at all, or always.
+    /// nil where both are the same: that could mean never or always.
     package init?(from: DayTime, to: DayTime, zone: LocalZone) {
         guard from != to else { return nil }
         self.from = from
@@ -74,10 +76,11 @@ package struct SendingHours: Sendable, Hashable {
         .seconds(60 * ((from.minutes - to.minutes + DayTime.ofDay) % DayTime.ofDay))
     }
 
-    /// The window that is open, else the next.
+    /// The open window, else the next.
     package func window(at now: Timestamp) -> Window {
         let today = zone.local(now).milliseconds / Self.day.milliseconds
-        // Of the day before yesterday one may be open where a day is longer than usual; and only a day on which clocks leap has none.
+        // Where a day is longer than usual, the window of the day before yesterday may be open. Only a day on which clocks
+        // leap has none.
         var day = today - 2
         while true {
             if let window = window(ofDay: day), window.closes > now { return window }
@@ -91,12 +94,12 @@ package struct SendingHours: Sendable, Hashable {
         return opens > now ? opens : nil
     }
 
-    /// This moment where it is in a window, else when the next opens.
+    /// This moment if a window is open, else when the next opens.
     package func soonest(from now: Timestamp) -> Timestamp { opening(after: now) ?? now }
 
     package func isOpen(at now: Timestamp) -> Bool { opening(after: now) == nil }
 
-    /// How long it takes from now until so much time has passed within windows; nil where that is more than a year away.
+    /// How long from now until so much time has passed within windows; nil where that is more than a year.
     package func time(toSpend time: Duration, from now: Timestamp) -> Duration? {
         var (left, moment) = (time, now)
         for _ in 0..<366 {
@@ -128,7 +131,7 @@ extension SendingHours: CustomStringConvertible {
     /// "08:00 to 22:00 Asia/Shanghai"
     package var description: String { "\(from.text) to \(to.text) \(zone.name)" }
 
-    /// What the zone's clocks show, without the date: "22:10".
+    /// The time on the zone's clocks, without the date: "22:10".
     package func clock(at moment: Timestamp) -> String {
         let past = zone.local(moment).milliseconds % Self.day.milliseconds
         let minutes = Int((past + Self.day.milliseconds) % Self.day.milliseconds) / 60_000

@@ -3,47 +3,47 @@
 /// Decides what goes to one push service, and when: one machine for each provider, app and environment. Pure: events and time
 /// in, actions out; it knows neither the store nor the network.
 ///
-/// Whatever keeps pushes from the service is here and nowhere else, so that one service's trouble is nobody else's:
+/// Everything that keeps pushes from the service is here and nowhere else, so that one service's trouble stays its own:
 ///
 /// | what | keeps back |
 /// |---|---|
 /// | probe | all but a few pushes, until the service has answered some: a bad key costs dozens, not thousands |
-/// | budget | what memory, and a crash, should not hold |
-/// | allowance | what is shared with other services does not allow yet: the app's pace (`SharedPacer`), the project's quota (`ProjectQuota`) |
-/// | opening | a campaign's first minute, until the service wants it to begin |
+/// | budget | more than memory, and a crash, should hold |
+/// | allowance | more than services may send together: the app's pace (`SharedPacer`), the project's quota (`ProjectQuota`) |
+/// | opening | a campaign's first minute, until it may begin at the service |
 /// | credential pause | everything, until the moment that the service named |
 /// | outage | everything but a few pushes now and then, while it answers 5xx to nearly everything |
 /// | rest | everything, while no connection can be had |
 /// | stop | everything, until an operator has repaired the credential |
 ///
-/// It serves one campaign at a time. What is still on its way of an older one is told with that one's number and counts for the
-/// service, not for the new campaign.
+/// It serves one campaign at a time. A batch that is still on its way for an older one is reported with that one's number,
+/// and counts for the service, not for the new campaign.
 package struct ServiceMachine: Sendable {
     package enum Action: Sendable, Equatable {
-        /// Look which shards are left, and report them with `opened`.
+        /// Look up the shards that are left, and report them with `opened`.
         case openShards
         /// Read up to `devices` devices of the shard, send to at most `pushes` of them, and report with `left`.
         case readShard(ShardRange, devices: Int, pushes: Int)
         /// Read up to `pushes` due retries and report with `left`, or with `noRetriesLeft`.
         case readRetries(pushes: Int)
-        /// The pause that the service wanted is over: tell it, and ask again.
+        /// The pause that the service asked for is over: call `pauseEnded`, and ask again.
         case endPause
         /// Nothing to do before an event, or before this time has passed.
         case wait(Duration?)
     }
 
-    /// What the campaign's answers say of the credential.
+    /// How far the credential is trusted after the campaign's answers.
     package enum Trust: Sendable, Equatable {
-        /// No judgement yet: what is refused may have to be tried again.
+        /// Not judged yet: a refused push may have to be tried again.
         case watching
-        /// Some answers speak against the credential, but not most.
+        /// Some answers blame the credential, but not most.
         case doubting
         case trusted
-        /// All that is sent is refused, or nearly all. `isNew`: since this batch.
+        /// All pushes are refused, or nearly all. `isNew`: since this batch.
         case tripped(CredentialBreaker.Trip, isNew: Bool)
     }
 
-    /// What a batch's answers mean beyond its own pushes.
+    /// The meaning of a batch's answers beyond its own pushes.
     package struct Judgement: Sendable, Equatable {
         package var trust: Trust
         package var outage: OutageHold.Change
@@ -60,19 +60,19 @@ package struct ServiceMachine: Sendable {
         var stopReason: String?
         /// Nothing is sent before then.
         var opensAt: Timestamp?
-        /// How often in a row the service wanted a new connection and then took nothing on it either.
+        /// How often in a row the service asked for a new connection and then took nothing on it either.
         var reconnects = 0
-        /// Batches before this one left before the last of these connections was made.
+        /// Batches with a lower tag left before the last of these connections was made.
         var firstTagOnNewConnection = 0
         /// Pushes on their way.
         var pushesOut = 0
-        /// Devices that had to be read for each push of late: how far ahead to read for a few.
+        /// Devices that had to be read for each push lately: how far ahead to read for a few.
         var devicesPerPush = 1.0
     }
 
-    /// Answers of a service at work that end the probe, where it is not smaller itself.
+    /// Good answers that end the probe; `probeSize` where that is less.
     package static let probeSample = 20
-    /// New connections in a row that the service binds to another key before it is the key's fault.
+    /// New connections in a row that the service binds to another key, until the key is at fault.
     private static let reconnectLimit = 3
 
     private let limits: BatchLimits
@@ -81,14 +81,14 @@ package struct ServiceMachine: Sendable {
     private var outage: OutageHold
     /// Answers since the probe began.
     private var probed = 0
-    /// Until when the service wants nothing that uses this credential, and its word for it.
+    /// Until when the service accepts nothing that uses this credential, and its reason.
     package private(set) var pause: (until: Timestamp, reason: String)?
-    /// Nothing is sent before this moment, because no connection can be had.
+    /// Nothing is sent before this moment, because no connection is available.
     private var restUntil: MonotonicTime?
-    /// Why no connection can be had.
+    /// Why no connection is available.
     package private(set) var connectionFault: String?
 
-    /// - Parameter outageProbes: how long until the first probe in an outage, and at most.
+    /// - Parameter outageProbes: the time until the first probe in an outage, and the longest.
     package init(limits: BatchLimits, outageProbes: ClosedRange<Duration> = OutageHold.intervals) {
         self.limits = limits
         share = BatchBudget.Share(batches: limits.batchesAtOnce, batchSize: limits.batchSize)
@@ -98,8 +98,8 @@ package struct ServiceMachine: Sendable {
     // MARK: What to do
 
     /// - Parameters:
-    ///   - isProbe: others judge by what leaves now, too.
-    ///   - allowance: asked last, where nothing else is in the way: what others allow.
+    ///   - isProbe: the project's quota judges by what leaves now, too.
+    ///   - allowance: the pushes that limits shared with other services allow; called last, when nothing else is in the way.
     package mutating func next(
         at now: Moment, isProbe: Bool = false, allowance: () -> SendingAllowance = { .unlimited }
     ) -> Action {
@@ -127,13 +127,13 @@ package struct ServiceMachine: Sendable {
         }
     }
 
-    /// How many pushes may leave now; where none may, how long until that changes, nil where an answer has to come first.
+    /// How many pushes may leave now. If none may: how long until that changes, nil where an answer has to come first.
     private func room(
         of campaign: Campaign, at now: Moment, _ allowance: () -> SendingAllowance
     ) -> SendingAllowance {
         var most = share.batchSize
         if let restUntil, now.tick < restUntil { return SendingAllowance(pushes: 0, wait: restUntil - now.tick) }
-        // In an outage there is nothing to probe but the outage.
+        // In an outage only the outage is probed.
         switch outage.gate(at: now.tick) {
         case .open:
             if probed < probeSample { most = min(most, limits.probeSize - campaign.pushesOut) }
@@ -149,7 +149,7 @@ package struct ServiceMachine: Sendable {
 
     private var probeSample: Int { min(Self.probeSample, limits.probeSize) }
 
-    /// How many devices to read for so many pushes, when some are filtered.
+    /// How many devices to read for so many pushes, since some are filtered.
     private func devices(for pushes: Int, of campaign: Campaign) -> Int {
         guard pushes < share.batchSize else { return share.batchSize }
         return min(share.batchSize, max(1, Int((Double(pushes) * campaign.devicesPerPush * 1.25).rounded(.up))))
@@ -185,9 +185,9 @@ package struct ServiceMachine: Sendable {
     /// A campaign begins or goes on.
     ///
     /// - Parameters:
-    ///   - nextRetry: what the ledger says is scheduled.
+    ///   - nextRetry: when the ledger's next retry is due.
     ///   - delivered: pushes of it that were taken before.
-    ///   - opensAt: nothing is sent before; nil: at once.
+    ///   - opensAt: nothing is sent before this; nil: at once.
     package mutating func begin(
         campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, opensAt: Timestamp? = nil
     ) {
@@ -219,15 +219,15 @@ package struct ServiceMachine: Sendable {
         campaign?.scheduler.shardsWereAdded()
     }
 
-    /// The campaign has no run any more.
+    /// The campaign does not run any more.
     package mutating func forget(campaign number: Int64) {
         guard campaign?.number == number else { return }
         campaign = nil
     }
 
-    /// Forgets an outage and that no connection could be had: nobody sends, and the next campaign finds out for itself.
+    /// Forgets an outage and a missing connection: nothing is sent, and the next campaign finds out for itself.
     ///
-    /// - Returns: whether there was an outage.
+    /// - Returns: which of the two there was.
     package mutating func forgetTrouble() -> (outage: Bool, connection: Bool) {
         defer {
             outage.forget()
@@ -237,7 +237,7 @@ package struct ServiceMachine: Sendable {
         return (outage.isHeld, connectionFault != nil)
     }
 
-    /// A person does not want to wait for what the service waits for: a few pushes find out at once how it is.
+    /// A person does not want to wait: a few pushes find out at once how the service is.
     package mutating func probeAtOnce(at now: Moment) {
         (pause, restUntil, probed) = (nil, nil, 0)
         campaign?.opensAt = nil
@@ -254,12 +254,12 @@ package struct ServiceMachine: Sendable {
         campaign?.scheduler.opened(shards)
     }
 
-    /// What is due was not there to read: it is looked for at `next`.
+    /// No due retry was there to read; `next` is when to look again.
     package mutating func noRetriesLeft(next: Timestamp?) {
         campaign?.scheduler.retryBatchEnded(next: next)
     }
 
-    /// A batch of the campaign was read and leaves; where the service is in an outage it is the probe.
+    /// A batch of the campaign was read and leaves; in an outage it is the probe.
     package mutating func left(_ source: BatchScheduler.Source, tag: Int, devices: Int, pushes: Int) {
         guard campaign != nil else { return }
         campaign?.scheduler.left(source)
@@ -270,22 +270,22 @@ package struct ServiceMachine: Sendable {
 
     private mutating func noteRead(_ devices: Int, pushes: Int) {
         guard devices > 0, let known = campaign?.devicesPerPush else { return }
-        // Where all were filtered, twice as many are read next.
+        // If all were filtered, twice as many are read next.
         let share = pushes > 0 ? Double(devices) / Double(pushes) : max(Double(devices), known) * 2
         campaign?.devicesPerPush = pushes > 0 ? (known + share) / 2 : min(share, 10_000)
     }
 
-    /// A batch has its answers. Told once for each, before it is recorded.
+    /// A batch has its answers. Called once for each, before it is recorded.
     ///
     /// - Parameters:
-    ///   - nextTag: what the next batch to leave will have.
+    ///   - nextTag: the tag of the next batch to leave.
     ///   - random: a number from 0 up to, not including, 1.
     package mutating func answered(
         _ report: BatchReport, campaign number: Int64, nextTag: Int, at now: Moment, random: Double
     ) -> Judgement {
         let change = outage.answered(report.health, tag: report.tag, nextTag: nextTag, at: now.tick, random: random)
         probed = min(probed + report.health.good, probeSample)
-        // Not all at once to a service that has only just got up.
+        // A service that has only just recovered does not get all at once.
         if case .ended = change { probed = 0 }
         guard campaign?.number == number else {
             return Judgement(trust: .trusted, outage: change, isKeyUnrelated: false)
@@ -308,7 +308,7 @@ package struct ServiceMachine: Sendable {
             campaign?.reconnects = 0
             return false
         }
-        // What left before the last new connection was made says nothing about that one.
+        // A batch that left before the last new connection was made proves nothing about that one.
         guard report.reconnects > 0, let known = campaign, report.tag >= known.firstTagOnNewConnection else {
             return false
         }
@@ -324,11 +324,11 @@ package struct ServiceMachine: Sendable {
         package var pushes: Int
         /// The shard as it is now; nil where nothing was recorded, and the batch is read again.
         package var shard: ShardRange?
-        /// When the first of its pushes that are to be tried again is due.
+        /// When the first of its retries is due.
         package var earliestRetry: Timestamp?
-        /// Of a batch of retries: what the ledger says is scheduled now.
+        /// For a batch of retries: when the ledger's next retry is due.
         package var nextRetry: Timestamp?
-        /// Pushes that no connection could be had for, and how long until the next one is dialled.
+        /// Pushes that no connection was available for, and how long until the next one is dialled.
         package var unreached = 0
         package var rest = Duration.zero
         /// Pushes that were sent again on another connection.
@@ -344,7 +344,7 @@ package struct ServiceMachine: Sendable {
     /// A batch is recorded, or came back unsent as a whole.
     package mutating func ended(_ end: End, campaign number: Int64, at now: Moment) {
         outage.ended(tag: end.tag, at: now.tick)
-        // Where nobody was met, the next dial's time is waited for: else the whole audience would be told to try later.
+        // If none reached the service, it rests until the next dial: else the whole audience would be put off for a retry.
         if end.pushes > 0 { restUntil = end.unreached == end.pushes ? now.tick + end.rest : nil }
         guard campaign?.number == number else { return }
         campaign?.pushesOut -= end.pushes
@@ -366,26 +366,26 @@ package struct ServiceMachine: Sendable {
 
     /// A connection is up.
     ///
-    /// - Returns: whether none could be had before.
+    /// - Returns: whether none was available before.
     package mutating func connected() -> Bool {
         restUntil = nil
         defer { connectionFault = nil }
         return connectionFault != nil
     }
 
-    /// No connection can be had.
+    /// No connection is available.
     ///
     /// - Returns: whether that is new.
     package mutating func connectionFailed(_ error: String) -> Bool {
-        // A few find out when one can be had again; the others are not read in vain.
+        // A few pushes find out when one is available again; the rest are not read in vain.
         probed = 0
         defer { connectionFault = error }
         return connectionFault == nil
     }
 
-    /// The service wants nothing that uses this credential before `time`.
+    /// The service accepts nothing that uses this credential before `time`.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether that is new.
     package mutating func pauseCredential(until time: Timestamp, reason: String) -> Bool {
         guard pause.map({ $0.until < time }) ?? true else { return false }
         pause = (time, reason)

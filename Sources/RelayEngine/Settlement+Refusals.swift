@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the breaker's word means for pushes that were refused, and for their campaign.
+/// The consequences of the breaker's verdict for refused pushes, and for their campaign.
 extension Settlement {
     package enum RefusalAction: Sendable, Equatable {
-        /// Those of this batch with such a reason are in line again from then on.
+        /// Pushes of this batch with such a reason are in line again from then on.
         case retry(reasons: [String], at: Timestamp)
         /// No token of this batch is retired.
         case keepTokens
-        /// Those of this batch with such a reason may have to be put in line again.
+        /// Pushes of this batch with such a reason may have to be put in line again.
         case remember(reasons: [String])
-        /// Those that were remembered are refused for good.
+        /// The remembered pushes are refused for good.
         case forgetRemembered
-        /// Those that were remembered are in line again.
+        /// The remembered pushes are in line again.
         case recallRemembered
         /// The campaign cannot go on with this service.
         case stop(SuspensionCause, SendingFault, reason: String, CredentialBreaker.Trip)
     }
 
     /// - Parameters:
-    ///   - isSending: the campaign was not halted meanwhile.
-    ///   - triesOtherEnvironment: tokens that this environment calls bad are to be tried in the other.
+    ///   - isSending: the campaign was not halted.
+    ///   - triesOtherEnvironment: tokens that this environment calls bad are tried in the other.
     ///   - deniedUntil: until when a pause keeps this batch's bad tokens from being tried there; nil: nothing does.
-    ///   - remembered: why those were refused that are remembered.
+    ///   - remembered: the refusals of the remembered pushes.
     package func weigh(
         _ trust: ServiceMachine.Trust, isSending: Bool, triesOtherEnvironment: Bool, deniedUntil: Timestamp?,
         remembered: Refusals
     ) -> [RefusalAction] {
         var actions: [RefusalAction] = []
-        // What may be good in the other environment, and was not tried there, is not refused for good; nor what a credential
-        // did that may have been repaired since.
+        // A push that may be good in the other environment, and was not tried there, is not refused for good. Neither is one
+        // that failed by a credential that may have been repaired since.
         if !isSending {
             let reasons = triesOtherEnvironment ? refusals.reasons(recalledBy: .refused) : faults.keys.sorted()
             actions.append(.retry(reasons: reasons, at: now))

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the answers of one batch come to: for each push, and beyond their own pushes for the campaign and the service. Pure:
-/// outcomes in, results out; who sends and records them does as they say.
+/// The results of one batch's answers: for each push, and beyond that for the campaign and the service. Pure: outcomes in,
+/// results out; the caller sends, records and acts on them.
 package struct Settlement: Sendable {
-    /// A push whose answer is there.
+    /// A push that has its answer.
     package struct Push: Sendable {
         package var device: Int64
         /// When the token that was pushed to had been registered.
         package var registeredAt: Timestamp
-        /// Attempts in all, with this one.
+        /// Attempts in all, this one included.
         package var attempts: UInt16
-        /// It failed before: what was put in line again untried is at its first try, and says nothing of a service's recovery.
+        /// It failed before. A push that was put in line again untried is at its first try, and shows nothing about a
+        /// recovery.
         package var isRepeated: Bool
 
         package init(device: Int64, registeredAt: Timestamp, attempts: UInt16, isRepeated: Bool) {
@@ -21,29 +22,29 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// What is recorded of a push.
+    /// The record of a push.
     package struct Result: Sendable, Equatable {
         package var state: DeliveryState
-        /// The service's word; nil where it took the push.
+        /// The service's reason; nil where it took the push.
         package var reason: String?
         /// Only for `.retrying`.
         package var nextAttemptAt: Timestamp?
     }
 
-    /// What the other environment says to the tokens that this one calls bad.
+    /// The other environment's answers to tokens that this one calls bad.
     package struct SecondTries: Sendable {
-        /// The pause that it wants.
+        /// The pause that it asks for.
         package fileprivate(set) var pause: (until: Timestamp, reason: String)?
-        /// What it has against the credential; it stops nothing.
+        /// Its objection to the credential; it stops nothing.
         package fileprivate(set) var fault: String?
-        /// Those that say whether tokens live, and whom it calls dead: judged with what it says to its own.
+        /// Answers that show whether tokens live, and the dead ones: judged with its answers to its own pushes.
         fileprivate var answers = 0
         fileprivate var unregistered = 0
         fileprivate var retirements: [TokenRetirement] = []
     }
 
-    /// Retries are due at whole tenths of a second: those of a busy service go and are recorded together, not in a batch and a
-    /// transaction each.
+    /// Retries are due at whole tenths of a second, so that those of a busy service go and are recorded together, not in a
+    /// batch and a transaction each.
     private static let retryGrain = Duration.milliseconds(100)
 
     private let schedule = RetrySchedule()
@@ -56,30 +57,31 @@ package struct Settlement: Sendable {
     package private(set) var isPayloadTaken: Bool
 
     package private(set) var retirements: [TokenRetirement] = []
-    /// Pushes that the service did not take, as far as that may be the credential's fault or that of all tokens.
+    /// Refused pushes, as far as the credential or all tokens may be at fault.
     package private(set) var refusals = Refusals()
-    /// What each reason of a fault means.
+    /// The fault behind each reason.
     package private(set) var faults: [String: SendingFault] = [:]
-    /// The reasons that another environment may not have.
+    /// The reasons for which another environment may not refuse a push.
     package private(set) var badTokenReasons: Set<String> = []
     /// Pushes that the other environment took: their devices are moved there, after `judgeMoves`.
     package private(set) var takenByOther: [Push] = []
     package private(set) var needsNewCredential = false
     package private(set) var pause: (until: Timestamp, reason: String)?
     package private(set) var secondTries = SecondTries()
-    /// What the service's machine judges.
+    /// The part that the service's machine judges.
     package private(set) var report: BatchReport
     /// The first 5xx, such as "503 ServiceUnavailable".
     package private(set) var failureText = ""
-    /// Pushes that failed before and met a quota now: they say nothing of the project's.
+    /// Pushes that failed before and met a quota now: they show nothing about the project's.
     private var throttledAgain = 0
-    /// Pushes that the service itself answered, and not only a connection, but for those: what a quota is judged by.
+    /// Pushes that the service itself answered, and not only a connection, without `throttledAgain`: a quota is judged by
+    /// them.
     package var answered: Int { report.health.good + report.health.failed - throttledAgain }
 
     /// - Parameters:
-    ///   - expiresAt: nothing is tried later: the end of the campaign's time to live.
-    ///   - isPayloadTaken: as the batches before had it.
-    ///   - connectionReasons: those of a 5xx that speak of the server behind one connection and not of the service.
+    ///   - expiresAt: the end of the campaign's time to live: nothing is tried later.
+    ///   - isPayloadTaken: the value after the earlier batches.
+    ///   - connectionReasons: the reasons of a 5xx that blame the server behind one connection, not the service.
     package init(
         tag: Int, expiresAt: Timestamp, isPayloadTaken: Bool = false, connectionReasons: Set<String> = [],
         now: Timestamp, random: RandomSource = .system
@@ -92,7 +94,7 @@ package struct Settlement: Sendable {
         report = BatchReport(tag: tag)
     }
 
-    /// So many pushes were simply taken. Said first: what the service says of other tokens depends on it.
+    /// So many pushes were simply taken. Must be called first: the results of other tokens depend on it.
     package mutating func taken(_ count: Int) {
         guard count > 0 else { return }
         isPayloadTaken = true
@@ -100,9 +102,9 @@ package struct Settlement: Sendable {
         report.health.good += count
     }
 
-    /// The service did not simply take a push.
+    /// Settles a push that the service did not simply take.
     ///
-    /// - Parameter status: of HTTP; 0 without an answer.
+    /// - Parameter status: the HTTP status; 0 without an answer.
     package mutating func settle(_ outcome: PushOutcome, of push: Push, status: UInt16) -> Result {
         if case .retry(let cause, let reason) = outcome {
             noteRetry(cause, reason, status, isRepeated: push.isRepeated)
@@ -112,12 +114,12 @@ package struct Settlement: Sendable {
         return result(of: outcome, push)
     }
 
-    /// What the other environment says to a token that this one called bad with `first`.
+    /// Settles the other environment's answer to a token that this one called bad with `first`.
     ///
-    /// It can only better that: what the other environment has against our credential, or against the token, or that it
-    /// cannot be reached, leaves the token as bad as it was. One that waited for its turn there in vain is tried again.
+    /// It can only improve the result: if the other environment objects to our credential or to the token, or cannot be
+    /// reached, the token stays as bad as it was. A push that waited for its turn there in vain is tried again.
     ///
-    /// - Returns: what is recorded instead; nil: what was.
+    /// - Returns: the result that replaces the first; nil: the first stays.
     package mutating func settleSecondTry(_ outcome: PushOutcome, of push: Push, first: String?) -> Result? {
         switch outcome {
         case .badToken, .invalidToken, .rejected, .retry(.unreachable, _):
@@ -141,17 +143,17 @@ package struct Settlement: Sendable {
         return result(of: outcome, push, isSecondTry: true)
     }
 
-    /// Keeps back what the batch would retire until the service's next answers have been seen, and retires instead what was kept
+    /// Keeps the batch's retirements back until the service's next answers have been seen, and retires those that were kept
     /// back before.
     ///
-    /// - Parameter takenNow: which of these devices the batch's pushes were taken for.
+    /// - Parameter takenNow: returns which of these devices the batch's pushes were taken for.
     package mutating func judgeTokens(
         by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
     ) {
         window.drop(\.device, of: takenNow)
         let answers = report.answers
-        // A refusal says nothing of whether a 410 is to be believed: a service that calls all tokens bad and then all dead is as mad as one
-        // that calls them dead from the first.
+        // A refusal is no evidence about a 410: a service that calls all tokens bad and then all dead is as mad as one that
+        // calls them dead from the first.
         let verdict = window.take(
             answers: answers.proven - secondTries.answers,
             unregistered: answers.unregistered - secondTries.unregistered,
@@ -162,8 +164,8 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// The same for the tokens that the other environment calls dead, by what it has said of late. It stops nothing: where it is mad, its own
-    /// batches will.
+    /// The same for the tokens that the other environment calls dead, by its own last answers. It stops nothing: if that
+    /// environment is mad, its own batches will.
     package mutating func judgeOtherTokens(
         by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
     ) {
@@ -174,11 +176,11 @@ package struct Settlement: Sendable {
         if case .released(let released) = verdict { retirements += released }
     }
 
-    /// The same for the devices that the other environment took: where nearly all are of that one, it is no single device's mistake,
-    /// and they stay as they are registered.
+    /// The same for the devices that the other environment took: if half or more are of that one, it is no single device's
+    /// mistake, and they stay as they are registered.
     ///
-    /// - Parameter takenNow: which of these devices the batch's pushes were taken for, by whichever environment.
-    /// - Returns: what speaks against it.
+    /// - Parameter takenNow: returns which of these devices the batch's pushes were taken for, by either environment.
+    /// - Returns: the evidence against moving them.
     package mutating func judgeMoves(
         by window: inout UnregisteredWindow<Push>, takenNow: (Set<Int64>) -> Set<Int64>
     ) -> CredentialBreaker.Trip? {
@@ -197,10 +199,10 @@ package struct Settlement: Sendable {
         return nil
     }
 
-    /// Of an app's tokens at most: builds of its developers are few.
+    /// At this share of an app's tokens none is moved: builds of its developers are few.
     private static let shareThatMoves = 0.5
 
-    /// The tokens stay: that they are called unregistered is in doubt.
+    /// The tokens stay: it is doubtful that they are unregistered.
     package mutating func keepTokens() { retirements.removeAll() }
 
     private mutating func noteRetry(
@@ -211,10 +213,10 @@ package struct Settlement: Sendable {
             // The service is at work: it counts the pushes to each device.
             report.health.good += 1
         case .quota(let retryAfter):
-            // Of the project or of one device: the project's quota judges (`ProjectQuota`).
+            // About the project or about one device: the project's quota judges (`ProjectQuota`).
             report.health.good += 1
-            // Those that were busy before come back together, and a probe may be nothing else: what first tries meet
-            // tells whether it is the project's.
+            // Devices that were busy before come back together, and may make up a whole probe: only first tries show whether
+            // it is the project's quota.
             guard !isRepeated else {
                 throttledAgain += 1
                 return
@@ -230,7 +232,7 @@ package struct Settlement: Sendable {
                 failureText = reason == "HTTP \(status)" ? "\(status)" : "\(status) \(reason)"
             }
         case .service, .unavailable, .transport, .unreachable, .notSent:
-            // Nothing that the service itself said.
+            // Not an answer of the service itself.
             break
         }
     }
@@ -284,7 +286,7 @@ package struct Settlement: Sendable {
 
     private func retry(_ push: Push, _ cause: RetrySchedule.Cause, _ reason: String) -> Result {
         let delay = schedule.delay(after: cause, attempt: Int(max(1, push.attempts)), random: random.unit())
-        // What nothing is wrong with goes at once.
+        // A push that nothing is wrong with goes at once.
         return requeue(reason, at: delay > .zero ? (now + delay).roundedUp(to: Self.retryGrain) : now)
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A shard of one campaign and one push environment: a range of device ids, worked through in order by whoever owns the campaign's run.
+/// A shard of one campaign and one push environment: a range of device ids, worked through in order by the relay that owns
+/// the campaign's run.
 package struct ShardRange: Sendable, Hashable {
     /// From 0: wave by wave, within a wave production first, in ascending device ids.
     package var number: Int
-    /// Whose devices it has; the ranges of different waves overlap, and so do those of the two environments.
+    /// The wave of its devices; the ranges of different waves overlap, and so do those of the two environments.
     package var wave: Int
     /// Every device of the shard up to and including this id has its outcome in the ledger.
     package var cursor: Int64
@@ -24,7 +25,8 @@ package struct ShardRange: Sendable, Hashable {
         self.packs = packs
     }
 
-    /// After so many of its devices have their outcome, up to `cursor`. Who has left the audience meanwhile is missing when it is done.
+    /// The shard after so many of its devices have their outcome, up to `cursor`. Devices that have left the audience get no
+    /// outcome, so `remaining` drops to 0 when it is done.
     package func advanced(to cursor: Int64, devices: Int, isDone: Bool) -> ShardRange {
         var shard = self
         shard.cursor = isDone ? last : min(cursor, last)
@@ -32,6 +34,6 @@ package struct ShardRange: Sendable, Hashable {
         return shard
     }
 
-    /// Nobody is left in it.
+    /// No device is left in it.
     package var isDone: Bool { cursor >= last }
 }

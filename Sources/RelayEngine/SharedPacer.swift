@@ -3,13 +3,13 @@
 /// A pace that several push services share: an app's (production and sandbox, and those of a campaign for some users alone), or a
 /// project's quota. Pure: time is passed in.
 ///
-/// They take turns, in the order in which they asked in vain. Whose turn it is has a moment to ask again, and is passed over where it
-/// has nothing to send any more: a canary beside a campaign of a million is not kept until that is over.
+/// They take turns, in the order in which they asked in vain. The service whose turn it is has a moment to ask again, and is
+/// passed over if it has nothing left to send: a canary beside a campaign of a million is not kept until that is over.
 package struct SharedPacer: Sendable, Equatable {
     private static let moment = Duration.milliseconds(1)
 
     package private(set) var pacer: Pacer
-    /// Who has asked in vain since he last took, the longest first.
+    /// The services that have asked in vain since they last took, the longest first.
     private var waiting: [String] = []
     private var turn: Turn?
 
@@ -22,7 +22,7 @@ package struct SharedPacer: Sendable, Equatable {
         pacer = Pacer(pace, at: now)
     }
 
-    /// - Parameter service: who asks, and has something to send.
+    /// - Parameter service: the service that asks, and has something to send.
     package mutating func allowance(for service: String, at now: MonotonicTime) -> SendingAllowance {
         let pushes = pacer.allowance(at: now)
         guard pushes > 0 else { return wait(service, for: pacer.wait(at: now)) }
@@ -41,7 +41,7 @@ package struct SharedPacer: Sendable, Equatable {
         return SendingAllowance(pushes: 0, wait: time)
     }
 
-    /// So many of the service have left, or will without being asked for.
+    /// So many of the service have left, or will leave without being asked for.
     package mutating func consume(_ pushes: Int, by service: String) {
         guard pushes > 0 else { return }
         waiting.removeAll { $0 == service }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says which connections nobody has needed for long. Pure: time is passed in.
+/// Decides how many connections have not been needed for long. Pure: time is passed in.
 ///
 /// Apple: "Keep your connections with APNs open across multiple notifications; do not repeatedly open and close
 /// connections." So nothing is closed for a pause between campaigns, and the last one is never closed; but sixteen that a
@@ -16,9 +16,9 @@ package struct SurplusRule: Sendable {
 
     /// - Parameters:
     ///   - usable: connections that take new requests.
-    ///   - streams: what they carry together.
-    ///   - inFlight: what they carry now.
-    /// - Returns: how many may go. What was on its way at the busiest moment fits twice into those that stay.
+    ///   - streams: the streams that they carry together at most.
+    ///   - inFlight: the requests on them now.
+    /// - Returns: how many may go. The requests of the busiest moment fit twice into those that stay.
     package mutating func surplus(usable: Int, streams: Int, inFlight: Int, at now: MonotonicTime) -> Int {
         guard usable > 1, streams > 0 else {
             since = nil

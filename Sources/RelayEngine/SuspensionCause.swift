@@ -3,7 +3,7 @@
 /// Why the relay stopped a campaign. Only a person's `resume`, or the end of that cause, lets it go on. The raw values are in
 /// the store.
 package enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
-    /// The push service does not take the credential.
+    /// The push service refuses the credential.
     case credential
     /// Nearly all pushes are refused: topic, environment or server are wrong.
     case topic

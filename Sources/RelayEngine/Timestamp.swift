@@ -2,8 +2,8 @@
 
 /// A moment on the wall clock: milliseconds since 1970-01-01T00:00:00Z, as the store keeps them.
 ///
-/// Wall time is for what must survive a restart (retry schedules, token ages); what lives and dies with a
-/// connection is measured on the monotonic clock instead.
+/// Wall time is for times that must survive a restart (retry schedules, token ages); times that end with a connection are
+/// measured on the monotonic clock instead.
 package struct Timestamp: Hashable, Comparable, Sendable {
     package var milliseconds: Int64
 
@@ -15,7 +15,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         self.milliseconds = seconds * 1000
     }
 
-    /// Whole seconds since 1970, rounded down.
+    /// Seconds since 1970, rounded towards zero.
     package var seconds: Int64 { milliseconds / 1000 }
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
@@ -34,8 +34,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         return past == 0 ? self : Timestamp(milliseconds: milliseconds - past + grain.milliseconds)
     }
 
-    /// This moment, to which something was put off by `longest` at most: what lies further ahead was noted by a clock that was ahead, and
-    /// is due now.
+    /// This moment, or `now` where it is further ahead than `longest`, the most that it can have been put off: then it was
+    /// noted by a clock that was ahead, and is due.
     package func due(at now: Timestamp, putOffAtMost longest: Duration) -> Timestamp {
         self > now + longest ? now : self
     }
@@ -47,7 +47,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero.
+    /// In milliseconds, rounded towards zero.
     package var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }

@@ -6,8 +6,8 @@ package struct TokenRetirement: Hashable, Sendable {
     package var device: Int64
     /// The 410's own timestamp.
     package var deadSince: Timestamp
-    /// When the token that was pushed to had been registered. One that was registered again since then is kept, whatever
-    /// the push service's clock says.
+    /// When the token that was pushed to had been registered. One that was registered again since then is kept, whatever the
+    /// push service's clock shows.
     package var registeredAt: Timestamp
 
     package init(device: Int64, deadSince: Timestamp, registeredAt: Timestamp) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices a push service that calls living tokens dead, or those of the other environment, at any time of a campaign and across
-/// campaigns, and keeps back what that means for each token until enough answers that came after it have been looked at.
+/// Notices a push service that calls living tokens dead, or those of the other environment, at any time of a campaign and
+/// across campaigns. Keeps retirements back until enough later answers have been looked at.
 ///
-/// One window watches one push service. Of what it keeps back nothing is stored: a token whose retirement is lost with the process is
-/// pushed to again and called dead again. What the last answers were, and whether it has tripped, is (`memory`).
+/// One window watches one push service. The retirements that it keeps back are not stored: a token whose retirement is lost
+/// with the process is pushed to again and called dead again. The last answers, and whether it has tripped, are stored
+/// (`memory`).
 ///
-/// `Retirement` is what is kept back: a token's retirement.
+/// `Retirement` is the type that is kept back, such as a token's retirement.
 package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     package enum Verdict: Sendable {
-        /// What may be retired by now: answers enough have come since.
+        /// These may be retired: enough answers have come since.
         case released([Retirement])
-        /// So many tokens are not called dead in an everyday loss of phones. Nothing of what was kept back is retired.
+        /// More tokens are called dead than everyday loss of phones explains. Nothing that was kept back is retired.
         case tripped(CredentialBreaker.Trip)
     }
 
@@ -21,21 +22,21 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         var retirements: [Retirement]
     }
 
-    /// The last answers, at least `CredentialBreaker.sample` of them where there were as many; the oldest first.
+    /// The last answers, at least `CredentialBreaker.sample` of them if there were as many; the oldest first.
     private var batches: [Batch] = []
     private var answers = 0
     private var unregistered = 0
-    /// Of batches that are among the last answers no more, where those alone say that the service is wrong.
+    /// Retirements of batches before the last answers, kept because the last answers alone show that the service is wrong.
     private var doubted: [Retirement] = []
-    /// The share that trips it, of the last campaign.
+    /// The share that trips it, as the last campaign had it.
     private var limit = 1.0
     /// It has tripped, and has not been seen well since.
     package private(set) var isSuspect = false
 
     package init() {}
 
-    /// What the next life of the process has to know: whether it is suspect, and of the last batches those from which on most speaks against
-    /// the service, where that is as much as trips it. Good answers from before them excuse nothing then.
+    /// The state for the next life of the process: whether it is suspect, and the run of last batches that counts most
+    /// against the service, if that is enough to trip it. Good answers from before that run excuse nothing then.
     package var memory: JudgedAnswers {
         var (sum, worst) = (JudgedAnswers(), JudgedAnswers())
         for batch in batches.reversed() {
@@ -48,7 +49,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         return worst
     }
 
-    /// Goes on where a life of the process has ended.
+    /// Goes on from the state that an earlier life of the process has left.
     package init(_ memory: JudgedAnswers) {
         isSuspect = memory.isSuspect
         guard memory.answers > 0 else { return }
@@ -56,15 +57,15 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         batches = [Batch(answers: answers, unregistered: unregistered, retirements: [])]
     }
 
-    /// What is kept back.
+    /// All retirements that are kept back.
     package var kept: [Retirement] { doubted + batches.flatMap(\.retirements) }
 
-    /// Drops of what is kept back that of tokens that the service has taken since: their phones live. What it said of them still counts
-    /// against it.
+    /// Drops kept retirements of tokens that the service has taken since: their phones live. Its answers about them still
+    /// count against it.
     ///
     /// - Parameters:
-    ///   - device: whose token a retirement is of.
-    ///   - taken: which of these devices were taken; asked where anything is kept back.
+    ///   - device: the device of a retirement's token.
+    ///   - taken: returns which of these devices were taken; called only if anything is kept back.
     package mutating func drop(_ device: (Retirement) -> Int64, of taken: (Set<Int64>) -> Set<Int64>) {
         let kept = kept
         guard !kept.isEmpty else { return }
@@ -74,10 +75,10 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         for index in batches.indices { batches[index].retirements.removeAll { alive.contains(device($0)) } }
     }
 
-    /// Takes what one batch came to.
+    /// Takes the answers of one batch.
     ///
     /// - Parameters:
-    ///   - answers: those that say whether tokens live: taken or unregistered.
+    ///   - answers: the answers that show whether tokens live: taken or unregistered.
     ///   - retirements: the retirements that the batch brought.
     ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
     package mutating func take(answers: Int, unregistered: Int, retirements: [Retirement], limit: Double?) -> Verdict {
@@ -88,7 +89,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         }
         self.limit = limit
         guard answers > 0 else { return .released([]) }
-        // What a suspect says is not believed later either: the token is pushed to again in time, and called dead again.
+        // A suspect's retirements are not believed later either: the token is pushed to again in time, and called dead again.
         batches.append(Batch(answers: answers, unregistered: unregistered, retirements: isSuspect ? [] : retirements))
         self.answers += answers
         self.unregistered += unregistered
@@ -106,7 +107,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
             self.unregistered -= first.unregistered
             batches.removeFirst()
         }
-        // Those were judged with good ones from before them. The next ones tell.
+        // So far the last answers were judged with good ones from before them. The next ones decide.
         if self.answers >= CredentialBreaker.sample, isOverLimit { return .released([]) }
         defer { doubted = [] }
         return .released(doubted)
@@ -114,8 +115,8 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
 
     private var isOverLimit: Bool { Double(unregistered) >= limit * Double(answers) }
 
-    /// Nothing more comes: what is kept back may go, unless the last answers alone say that the service is wrong. They were judged with
-    /// the good ones before them so far, and no later ones come to trip it.
+    /// No more answers come: kept retirements may go, unless the last answers alone show that the service is wrong. So far
+    /// those were judged with the good ones before them, and no later ones come to trip it.
     package mutating func end() -> [Retirement] {
         let isSane = answers < CredentialBreaker.sample || !isOverLimit
         let retirements = isSane ? kept : []

@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// From when on a version counts as given up by its users.
+/// When a version counts as given up by its users.
 package struct RetirementRules: Hashable, Sendable {
-    /// The share of the devices seen lately below which those with a version or an older one must lie, from 0 to 1. Default 0.01.
+    /// Devices with a version or an older one must be below this share of the devices seen lately, from 0 to 1. Default 0.01.
     package var retireBelow = 0.01
-    /// What counts as lately. Default 30 days.
+    /// How long ago lately begins. Default 30 days.
     package var seenWithin = Duration.seconds(30 * 86_400)
 
     package init() {}
 
-    /// A device that logs in with the version that it had is seen once in so long: less often than that nobody may call lately.
+    /// A device that logs in with an unchanged version is noted as seen once in so long. `seenWithin` is at least twice this.
     package static let seenEvery = Duration.seconds(7 * 86_400)
 }
 
-/// How many of an app's devices that were seen lately have which version, and since when a version and all older ones are below the
-/// configured share: when what serves them alone may go. Pure.
+/// How many of an app's devices that were seen lately have which version, and since when a version and all older ones are
+/// below the configured share, so that code for them alone may go. Pure.
 ///
-/// | version and older | `belowSince` | told |
+/// | version and older | `belowSince` | reported (`isTold`) |
 /// |---|---|---|
 /// | first counted, at or above the share | none | no |
-/// | first counted, below it | that moment | yes: nobody saw it fall |
-/// | falls below it, not told | that moment | now |
-/// | falls below it, told | that moment | no: it has hardly risen since |
+/// | first counted, below it | that moment | counts as reported: its fall was not seen |
+/// | falls below it, not reported | that moment | now |
+/// | falls below it, reported | that moment | no: it has hardly risen since |
 /// | stays below it | stays | |
-/// | rises to the share | none | stays told |
-/// | rises to one and a half times the share | none | a fall is told again |
+/// | rises to the share | none | stays reported |
+/// | rises to one and a half times the share | none | the next fall is reported again |
 ///
-/// A device whose version nobody knows counts as older than all. While no device was seen lately, nothing is known, and nothing changes.
+/// A device of unknown version counts as older than all. While no device was seen lately, nothing is known, and nothing
+/// changes.
 package struct VersionShares: Hashable, Sendable {
     /// One version, and those below it.
     package struct Row: Hashable, Sendable {
         package var version: Version
         /// Devices with this version.
         package var devices: Int64
-        /// With this one, an older one, or none that is known.
+        /// Devices with this version, an older one, or an unknown one.
         package var orOlder: Int64
         /// nil where these are not below the share.
         package var belowSince: Timestamp?
-        /// Whether its fall was told, or was before the first count, and it has not risen well above the share since.
+        /// Whether its fall was reported, or came before the first count, and it has not risen well above the share since.
         package var isTold: Bool
 
         package init(version: Version, devices: Int64, orOlder: Int64, belowSince: Timestamp?, isTold: Bool) {
@@ -54,9 +55,9 @@ package struct VersionShares: Hashable, Sendable {
     /// Since when a device must have been seen to count.
     package var seenSince: Timestamp
     package var retireBelow: Double
-    /// All that were seen lately.
+    /// All devices that were seen lately.
     package var devices: Int64
-    /// Of these, whose version nobody knows.
+    /// Those of unknown version.
     package var unknown: Int64
     /// Ascending.
     package var rows: [Row]
@@ -72,22 +73,22 @@ package struct VersionShares: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// How often they are counted.
+    /// How often devices are counted.
     package static let interval = Duration.seconds(3600)
-    /// Versions that are kept; of more the oldest are left out.
+    /// The most versions that are kept; the oldest beyond that are left out.
     package static let most = 1000
-    /// How long a version is kept that nobody was seen with lately.
+    /// How long a version that no device was seen with lately is kept, after it fell below the share.
     private static let memory = Duration.seconds(90 * 86_400)
-    /// How far above the share a version must rise for its fall to be told again.
+    /// How far above the share a version must rise for its next fall to be reported.
     private static let wellAbove = 1.5
 
-    /// What follows from a count.
+    /// Takes a count.
     ///
     /// - Parameters:
     ///   - counts: devices seen lately by version, in any order and spelling.
-    ///   - unknown: those whose version nobody knows.
-    ///   - before: the count before; nil: there was none.
-    /// - Returns: the new state, and the versions of it whose fall is to be told.
+    ///   - unknown: devices of unknown version.
+    ///   - before: the previous count; nil: there was none.
+    /// - Returns: the new state, and the versions of it whose fall must be reported.
     package static func counted(
         _ counts: [(version: Version, devices: Int64)], unknown: Int64, after before: VersionShares?,
         by rules: RetirementRules, at now: Timestamp
@@ -126,7 +127,7 @@ package struct VersionShares: Hashable, Sendable {
     /// The newest version that is below the share, with all older ones; nil: none is.
     package var newestBelow: Row? { rows.last { $0.belowSince != nil } }
 
-    /// Devices that were seen lately with an older version than this one, or with none that is known.
+    /// Devices that were seen lately with an older version than this one, or with an unknown one.
     package func devices(below version: Version) -> Int64 {
         rows.last { $0.version < version }?.orOlder ?? unknown
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a campaign that is not over does not move. The one home of these reasons: whether a person is waited for, and when one ends by itself,
-/// follow from it. Pure.
+/// Why a campaign that is not over does not move. These reasons are defined only here: whether a person is waited for, and
+/// when a reason ends by itself, follow from them. Pure.
 package enum Wait: Hashable, Sendable {
-    /// The database is an older one than the relay has seen: nothing of any campaign goes on.
+    /// The database is older than the relay has seen: nothing of any campaign goes on.
     case past
     /// The app's store does not offer the version, or to too few users.
     case store
-    /// The moment of the requirement, or the end of the hold behind the store's word.
+    /// The moment of the requirement, or the end of the hold after the version's release.
     case time(Timestamp)
-    /// The configuration does not have the store any more that the version waits for.
+    /// The store that the version waits for is no longer in the configuration.
     case lostStore
     /// A person paused it.
     case pause
@@ -21,7 +21,7 @@ package enum Wait: Hashable, Sendable {
     case service
     /// The next wave begins then.
     case wave(Timestamp)
-    /// The canary is sent to, and nobody else.
+    /// Only the canary is sent to.
     case canary
     /// The canary is done: a person releases what follows.
     case release
@@ -32,7 +32,7 @@ package enum Wait: Hashable, Sendable {
     /// All that is left is tried again then.
     case retries(Timestamp)
 
-    /// The event that it waits for.
+    /// The kind of event that it waits for.
     package enum Standing: String, Hashable, Sendable {
         /// It ends by itself.
         case planned

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// How a campaign's audience is cut into waves: whom the first hundredth is, whom the next nine, and so on.
+/// How a campaign's audience is cut into waves: the first hundredth, the next nine, and so on.
 package struct WavePlan: Sendable, Hashable {
-    /// Parts that the audience is cut into: a wave is given to a hundredth of a percent.
+    /// Parts that the audience is cut into: a wave's size is given to a hundredth of a percent.
     package static let parts = UserDraw.parts
-    /// More waves than anybody watches.
+    /// More waves than a person watches.
     package static let most = 20
 
     /// For each wave, how many parts it and those before it are: ascending, the last all of them.
@@ -41,7 +41,7 @@ package struct WaveDraw: Sendable, Hashable {
         users = UserDraw(requirement: requirement)
     }
 
-    /// - Parameter telephone: the user's; nil: nobody's device is of the last wave.
+    /// - Parameter telephone: the user's; nil: a device without a user is in the last wave.
     package func wave(of telephone: (some Sequence<UInt8>)?) -> Int {
         guard let telephone else { return plan.count - 1 }
         let part = users.part(of: telephone)

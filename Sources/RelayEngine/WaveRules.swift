@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is between two waves of a campaign.
+/// The rules between two waves of a campaign.
 package struct WaveRules: Sendable, Hashable {
     /// From a wave's last push to the next wave's first.
     package var pause: Duration
@@ -20,9 +20,9 @@ package struct WaveRules: Sendable, Hashable {
 package struct CampaignWave: Sendable, Hashable {
     /// From 0.
     package var number: Int
-    /// Ten-thousandths of the audience that this wave and those before it are.
+    /// Ten-thousandths of the audience in this wave and those before it.
     package var end: Int
-    /// Of the audience.
+    /// The wave's devices of the audience.
     package var devices: Int64
     /// Devices without an outcome.
     package var pending: Int64
@@ -37,7 +37,7 @@ package struct CampaignWave: Sendable, Hashable {
     package var endedAt: Timestamp?
     /// When the campaign was suspended because the next wave must not begin by itself.
     package var heldAt: Timestamp?
-    /// Whether a range of its devices is not done, also where nobody is left in it.
+    /// Whether a range of its devices is not done, even if no device is left in it.
     package var isOpen = false
     /// When an operator let the next wave begin.
     package var releasedAt: Timestamp?
@@ -72,7 +72,7 @@ package struct CampaignWave: Sendable, Hashable {
 package struct CampaignWaves: Sendable, Hashable {
     package enum Verdict: Sendable, Equatable {
         case begin
-        /// The campaign is suspended, and says why.
+        /// The campaign is suspended for this reason.
         case hold(SuspensionCause, reason: String)
     }
 
@@ -85,9 +85,9 @@ package struct CampaignWaves: Sendable, Hashable {
 
     package var isEmpty: Bool { list.isEmpty }
 
-    /// Counts what was to be tried again of a campaign that is over.
+    /// Settles the retries of a campaign that is over.
     ///
-    /// - Parameter isExpired: its time was over; else it was cancelled or gave way, and may go on.
+    /// - Parameter isExpired: its time was over, so they have failed; else it was cancelled or superseded, and may go on.
     package mutating func end(isExpired: Bool) {
         for index in list.indices {
             if isExpired { list[index].failed += list[index].retrying }
@@ -100,13 +100,13 @@ package struct CampaignWaves: Sendable, Hashable {
 
     package var next: CampaignWave? { current.flatMap { current in list.first { $0.number > current.number } } }
 
-    /// Whether the current wave is over and another is to come.
+    /// Whether the current wave is over and another follows.
     package var areBetween: Bool { next != nil && current?.endedAt != nil }
 
-    /// When the next wave may begin, once the current one is over; nil before that, and where none is left. Nobody waits
-    /// for what a wave without a push may have done.
+    /// When the next wave may begin, once the current one is over; nil before that, and where none is left. After a wave
+    /// without a push there is no pause.
     ///
-    /// - Parameter rules: nil: the configuration has no waves any more, so nothing is between those that there are.
+    /// - Parameter rules: nil: the configuration has no waves any more, so there is no pause between those that are left.
     package func nextAt(_ rules: WaveRules?) -> Timestamp? {
         guard next != nil, let current, let ended = current.endedAt else { return nil }
         guard let rules, current.releasedAt == nil, current.pushes > 0 else { return ended }
@@ -121,7 +121,7 @@ package struct CampaignWaves: Sendable, Hashable {
         let wave = "wave \(current.number + 1) of \(list.count)"
         let onwards =
             "resume begins wave \(next.number + 1), which takes it to \(next.percentText) percent of the audience"
-        // A push that the service has not taken until now is no reason to send it more.
+        // A push that the service has not taken yet is no reason to send it more.
         if let most = rules.failedShare, Double(current.failed + current.retrying) > most * Double(pushes) {
             let retrying = current.retrying > 0 ? " and \(current.retrying) are tried again" : ""
             return .hold(

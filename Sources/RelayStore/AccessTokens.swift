@@ -7,11 +7,11 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case versions
     /// Reads people's data: telephones and push tokens. Changes and erases nothing.
     case users
-    /// Registers and erases devices and users. Whoever may do that reads them, too.
+    /// Registers and erases devices and users, and reads them too.
     case devices
     case campaigns
 
-    /// Whether who has this scope may do what `other` is needed for.
+    /// Whether a holder of this scope may do what requires `other`.
     package func covers(_ other: Scope) -> Bool { self == other || self == .devices && other == .users }
 }
 
@@ -23,7 +23,7 @@ package struct AccessToken: Hashable, Sendable {
     package var apps: Set<String>?
     package var createdAt: Timestamp
     package var revokedAt: Timestamp?
-    /// When it was used last, to the minute; nil: never, or by an older release alone.
+    /// When it was used last, to the minute; nil: never, or only by an older release.
     package var usedAt: Timestamp?
 
     package init(
@@ -52,21 +52,22 @@ package protocol AccessTokenStore: Sendable {
     func revokeToken(name: String, by actor: Signature) throws -> Bool
 }
 
-/// Each under the key that signed it, for example "APNs/TEAMID/KEYID", for every relay that has the key.
+/// Provider tokens, each under the key that signed it, for example "APNs/TEAMID/KEYID". All relays that have the
+/// key share it.
 package protocol ProviderTokenStore: Sendable {
     func providerToken(key: String) throws -> ProviderToken?
 
-    /// Puts a token that was just signed in the place of the one of `known`, where `ProviderTokenMachine.mayReplace` lets it. Of
-    /// several that do so at once one wins. It touches no pause.
+    /// Stores a token that was just signed in the place of the one issued at `known`, where
+    /// `ProviderTokenMachine.mayReplace` allows it. If several relays do so at once, one wins. Leaves the pause alone.
     ///
-    /// - Parameter known: when that was issued which is to be replaced; nil: none was there.
-    /// - Returns: the token that is there now, this one or another. Another one is used, and this one is not.
+    /// - Parameter known: when the token to replace was issued; nil: there was none.
+    /// - Returns: the token that is stored now. If it is another one, the caller uses that and not `token`.
     func mintProviderToken(
         _ token: ProviderToken, key: String, replacing known: Timestamp?, at now: Timestamp
     ) throws -> ProviderToken
 
-    /// A server wants a pause (`ProviderToken.pause`). It touches no token.
+    /// Stores a pause that a server asks for (`ProviderToken.pause`). Leaves the token alone.
     ///
-    /// - Returns: false where nothing is kept of the key.
+    /// - Returns: false where nothing is stored under the key.
     func pauseProviderToken(key: String, until end: Timestamp, by server: String?, at now: Timestamp) throws -> Bool
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What every user of an app is told at launch, until it ends or is cleared (SEEDS S5).
+/// A message that every user of an app gets at launch, until it ends or is cleared (SEEDS S5).
 package struct AlertRecord: Hashable, Sendable {
     package var app: AppKey
     package var message: String
-    /// Locks the app for a maintenance window: then there is an end.
+    /// Locks the app for a maintenance window. Such an alert must have an end.
     package var isBlocking: Bool
     /// From this moment on the alert is gone; nil: it stays until it is cleared.
     package var endsAt: Timestamp?
     package var createdAt: Timestamp
-    /// Who set it, as the history of versions names people.
+    /// The author, as the history of versions names people.
     package var createdBy: String
 
     package init(
@@ -35,7 +35,7 @@ package protocol AlertStore: Sendable {
     /// Every alert that has not ended, ordered by app and platform.
     func alerts(at now: Timestamp) throws -> [AlertRecord]
 
-    /// Takes the place of the alert that there is, and forgets those that have ended.
+    /// Replaces the app's alert, and forgets those that have ended.
     ///
     /// - Throws: `StoreError.failed` when a blocking alert has no end: the database refuses it too.
     func setAlert(_ alert: AlertRecord, by actor: Principal) throws

@@ -7,7 +7,7 @@ package struct AppKey: Hashable, Comparable, Sendable {
     package let app: String
     package let platform: Platform
 
-    /// The name of the fault that a part of the store is refused for this app, in `readyz`.
+    /// The name of this app's fault in `readyz`, while a part of the store refuses work for it.
     package var faultPart: String { "app:\(app)/\(platform.rawValue)" }
 
     package init(app: String, platform: Platform) {

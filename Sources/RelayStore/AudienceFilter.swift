@@ -3,8 +3,8 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// Who gets a campaign's push (DESIGN, rule 3): what `Verdict` says of its rule, over the bytes of a batch and without allocating. Its
-/// waves are drawn where the batch is read.
+/// Decides which devices get a campaign's push (DESIGN, rule 3): its rule's `Verdict`, over the bytes of a batch and
+/// without allocating. Waves are drawn where the batch is read.
 package struct AudienceFilter: Sendable {
     private let target: UpgradeTarget
     private let minimumOS: Version?
@@ -17,19 +17,20 @@ package struct AudienceFilter: Sendable {
         self.telephones = telephones.map { Set($0.map { ArraySlice($0.utf8) }) }
     }
 
-    /// Of a requirement, whoever it has reached by now.
+    /// The filter for a requirement, whatever its reach so far.
     package init(_ row: Requirement, telephones: [String]?) {
         self.init(row.target, minimumOS: row.minimumOS, telephones: telephones)
     }
 
     /// Why the device gets no push; nil when it gets one. A device whose version is unknown, or unreadable, may be
-    /// behind and gets one, but is not known to run what is blocked; one whose system is unknown may obey.
+    /// behind and gets one, but none for a block, since it is not known to run the blocked version. A device whose
+    /// system is unknown may be able to obey and gets one.
     package func reason(against row: DeviceRow, in devices: borrowing DeviceRows) -> FilterReason? {
         if row.isDead { return .knownDead }
         // The app drops a push without its user's telephone, so an empty one is as good as none.
         if row.telephone.isAbsent || row.telephone.length == 0 { return .noTelephone }
         let telephone = devices.bytes[row.telephone.range]
-        // An imported "(null)" is no user's.
+        // An imported "(null)" is not a telephone.
         if ValueDoubt.telephone(telephone) == .noValue { return .noTelephone }
         if let telephones, !telephones.contains(telephone) { return .notInAudience }
         let version = row.version.isAbsent ? nil : row.version.range

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// The shards that an audience is to be cut into.
+/// The shards that an audience is cut into.
 package struct AudiencePlan: Sendable {
     /// The devices of one wave and one environment among the ids behind `after` and up to `last`.
     package struct PlannedShard: Hashable, Sendable {
@@ -24,17 +24,17 @@ package struct AudiencePlan: Sendable {
 
     /// In the order of their numbers: wave by wave, production first, by ascending ids.
     package private(set) var shards: [PlannedShard] = []
-    /// Whose plain outcomes are packed: batches of a campaign must not overlap, but shards of the two environments do, and so
-    /// do those of waves. Of the two the one with more devices; nil with waves.
+    /// The environment whose plain outcomes are packed: the one with more devices; nil with waves. Batches of a campaign
+    /// must not overlap, but shards of the two environments do, and so do those of waves.
     package private(set) var packed: PushEnvironment?
 
-    /// Of an audience that goes out as a whole.
+    /// Plans an audience that goes out as a whole.
     ///
     /// - Parameters:
     ///   - size: devices in a shard, at most.
     ///   - all: the devices of both environments, `size` in each but the last.
-    ///   - sandbox: those of the sandbox alone, cut likewise.
-    ///   - sandboxDevices: how many of them are within a shard of `all`.
+    ///   - sandbox: the devices of the sandbox alone, cut likewise.
+    ///   - sandboxDevices: how many devices of the sandbox are within a shard of `all`.
     package init(
         size: Int, all: [PlannedShard], sandbox: [PlannedShard], sandboxDevices: (PlannedShard) throws -> Int64
     ) rethrows {
@@ -55,7 +55,7 @@ package struct AudiencePlan: Sendable {
 
     package typealias Member = (device: Int64, wave: Int, environment: PushEnvironment)
 
-    /// Of an audience that goes out in waves.
+    /// Plans an audience that goes out in waves.
     ///
     /// - Parameters:
     ///   - size: devices in a shard of the whole audience; a wave's shards have its share of that, but at least 20.
@@ -65,7 +65,7 @@ package struct AudiencePlan: Sendable {
         next: () throws -> Member?
     ) rethrows {
         let sizes = (0..<waves.count).map { Int64(max(Int(Double(size) * waves.share(of: $0)), min(size, 20))) }
-        // Two places for each wave.
+        // Two places for each wave, one per environment.
         var open = (0..<2 * waves.count).map {
             PlannedShard(
                 after: 0, last: 0, devices: 0, wave: $0 / 2, environment: $0 % 2 == 0 ? .production : .sandbox)
@@ -82,7 +82,8 @@ package struct AudiencePlan: Sendable {
             open[place].after = device
             open[place].devices = 0
         }
-        // Whoever was of no wave at its turn, because the device has changed hands, comes with the last one: it goes over all devices.
+        // A device that changed hands may have been in no wave at that wave's turn. The last wave takes it, so its
+        // shards cover all devices.
         for place in [2 * waves.count - 2, 2 * waves.count - 1] where ends[place % 2] > open[place].after {
             open[place].last = ends[place % 2]
         }
@@ -92,7 +93,7 @@ package struct AudiencePlan: Sendable {
         }
     }
 
-    /// A device of the audience that has its outcome already.
+    /// Takes a device of the audience that already has its outcome out of its shard's count.
     package mutating func leaveOut(_ device: Int64, wave: Int, _ environment: PushEnvironment) {
         let place = shards.firstIndex {
             $0.wave == wave && $0.environment == environment && $0.after < device && device <= $0.last

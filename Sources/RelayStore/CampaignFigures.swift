@@ -14,7 +14,7 @@ package struct CampaignFigures: Hashable, Sendable {
     package var reach = CampaignReach()
     /// Empty before the audience is cut into shards, and where it goes out as a whole.
     package var waves = CampaignWaves()
-    /// How often it was opened again, in their order.
+    /// The rounds for which it was opened again, in their order.
     package var rounds: [CampaignRound] = []
     /// When the last device of its canary had its outcome.
     package var canaryEndedAt: Timestamp?

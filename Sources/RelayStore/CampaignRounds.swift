@@ -5,21 +5,21 @@ package import UpgradeRules
 /// A campaign that was opened again for some of its devices, under its own ledger and with the same push ids.
 package struct CampaignRound: Hashable, Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// An operator had what did not arrive sent again.
+        /// An operator sends again what did not arrive.
         case retry
-        /// Those who are still behind are pushed to once more (`push.remind`).
+        /// Devices that are still behind are pushed to once more (`push.remind`).
         case reminder
     }
 
     /// From 1.
     package var number: Int
     package var kind: Kind
-    /// Which devices are sent again, by the outcome that they had; of a reminder `accepted`.
+    /// Which devices are sent again, by the outcome that they had; for a reminder `accepted`.
     package var states: [DeliveryState]
     /// When a reminder was due; nil for a retry.
     package var dueAt: Timestamp?
     package var begunAt: Timestamp
-    /// Put in line so far. A reminder that was not sent after all does not count.
+    /// Devices put in line so far. A reminder that was not sent after all does not count.
     package var devices: Int64
     /// When all were in line, or the campaign ended before that.
     package var gatheredAt: Timestamp?
@@ -37,8 +37,8 @@ package struct CampaignRound: Hashable, Sendable {
         self.gatheredAt = gatheredAt
     }
 
-    /// What an operator may have sent again: what failed for good, was left out or ran out of time. Not what the push service
-    /// called unregistered: nobody is there. Nor what was filtered: nobody should get it.
+    /// The outcomes that an operator may have sent again: failed for good, left out, or out of time. A token that the
+    /// push service called unregistered has no device any more, and a filtered device should get nothing.
     package static let retried: [DeliveryState] = [.rejected, .cancelled, .expired]
 
     /// Always in the same order.
@@ -47,10 +47,10 @@ package struct CampaignRound: Hashable, Sendable {
     }
 }
 
-/// What a campaign is to be opened again for.
+/// A request to open a campaign again.
 package struct RoundDraft: Hashable, Sendable {
     package enum Cause: Hashable, Sendable {
-        /// Of `CampaignRound.retried`.
+        /// The states are some of `CampaignRound.retried`.
         case retry(Set<DeliveryState>)
         case reminder(dueAt: Timestamp)
     }
@@ -58,7 +58,7 @@ package struct RoundDraft: Hashable, Sendable {
     package var cause: Cause
     /// From now until nothing is sent any more.
     package var timeToLive: Duration
-    /// It is sent whatever the hour from then on. Default no.
+    /// Whether it is sent at any hour from then on. Default no.
     package var isUrgent = false
 
     package init(_ cause: Cause, timeToLive: Duration) {
@@ -69,15 +69,15 @@ package struct RoundDraft: Hashable, Sendable {
 
 package enum Reopening: Hashable, Sendable {
     case opened
-    /// What it would take is sent by its campaign.
+    /// A newer requirement took its place, and that one's campaign sends to its devices.
     case superseded
-    /// What it announces was taken back. Announced again, that has another campaign.
+    /// The version that it announces was taken back. Announced again, that version gets another campaign.
     case withdrawn
-    /// Nothing of it is sent again: another version is in force, or asked for, by now; nil: none.
+    /// Nothing of it is sent again, since this version is in force for everybody instead; nil: none.
     case notRequired(now: Version?)
     /// It is not over, so that there is nothing to open.
     case notOver(CampaignState)
-    /// Its deliveries were pruned: nobody knows any more who was left out.
+    /// Its deliveries were pruned, so the devices that were left out are unknown.
     case pruned
     /// No device is in one of the states.
     case nothingLeft
@@ -96,11 +96,11 @@ extension RoundDraft {
             guard record.state.isFinal else { return .notOver(record.state) }
             if states.allSatisfy({ record.figures.counts[$0] == 0 }) { return .nothingLeft }
         case .reminder(let dueAt):
-            // Somebody else was faster.
+            // Another relay has begun this reminder already.
             if record.figures.rounds.contains(where: { $0.kind == .reminder && $0.dueAt == dueAt }) {
                 return .nothingLeft
             }
-            // Also where only retries are left: some may have to wait for days. Not between two waves.
+            // Also where only retries are left, since some may have to wait for days. Not between two waves.
             let isLeftToRetries =
                 record.state == .running && record.figures.isPlanned && record.figures.counts.pending == 0
                 && !record.hasMoreWaves
@@ -112,11 +112,11 @@ extension RoundDraft {
     }
 }
 
-/// What one step of putting devices in line came to.
+/// The result of one step of putting devices in line.
 package struct Gathered: Hashable, Sendable {
     package var progress: CampaignLifecycle.Gathering
     package var devices: Int64 = 0
-    /// Which services have devices in line that they had not before.
+    /// The services for which this step put devices in line.
     package var environments: Set<PushEnvironment> = []
     /// Devices that the campaign had never come to are pending again.
     package var opensShards = false
@@ -128,18 +128,17 @@ package struct Gathered: Hashable, Sendable {
 
 /// Campaigns that are sent again, to some of their devices.
 package protocol RoundStore: Sendable {
-    /// Opens a campaign that is over (for a reminder also one of which only retries are left): it runs, or waits where its
-    /// requirement is asked for and not in force; `expiresAt` is at least `timeToLive` away, and devices are put in line by
-    /// `gather`, which may take long and is found again after a restart. Changes nothing where it answers anything but
-    /// `opened`.
+    /// Opens a campaign that is over; for a reminder also one of which only retries are left. It then runs, or waits
+    /// where its requirement is asked for and not in force. `expiresAt` is at least `timeToLive` away. `gather` puts the
+    /// devices in line, which may take long and goes on after a restart. Changes nothing unless it returns `opened`.
     func reopen(_ campaign: CampaignKey, for draft: RoundDraft, by actor: Signature) throws -> Reopening
 
-    /// Puts more devices in line, due now, in a transaction of about a thousand; where nobody is left, those that the campaign
-    /// never came to are pending again. Counts move with them.
+    /// Puts more devices in line, due now, in a transaction of about a thousand. When none is left, the devices that the
+    /// campaign never came to become pending again. Counts move with them.
     ///
     /// - Parameters:
     ///   - most: devices that may be retrying at a time.
-    ///   - wants: of a reminder, whether this device gets one.
+    ///   - wants: for a reminder, whether this device gets one.
     func gather(
         _ campaign: CampaignKey, atMost most: Int64, at now: Timestamp,
         wants: (DeviceRow, borrowing DeviceRows) -> Bool
@@ -150,23 +149,24 @@ package protocol RoundStore: Sendable {
 }
 
 extension CampaignRecord {
-    /// Whether devices are still to be put in line that are sent again.
+    /// Whether devices that are sent again still have to be put in line.
     package var isGathering: Bool { figures.rounds.last.map { $0.gatheredAt == nil } ?? false }
 
-    /// Whether a wave is to come. One that was left out when the campaign ended, and is not sent again, does not.
+    /// Whether a wave is still to come. A wave that was left out when the campaign ended, and is not sent again,
+    /// does not count.
     package var hasMoreWaves: Bool {
         figures.rounds.isEmpty
             ? figures.waves.next != nil
             : figures.waves.list.contains { $0.begunAt == nil && ($0.pending > 0 || $0.isOpen) }
     }
 
-    /// Since when it goes to everybody whom it is for; reminders count from then.
+    /// Since when it goes to all users that it is for; reminders count from then.
     package var goesToAllSince: Timestamp? { canary == nil ? facts.startedAt : canary?.releasedAt ?? facts.startedAt }
 
-    /// When the reminder was due that was sent last.
+    /// When the reminder that was sent last was due.
     private var lastReminder: Timestamp? { figures.rounds.compactMap(\.dueAt).max() }
 
-    /// What is to be done of its reminders. None is left where another version is in force by now, or where a person has to act first.
+    /// The next step for its reminders: `.over` where another version is in force, or where a person has to act first.
     package func reminder(_ schedule: ReminderSchedule, at now: Timestamp) -> ReminderSchedule.Decision {
         guard inForce == requirement.version, let startedAt = goesToAllSince,
             state == .completed || state == .running || state == .paused

@@ -13,13 +13,13 @@ package struct CampaignKey: Hashable, Sendable, Comparable {
     package static func < (left: CampaignKey, right: CampaignKey) -> Bool { left.row < right.row }
 }
 
-/// What the configuration adds to a requirement to make a campaign of it.
+/// The configuration's part of a campaign, beside its requirement.
 package struct CampaignDraft: Hashable, Sendable {
     /// Used where the version record carries no URL of its own.
     package var downloadURL: String?
     /// From the rise until nothing is sent any more.
     package var timeToLive: Duration
-    /// The parts of the users that it reaches one after the other; nil: all at once.
+    /// The shares of the users that it reaches one after the other; nil: all at once.
     package var waves: WavePlan?
 
     package init(downloadURL: String?, timeToLive: Duration, waves: WavePlan? = nil) {
@@ -29,13 +29,13 @@ package struct CampaignDraft: Hashable, Sendable {
     }
 }
 
-/// A campaign as the store keeps it: what was decided of it, what it announces, and what came of it.
+/// A campaign as the store keeps it: the decisions about it, its requirement, and its results.
 package struct CampaignRecord: Hashable, Sendable {
     /// The public id: twelve lower-case hex digits, random; the first 48 bits of each of its apns-ids.
     package var id: String
     package var app: AppKey
     package var facts: CampaignFacts
-    /// The floor that it announces; of a block the version to leave.
+    /// The floor that it announces; for a block, the version to leave.
     package var requirement: Requirement
     package var figures = CampaignFigures()
     /// The version that is in force for everybody: its own, a newer one, or an older one for as long as it waits.
@@ -57,7 +57,7 @@ extension CampaignRecord {
     /// Whether it is sent outside its app's hours, too.
     package var isUrgent: Bool { facts.urgentAt != nil }
 
-    /// nil where the bump named no telephones, and where an older release began the campaign: it goes to those alone then.
+    /// nil where the bump named no telephones.
     package var canary: CampaignCanary? {
         guard requirement.canary != nil else { return nil }
         return CampaignCanary(
@@ -66,13 +66,13 @@ extension CampaignRecord {
     }
 }
 
-/// The right to send a campaign and to record its outcomes: its owner's, until it has another.
+/// The right to send a campaign and to record its outcomes. The owner has it until there is another owner.
 package struct RunLease: Hashable, Sendable {
     package var campaign: CampaignKey
     package var owner: Int64
     /// One more with each owner.
     package var epoch: Int64
-    /// The number of the last commit that is known to be recorded. The next one says that it is the one after it.
+    /// The number of the last commit that is known to be recorded. The next commit carries the number after it.
     package var commits: Int64
 
     package init(campaign: CampaignKey, owner: Int64, epoch: Int64, commits: Int64) {
@@ -84,7 +84,7 @@ package struct RunLease: Hashable, Sendable {
 }
 
 extension CampaignStore {
-    /// One that is sent on no quota.
+    /// Claims a campaign that is sent on no quota.
     package func claimRun(_ campaign: CampaignKey) throws -> RunLease? { try claimRun(campaign, project: nil) }
 }
 
@@ -96,30 +96,31 @@ package protocol CampaignStore: Sendable {
     /// Newest first, from before `before` (exclusive; nil: from the newest), at most `limit`.
     func campaigns(before: CampaignKey?, limit: Int) throws -> [CampaignRecord]
 
-    /// What the push services answered to the app's last `count` campaigns before this one.
+    /// The push services' answers to the app's last `count` campaigns before this one.
     func answers(
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
     ) throws -> (accepted: Int64, unregistered: Int64)
 
-    /// Those whose state is not final, oldest first.
+    /// The campaigns whose state is not final, oldest first.
     func openCampaigns() throws -> [CampaignRecord]
 
     /// Cuts the audience into shards of about `shardSize` devices and counts them. Does nothing the second time.
     ///
     /// Each shard has the devices of one environment; there is none for an environment without devices. A device stays with
     /// the shard that it was counted in, even if its environment changes before its turn: each is read exactly once.
-    /// Where no other campaign of the app is under way, those that have moved are counted where they are now. One that is over and may
-    /// come back has a row of each of these that no shard of it would come to any more, due at once.
+    /// Where no other campaign of the app is under way, devices whose environment has changed are counted where they are
+    /// now. A campaign that is over and may come back then gets a row for each such device that no shard of it would
+    /// come to any more: due at once, or with its outcome where its rest was settled.
     ///
     /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
     /// `filtered` with a reason), removed ones not.
     ///
-    /// - Parameter waves: the parts of the users that it goes out to, one after the other; the first begins now. nil: as a whole. The
-    ///   shards of a small wave are smaller by as much.
+    /// - Parameter waves: the shares of the users that it goes out to, one after the other; the first begins now. nil:
+    ///   as a whole. The shards of a small wave are smaller by as much.
     func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws
 
-    /// Puts the devices of a canary in line, due now, those that have a row in the ledger left out: it may be told again. The
-    /// audience is cut into shards when the canary is released.
+    /// Puts the devices of a canary in line, due now. Leaves out those that already have a row in the ledger, so it may
+    /// be called again. The audience is cut into shards when the canary is released.
     func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Counts all that is pending or retrying as `expired` and completes the campaign.
@@ -128,33 +129,35 @@ package protocol CampaignStore: Sendable {
     /// Notes that each device of the canary has its outcome. Does nothing the second time.
     func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
-    /// The environments that have a shard which is not done, of whatever wave, or a retry of the campaign.
+    /// The environments that have an unfinished shard, in any wave, or a retry of the campaign.
     func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment>
 
-    /// Takes over a running campaign that nobody sends, or this relay itself: from now on nobody else's outcomes of it are recorded.
+    /// Takes over a running campaign that no relay, or this one, sends. From then on only this relay's outcomes of it
+    /// are recorded.
     ///
-    /// - Parameter project: whose quota it is sent on, which one relay alone does; nil: on no quota.
-    /// - Returns: nil where it does not run, or another relay sends it, or for its project.
+    /// - Parameter project: the project whose quota it is sent on, which only one relay at a time may do; nil: on no quota.
+    /// - Returns: nil where the campaign does not run, or another relay sends it or sends for its project.
     func claimRun(_ campaign: CampaignKey, project: String?) throws -> RunLease?
 
-    /// Gives a campaign back. Does nothing where it has another owner by now.
+    /// Gives a campaign back. Does nothing where it already has another owner.
     func releaseRun(_ lease: RunLease) throws
 
-    /// The shards of one environment that are left, of waves that have begun, lowest numbers first.
+    /// The unfinished shards of one environment, of waves that have begun, lowest numbers first.
     func openShards(_ campaign: CampaignKey, environment: PushEnvironment) throws -> [ShardRange]
 
     /// Completes a running campaign with every shard done and nothing retrying; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 
-    /// Notes that each device of the current wave has an outcome. Does nothing the second time, nor where the campaign does not run: of one
-    /// that has just been superseded, whose devices are left out, the wave is not over should it be taken up again.
+    /// Notes that each device of the current wave has an outcome. Does nothing the second time, or where the
+    /// campaign does not run: one that was just superseded leaves its devices out, and may be taken up again with
+    /// the wave unfinished.
     ///
     /// - Returns: whether it was noted.
     @discardableResult
     func endWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 
-    /// Begins the wave after the current one, which must be over; else does nothing. Its requirement is in force for its users
-    /// from then on.
+    /// Begins the wave after the current one, which must be over; otherwise does nothing. The requirement is in force
+    /// for the wave's users from then on.
     func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Moves a running campaign to `.suspended` until an operator lets its next wave begin; false where it is not running.
@@ -164,6 +167,6 @@ package protocol CampaignStore: Sendable {
 
     /// Lets the next wave of a running campaign begin without a pause; false where none waits for its time.
     ///
-    /// - Parameter isUrgent: the campaign is sent whatever the hour from then on.
+    /// - Parameter isUrgent: whether the campaign is sent at any hour from then on.
     func releaseWave(_ campaign: CampaignKey, isUrgent: Bool, by actor: Signature) throws -> Bool
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Where a dead token stands among those of its app, in the order in which the relay learnt of them: a thousand times the time in
-/// milliseconds, and always more than the place before it, whatever the clock does. Who has asked for all up to a place misses none by asking
-/// for those behind it.
+/// The place of a dead token among those of its app, in the order in which the relay learnt of them: a thousand times
+/// the time in milliseconds, and always more than the place before it, whatever the clock does. A client that has read
+/// all up to a place misses none by asking for those behind it.
 package struct DeadPlace: Hashable, Comparable, Sendable {
     /// Never less than 0.
     package var order: Int64
@@ -12,7 +12,8 @@ package struct DeadPlace: Hashable, Comparable, Sendable {
 
     package init(order: Int64) { self.order = max(order, 0) }
 
-    /// Behind it is what the relay learnt from this moment on, by its own clock; and what it learnt before that while its clock was ahead.
+    /// Everything that the relay learns from this moment on, by its own clock, is behind this place, and so is what it
+    /// learnt before while its clock was ahead.
     package init(before moment: Timestamp) {
         let (order, overflows) = moment.milliseconds.multipliedReportingOverflow(by: Self.perMillisecond)
         self.init(order: overflows ? (moment.milliseconds < 0 ? 0 : .max) : order - 1)
@@ -21,7 +22,7 @@ package struct DeadPlace: Hashable, Comparable, Sendable {
     package static func < (left: DeadPlace, right: DeadPlace) -> Bool { left.order < right.order }
 }
 
-/// A device whose token the push service, or an import, called dead, and that was not registered since.
+/// A device whose token was called dead by the push service or an import, and that was not registered since.
 package struct DeadDevice: Hashable, Sendable {
     package var record: DeviceRecord
     package var place: DeadPlace
@@ -32,17 +33,17 @@ package struct DeadDevice: Hashable, Sendable {
     }
 }
 
-/// What became of the device of the token that a registration replaces.
+/// The effect of a registration on the device of the token that it replaces.
 package enum DeviceReplacement: String, Hashable, Sendable, CaseIterable {
-    /// It has the new token now: the phone goes on in the place that it has in each campaign.
+    /// It has the new token now: the phone keeps its place in each campaign.
     case moved
     /// It is removed, for the new token had a device of its own already.
     case removed
     /// There was none.
     case unknown
 
-    /// When the device is registered under its new token: by the time of its registration an answer to a push that was on its way to the
-    /// old one is told from one about the new one.
+    /// When the device is registered under its new token. It differs from the time before, so that an answer to a push
+    /// on its way to the old token is not taken for one about the new token.
     package static func moment(_ now: Timestamp, after registered: Timestamp) -> Timestamp {
         now == registered ? now + .milliseconds(1) : now
     }

@@ -54,7 +54,7 @@ package struct DeviceRegistration: Hashable, Sendable {
         self.country = country
     }
 
-    /// A device that is registered as a whole: a field that is left out is as it is for a new one.
+    /// A device that is registered as a whole: a field that is left out has a new device's value.
     package init(_ app: AppKey, _ device: DeviceChange) {
         self.init(
             app: app, token: device.token, telephone: device.telephone.value, version: device.version.value,
@@ -67,7 +67,7 @@ package struct DeviceRegistration: Hashable, Sendable {
 package enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
     /// The field is not named: it stays as it is.
     case keep
-    /// nil: it is to be forgotten.
+    /// nil: the stored value is removed.
     case set(Value?)
 
     /// The value for a new device.
@@ -92,7 +92,7 @@ package struct DeviceChange: Hashable, Sendable {
     package var token: String
     package var telephone: FieldChange<String>
     package var version: FieldChange<Version>
-    /// Forgotten, it is `production` again.
+    /// Set to nil, it is `production` again.
     package var environment: FieldChange<PushEnvironment>
     package var osVersion: FieldChange<Version>
     package var country: FieldChange<String>
@@ -136,7 +136,7 @@ package struct DeviceChange: Hashable, Sendable {
 // MARK: By field, for those that walk the table
 
 extension DeviceRegistration {
-    /// The value of a field as text: of each that a device has but its times, which a record has.
+    /// The value of a field as text. The times belong to a record and are nil here.
     package subscript(field: DeviceField) -> String? {
         switch field {
         case .app: app.app

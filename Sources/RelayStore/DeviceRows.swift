@@ -55,7 +55,7 @@ package struct DeviceRow: Hashable, Sendable {
     package var registeredAt: Int64
     /// Attempts so far in this campaign: 0 unless the row was read as a due retry.
     package var attempts: UInt16
-    /// Of its campaign's waves; 0 where there are none.
+    /// Its wave of the campaign; 0 where there are none.
     package var wave: UInt8
     /// Empty unless the row was read as a due retry.
     package var again: SentAgain = []

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What a store was last seen to offer of an app, as it is kept from one life of the process to the next.
+/// A store's last known offer of an app, kept from one life of the process to the next.
 package struct SourceEvidence: Hashable, Sendable {
-    /// Of which there is one.
+    /// An app and a store: there is one piece of evidence for each pair.
     package struct Key: Hashable, Sendable {
         package var app: AppKey
         package var kind: StoreKind
@@ -15,11 +15,11 @@ package struct SourceEvidence: Hashable, Sendable {
     }
 
     package var key: Key
-    /// What was asked, as its source spells it: what another app, track or country offers says nothing of this one.
+    /// The query, as its source spells it: an answer about another app, track or country proves nothing about this one.
     package var query: String
-    /// When it last said so.
+    /// When it last gave this answer.
     package var askedAt: Timestamp
-    /// What it said, as JSON: whoever reads it has to check it, for another program may have written it.
+    /// The answer, as JSON. A reader has to check it, for another program may have written it.
     package var said: String
 
     package init(key: Key, query: String, askedAt: Timestamp, said: String) {
@@ -30,12 +30,12 @@ package struct SourceEvidence: Hashable, Sendable {
     }
 }
 
-/// What the app stores said last: for each app one row a store.
+/// The app stores' last answers: one row for each app and store.
 package protocol EvidenceStore: Sendable {
     /// All there is, ordered by app, platform and store.
     func evidence() throws -> [SourceEvidence]
 
-    /// Takes the place of what the same store said before.
+    /// Replaces the same store's answer from before.
     func keepEvidence(_ evidence: SourceEvidence) throws
 
     /// Forgetting what is not there does nothing.

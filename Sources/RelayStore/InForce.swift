@@ -2,16 +2,16 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// The word of every channel about an app: the part of its requirements that a gate has let through (DESIGN, rule 8). The login
-/// check, the launch document, the pushes and what is asked by proxies all go by this, never by what was merely asked for.
+/// The part of an app's requirements that a gate has let through (DESIGN, rule 8). The login check, the launch document,
+/// the pushes and the answers to proxies all go by this, never by what was merely asked for.
 package struct InForce: Hashable, Sendable {
     /// The highest requirement whose gate has opened.
     package let floor: Requirement?
     /// The newest version that is announced; never older than `floor`.
     package let newest: Requirement?
 
-    /// - Parameter systems: those that are known of devices. A channel that cannot ask a user's own leaves out each version that does not run
-    ///   on one of them.
+    /// - Parameter systems: the systems that devices are known to have. A channel that cannot ask a user's own leaves
+    ///   out each version that does not run on one of them.
     package init(_ requirements: Requirements = Requirements(), systems: [Version] = []) {
         let rules = requirements.rules
         floor = requirements.inForce(on: systems, by: rules)
@@ -21,7 +21,7 @@ package struct InForce: Hashable, Sendable {
     package var required: Version? { floor?.version }
     package var latest: Version? { newest?.version }
 
-    /// Whether every channel says the same, whatever else of the rows has changed.
+    /// Whether every channel reports the same, whatever else of the rows has changed.
     package func saysTheSame(as other: InForce) -> Bool {
         Self.isSame(floor, other.floor) && floor?.inForceAt == other.floor?.inForceAt
             && floor?.inForceBy == other.floor?.inForceBy && floor?.reason == other.floor?.reason
@@ -33,11 +33,11 @@ package struct InForce: Hashable, Sendable {
             && row?.words(MomentWords()) == other?.words(MomentWords())
     }
 
-    /// Who let a requirement through for which no store is asked.
+    /// The value of `inForceBy` for a requirement that needed no store's offer.
     package static let ungated = "noGate"
 }
 
-/// One change of what is in force, with who made it.
+/// One change of the requirements in force, with its author.
 package struct InForceChange: Hashable, Sendable {
     package var inForce: InForce
     package var at: Timestamp

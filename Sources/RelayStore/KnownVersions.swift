@@ -2,20 +2,21 @@
 package import UpgradeRules
 import WireFormat
 
-/// What speaks for a version that somebody asks for, beside what is required or announced already. A rise for which nothing
-/// speaks asks (DESIGN, rule 11): it would lock everybody out of the app, with nothing to install.
+/// The evidence for a version that is asked for, beside the versions that are required or announced already. A
+/// rise without evidence needs a confirmation (DESIGN, rule 11): it would lock everybody out of the app, with
+/// nothing to install.
 package struct KnownVersions: Hashable, Sendable {
     /// The highest version that a store of the app offers; nil: none does, or none is asked.
     package var offered: Version?
-    /// What devices were seen with.
+    /// The versions that devices were seen with.
     package var seen: SeenVersions
 
-    /// Fewer devices may be one person's telephones, or one person's lies.
+    /// Fewer devices may be one person's telephones, or one person's false reports.
     package static let enough: Int64 = 10
     /// One in so many of the devices whose version is known: ten telephones are no evidence among millions.
     package static let share: Int64 = 100
 
-    /// For who doubts nothing.
+    /// For a caller that doubts nothing.
     package static let everything = KnownVersions(
         offered: try? Version(String(repeating: "9", count: Version.maximumDigits)))
 
@@ -24,9 +25,9 @@ package struct KnownVersions: Hashable, Sendable {
         self.seen = seen
     }
 
-    /// The highest version beyond doubt: the highest of those that were announced, that a store offers, and that ten devices and one
-    /// in a hundred run, or a newer one. Where there is none, the version of the device in the middle. nil: nothing is known. A number
-    /// that no release has (`ValueDoubt`) is no evidence.
+    /// The highest version beyond doubt: the highest of those that were announced, that a store offers, and that at
+    /// least ten devices and one in a hundred run (newer versions counted in). Where there is none, the version of the
+    /// device in the middle. nil: nothing is known. A number that no release has (`ValueDoubt`) is no evidence.
     ///
     /// - Parameter announced: the highest version that is required or announced.
     package func highest(_ announced: Version?) -> Version? {
@@ -44,13 +45,13 @@ package struct KnownVersions: Hashable, Sendable {
             .max() ?? reached(all / 2 + 1)
     }
 
-    /// Whether a version is neither known nor what could come next.
+    /// Whether a version is neither known nor a plausible next one.
     package func doubts(_ version: Version, announced: Version?) -> Bool {
         highest(announced).map { version > $0 && !Self.mayFollow(version, $0) } ?? false
     }
 
-    /// A digit too many makes a number larger by nine at least. So one may rise by eight, the first by one, a large one, as a build number is,
-    /// by a tenth; those behind it begin anew.
+    /// A digit too many makes a number larger by nine at least. So the first number may rise by one, and a later one by
+    /// eight, or by a tenth where that is more, as for a build number. The numbers behind the one that rose begin anew.
     private static func mayFollow(_ version: Version, _ known: Version) -> Bool {
         func number(_ place: Int, _ version: Version) -> UInt64 {
             place < version.segments.count ? version.segments[place] : 0
@@ -66,12 +67,12 @@ package struct KnownVersions: Hashable, Sendable {
         return true
     }
 
-    /// What of a bump nothing speaks for, and nobody has confirmed.
+    /// The first version in a bump that no evidence supports and no person has confirmed.
     package func doubt(_ bump: VersionBump, _ requirements: Requirements) -> (field: String, version: Version)? {
         doubts(bump, requirements).first { !bump.confirms(Doubt(.implausibleRise, $0.version)) }
     }
 
-    /// What of a bump nothing speaks for.
+    /// The versions in a bump that no evidence supports.
     package func doubts(_ bump: VersionBump, _ requirements: Requirements) -> [(field: String, version: Version)] {
         let announced = requirements.takenUp.latest?.version
         return [("required", bump.required), ("latest", bump.latest)].compactMap { field, version in
@@ -79,7 +80,7 @@ package struct KnownVersions: Hashable, Sendable {
         }
     }
 
-    /// Why a row of another program waits for a person; nil where it need not.
+    /// Why another program's row waits for a person; nil where it need not.
     func doubt(_ row: Requirement, _ requirements: Requirements) -> String? {
         let announced = requirements.takenUp.latest?.version
         guard doubts(row.version, announced: announced) else { return nil }
@@ -88,7 +89,7 @@ package struct KnownVersions: Hashable, Sendable {
             + ". If it is meant, a person has to say so: \"upgrade-relay \(command)\""
     }
 
-    /// In words.
+    /// The doubt in words.
     package static func doubt(_ version: Version, of app: String? = nil, known: Version?) -> String {
         "\(version)\(app.map { " of \($0)" } ?? "") looks like a typing error: no store offers it, nothing announced it, and fewer than "
             + "\(enough) devices, or than one in \(share), were seen with it or a newer one; the highest version beyond doubt is \(known?.text ?? "none")"

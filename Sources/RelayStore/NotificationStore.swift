@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What receivers are notified of. The raw values are in the configuration and in what is sent.
+/// The events that receivers are notified of. The raw values are in the configuration and in what is sent.
 package enum EventType: String, Hashable, Sendable, CaseIterable {
     case waiting = "campaign.waiting"
     case running = "campaign.running"
@@ -10,7 +10,7 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case completed = "campaign.completed"
     case cancelled = "campaign.cancelled"
     case superseded = "campaign.superseded"
-    /// Its canary has been sent to: a person releases it to everybody, or takes it back.
+    /// Its canary has been sent to: a person now releases it to everybody, or takes it back.
     case canaryDone = "campaign.canaryDone"
     case waveDone = "campaign.waveDone"
     /// Its store has not offered the version for a day.
@@ -18,7 +18,7 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// Everybody below the version must upgrade.
     case inForce = "requirement.inForce"
     case withdrawn = "requirement.withdrawn"
-    /// Tokens that push services called dead, some hundreds at a time at most. Only for who asks for it by name.
+    /// Tokens that push services called dead, some hundreds at a time at most. Only for receivers that name this event.
     case dead = "devices.dead"
     /// A version and all older ones have fallen below the share of devices that `retireBelow` names.
     case retirable = "version.retirable"
@@ -26,10 +26,10 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// A part of the relay cannot do its work, for a minute or longer.
     case degraded = "relay.degraded"
     case recovered = "relay.recovered"
-    /// The store went back in time: nothing is sent, and nothing is decided, before it is the right one again or a person takes it on.
+    /// The store went back in time: nothing is sent or decided until it is the right one again or a person accepts it.
     case wentBack = "store.wentBack"
 
-    /// What a receiver is told of that names no events: all but what only a service of the owner's own is for.
+    /// The events for a receiver that names none: all but those that are meant only for a service of the owner's own.
     package static let usual = Set(allCases).subtracting([.dead])
 
     package init(_ state: CampaignState) {
@@ -45,7 +45,7 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
             }
     }
 
-    /// The name after the dot, which no two have in common: what the store keeps.
+    /// The name after the dot, which is unique. The store keeps this.
     package var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
 
     package init?(name: String) {
@@ -63,7 +63,7 @@ package struct RelayEvent: Hashable, Sendable {
         case part(String, reason: String)
         /// Devices of an app whose tokens are dead, those alive again left out; and the place of the last one.
         case dead(AppKey, [DeadDevice], through: DeadPlace)
-        /// A version that next to nobody has any more, nor an older one; `devices` of the app's were seen lately.
+        /// A version that, like all older ones, hardly any device has any more; `devices` of the app's were seen lately.
         case retirable(AppKey, VersionShares.Row, devices: Int64, retireBelow: Double)
     }
 
@@ -94,7 +94,8 @@ package struct NotificationRecord: Hashable, Sendable {
         case delivered
         /// The last attempt of the schedule failed.
         case failed
-        /// Not tried any more: the receiver said that it is gone, was taken out of the configuration, or fell too far behind.
+        /// Not tried any more: the receiver answered that it is gone, was taken out of the configuration, or fell
+        /// too far behind.
         case dropped
     }
 
@@ -149,7 +150,7 @@ package struct NotificationRecord: Hashable, Sendable {
     }
 }
 
-/// Who is notified, and of what.
+/// A receiver, and the events that it is notified of.
 package struct NotificationReceiver: Hashable, Sendable {
     package var url: String
     package var events: Set<EventType>
@@ -160,15 +161,15 @@ package struct NotificationReceiver: Hashable, Sendable {
     }
 }
 
-/// What a notification looks like.
+/// The form of a notification's body.
 package enum NotificationFormat: String, Hashable, Sendable, CaseIterable {
     /// `{type, timestamp, data}`, as Standard Webhooks advises.
     case json
-    /// `{text}`, which Slack's incoming webhooks take, and those of other chat systems.
+    /// `{text}`, as the incoming webhooks of Slack and other chat systems take it.
     case slack
 }
 
-/// One notification that is due, with what is to be sent.
+/// One notification that is due, with its event.
 package struct DueNotification: Hashable, Sendable {
     package var row: Int64
     /// How many attempts were made before.
@@ -182,25 +183,29 @@ package struct DueNotification: Hashable, Sendable {
     }
 }
 
-/// The outbox. A campaign's change of state and its event are one transaction, whoever changes it.
+/// The outbox. A campaign's change of state and its event are one transaction, whichever component makes the change.
 package protocol NotificationStore: Sendable {
-    /// Takes the configuration's receivers over: a new one is notified of what happens from now on, and of one that is not there any
-    /// more everything pending is dropped. One that said that it is gone and comes back after a time without it begins anew.
+    /// Takes the configuration's receivers over. A new one is notified of events from now on; the pending notifications
+    /// of one that is no longer configured are dropped. A receiver that answered that it is gone begins anew once it was
+    /// taken out of the configuration and put back.
     func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws
 
-    /// Addresses what has happened since the last time to each receiver that wants it, in the order in which it happened.
-    /// Cheap where nothing has. Beyond `limit` pending notifications of one receiver the oldest are dropped.
+    /// Addresses the events since the last call to each receiver that subscribes to them, in the order in which
+    /// they happened. Cheap where there are none. Beyond `limit` pending notifications of one receiver the
+    /// oldest are dropped.
     func addressEvents(limit: Int, at now: Timestamp) throws
 
-    /// The receiver's notification that is due first: first attempts in the order of their events, then retries by their time. A time that is
-    /// further ahead than any verdict sets counts as due: the clock was set back. nil also while the receiver is held or gone.
+    /// The receiver's notification that is due first: first attempts in the order of their events, then retries by their
+    /// time. A time further ahead than any verdict sets counts as due, for the clock was set back. nil also while the
+    /// receiver is held or gone.
     func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification?
 
-    /// Notes an event of each campaign that has been waiting since before `time`, once for each time that it waits.
+    /// Notes an event of each campaign that has been waiting since before `time`, once for each wait.
     func noteLongWaits(since time: Timestamp, at now: Timestamp) throws
 
-    /// Notes events of the tokens that are dead since the last time, so many in each at most. Where no receiver wants to hear of them they are
-    /// passed over: who begins to is told of those that die from then on.
+    /// Notes events of the tokens that died since the last call, at most `limit` tokens in each. Where no
+    /// receiver subscribes to them they are passed over: one that subscribes later is notified of the tokens
+    /// that die from then on.
     func noteDeadTokens(limit: Int, at now: Timestamp) throws
 
     /// Records an attempt and what follows from it, in one transaction.
@@ -213,8 +218,8 @@ package protocol NotificationStore: Sendable {
         campaign: String?, state: NotificationRecord.State?, before: Int64?, limit: Int
     ) throws -> [NotificationRecord]
 
-    /// Forgets notifications that ended before `time`, and events that nobody is to be notified of any more; returns how many
-    /// rows.
+    /// Forgets notifications that ended before `time`, and events that no receiver is waiting for; returns the
+    /// number of rows.
     @discardableResult
     func forgetNotifications(before time: Timestamp) throws -> Int64
 }

@@ -11,7 +11,7 @@ package struct RegistrationBatch: Sendable {
         package var token: ByteSlice
         package var texts: DeviceTexts<ByteSlice>
         package var environment: PushEnvironment
-        /// Nothing was said of these: they stay as they are. What the row has in their place is what a new device gets.
+        /// The fields that the row does not name: they stay as they are. A new device gets the row's values for them.
         package var kept: DeviceFieldSet
         /// Not `Timestamp?`, which takes 16 bytes.
         private var registered: Int64
@@ -22,7 +22,7 @@ package struct RegistrationBatch: Sendable {
         package var deadSince: Timestamp? { dead == .min ? nil : Timestamp(milliseconds: dead) }
         package var seenAt: Timestamp? { seen == .min ? nil : Timestamp(milliseconds: seen) }
 
-        /// Without its texts, for the rule.
+        /// The row without its texts, for the rule.
         package var observation: Observation {
             Observation(leftOut: kept, registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt)
         }
@@ -59,19 +59,19 @@ package struct RegistrationBatch: Sendable {
         rows.removeAll(keepingCapacity: true)
     }
 
-    /// Makes room for so many devices of the size of those that it has, at most so many bytes of text: grown step by step,
-    /// the memory of each step would stay with the allocator.
+    /// Makes room for so many devices of the size of those that it has, at most so many bytes of text. If it grew step
+    /// by step, the memory of each step would stay with the allocator.
     package mutating func reserve(devices: Int, mostBytes: Int) {
         guard !isEmpty else { return }
         rows.reserveCapacity(devices)
         bytes.reserveCapacity(min(bytes.count / count * (devices + devices / 16), mostBytes))
     }
 
-    /// Takes a device over from a text that holds all of it. What the ranges hold must have been checked.
+    /// Takes a device over from a text that holds all of it. The contents of the ranges must have been checked.
     ///
     /// - Parameters:
     ///   - source: UTF-8; the ranges are its own.
-    ///   - text: of a field; nil: none.
+    ///   - text: the range of a field's text; nil: none.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, environment: PushEnvironment, kept: DeviceFieldSet,
         registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?, text: (DeviceField) -> Range<Int>?
@@ -90,7 +90,7 @@ package struct RegistrationBatch: Sendable {
         append(DeviceChange(device))
     }
 
-    /// Takes over what is said of a device.
+    /// Takes over a change of a device.
     package mutating func append(_ device: DeviceChange) {
         var kept: DeviceFieldSet = device.environment == .keep ? [.environment] : []
         let token = store(token: device.token.utf8)

@@ -9,19 +9,19 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
     ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore,
     EvidenceStore, AuditStore, SessionStore, PastStore
 {
-    /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.
+    /// Throws when the store cannot be written to (read-only, full). `readyz` calls this.
     func checkWritable() throws
 
     /// Where the store is and how far it has grown.
     func status() throws -> StoreStatus
 
-    /// How it has done since it was opened. Reads no row.
+    /// Its figures since it was opened. Reads no row.
     func figures() -> StoreFigures
 
     /// How many devices and campaigns it holds. Reads a row for each app and campaign.
     func census() throws -> StoreCensus
 
-    /// What a person is shown of what an act is about. The transaction that decides reads the same.
+    /// The facts that a person is shown before an act. The transaction that decides reads the same ones.
     func facts(_ subject: ActSubject, at now: Timestamp) throws -> Shown
 
     /// Waits for the calls that are running. Later ones throw; a second `close()` does nothing.
@@ -31,8 +31,8 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
 extension RelayStore {
     /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
     ///
-    /// Reads in batches, each of its own moment: over millions it must not hold on to one snapshot, for what was replaced since could
-    /// not be let go of meanwhile (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
+    /// Reads in batches, each of its own moment: over millions of devices, one long snapshot would keep the store from
+    /// freeing rows that were replaced since (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
     package func survey(
         _ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?
     ) throws -> AudienceSurvey {

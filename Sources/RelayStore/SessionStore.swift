@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// A person's browser that has signed in. The store has a hash of what its cookie says, never the cookie.
+/// A person's browser that has signed in. The store has a hash of the cookie's secret, never the cookie.
 package struct BrowserSession: Hashable, Sendable {
-    /// Who signed in: the API token's name, or the user at the control socket.
+    /// The person who signed in: the API token's name, or the user at the control socket.
     package var actor: String
     /// The SHA-256 of the API token that it began with; nil: it began at the control socket, and has an operator's rights.
     package var token: [UInt8]?
     package var createdAt: Timestamp
     /// When it last asked for something, to the minute.
     package var usedAt: Timestamp
-    /// However much it is used.
+    /// It ends then, however much it is used.
     package var expiresAt: Timestamp
 
     package init(
@@ -36,7 +36,7 @@ package struct LiveSession: Hashable, Sendable {
     }
 }
 
-/// One of a list.
+/// One session of a list.
 package struct ListedSession: Hashable, Sendable {
     /// The SHA-256 of its secret.
     package var hash: [UInt8]
@@ -49,11 +49,11 @@ package struct ListedSession: Hashable, Sendable {
 }
 
 package protocol SessionStore: Sendable {
-    /// Those that are over go with the same transaction; and of its API token's, or, where it has none, its operator's, all but the
-    /// `most` that began last.
+    /// Also deletes the sessions that are over. Of those with the same API token, or without one by the same operator,
+    /// only the `most` that began last stay.
     func addSession(_ session: BrowserSession, hash: [UInt8], most: Int) throws
 
-    /// All that are not over at a moment, and whose API tokens are good; the newest first.
+    /// All sessions that are not over at a moment, and whose API tokens are good; the newest first.
     func sessions(at now: Timestamp) throws -> [ListedSession]
 
     /// The session with this SHA-256, however old; nil: there is none, or its API token was revoked.
@@ -61,10 +61,10 @@ package protocol SessionStore: Sendable {
 
     func noteUse(ofSession hash: [UInt8], at now: Timestamp) throws
 
-    /// Whoever has it signs out. False where there is none.
+    /// Signs a browser out at its own request. False where there is no such session.
     @discardableResult
     func endSession(hash: [UInt8]) throws -> Bool
 
-    /// Somebody else ends it, which the audit trail says. False where there is none.
+    /// Ends a session at another person's request, which the audit trail records. False where there is no such session.
     func endSession(hash: [UInt8], by actor: Signature) throws -> Bool
 }

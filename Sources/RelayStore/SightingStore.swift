@@ -8,11 +8,11 @@ package struct Sighting: Hashable, Sendable {
     package var app: AppKey
     package var token: String
     package var version: Version
-    /// The version of its system; nil: it did not say, and what is known of it stays.
+    /// The version of its system; nil: it did not report one, and the known one stays.
     package var system: Version?
-    /// The requirement that it was told of, where it was told that it must upgrade.
+    /// The requirement that it was notified of at login, where it must upgrade.
     package var toldAtLogin: Int64?
-    /// When it logged in; nil: as it is stored. What the device has told since counts.
+    /// When it logged in; nil: when it is stored. A lower version than one that the device has reported since is ignored.
     package var at: Timestamp?
 
     package init(
@@ -31,7 +31,7 @@ package struct Sighting: Hashable, Sendable {
 extension LoginRule {
     /// - Parameters:
     ///   - version: the device's, as the store has it.
-    ///   - system: the same.
+    ///   - system: the device's, as the store has it.
     package init(_ login: Sighting, version: String?, system: String?, lastReport: Timestamp, now: Timestamp) {
         var differing: DeviceFieldSet = []
         if version != login.version.text { differing.insert(.version) }
@@ -40,7 +40,7 @@ extension LoginRule {
     }
 
     /// - Parameters:
-    ///   - version: the device's; nil: it has none that is a version.
+    ///   - version: the device's; nil: none, or no valid one.
     ///   - system: the device's, as the store has it.
     package func verdict(of login: Sighting, version: Version?, system: String?) -> Verdict {
         verdict { field in
@@ -51,10 +51,11 @@ extension LoginRule {
     }
 }
 
-/// Versions as devices were seen with them.
+/// The versions that devices were seen with.
 package protocol SightingStore: Sendable {
-    /// Refreshes the versions of known devices, and notes in the campaign of that requirement who was told at login, each device
-    /// once; unknown tokens are left alone. Who was told before it was seen with another version was told first.
+    /// Refreshes the versions of known devices, and notes in the campaign of that requirement the devices that were
+    /// notified at login, each once. Unknown tokens are left alone. A device counts as notified before it was seen with
+    /// the new version.
     ///
     /// - Returns: how many of the tokens were known.
     @discardableResult
@@ -67,6 +68,7 @@ package protocol SightingStore: Sendable {
     /// The same for every app that has devices.
     func seenVersions() throws -> [AppKey: SeenVersions]
 
-    /// Where an app's devices are, as far as they have told. Costs as much as there are countries, and a look for one that has not told.
+    /// The countries of an app's devices, as far as they are known. Costs as much as there are countries, and a look for
+    /// a device without one.
     func seenCountries(of app: AppKey) throws -> AudienceCountries
 }

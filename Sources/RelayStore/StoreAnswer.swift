@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that a database's server says of itself when it is asked whether it suits the relay, before the relay works on it.
+/// One answer of a database's server to the question whether it suits the relay, before the relay works on it.
 package struct StoreAnswer: Hashable, Sendable {
     package enum Weight: Hashable, Sendable {
         /// As it should be.
         case good
-        /// The relay works, and somebody has, or may do, more than they need.
+        /// The relay works, but some role has, or may do, more than it needs.
         case limited
         /// The relay does not start, or loses what it promises to keep.
         case failed
@@ -13,7 +13,7 @@ package struct StoreAnswer: Hashable, Sendable {
 
     package var weight: Weight
     package var text: String
-    /// What would be right; nil: nothing is to be done.
+    /// The right setting; nil: nothing needs to be done.
     package var remedy: String?
 
     package init(_ weight: Weight, _ text: String, remedy: String? = nil) {

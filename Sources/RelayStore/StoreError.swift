@@ -2,18 +2,18 @@
 package import UpgradeRules
 package import WireFormat
 
-/// What a store can answer instead of a result.
+/// The error that a store throws.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         /// A bump would lower `field` ("latest" or "required").
         case versionWouldFall(field: String, current: Version, proposed: Version)
         /// A requirement without a download URL cannot be announced.
         case noDownloadURL
-        /// What is asked for is not possible where things stand; the context says why.
+        /// The request is not possible in the present state; the context gives the reason.
         case refused
-        /// A bump, or another program's row, holds what none may hold.
+        /// A bump, or another program's row, breaks the rules.
         case breaksRules([FieldFault])
-        /// It would lock people out as far as anybody knows; whoever means it names the doubt.
+        /// It would lock people out as far as the relay knows. A caller that means it names the doubt.
         case doubtful(Doubt)
         /// An access token of that name exists.
         case nameTaken
@@ -27,21 +27,21 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case readOnly
         /// Another process holds the write lock for longer than the driver waits.
         case busy
-        /// The database cannot be reached, or the connection to it broke. Whether a change was made may be unknown; the context says
-        /// so.
+        /// The database cannot be reached, or the connection to it broke. Whether a change was made may be unknown; the
+        /// context then says so.
         case unreachable
         /// A file of the store was moved, replaced or removed while it was open.
         case moved
-        /// Other relays took this one for dead, and have what it had. It joins them again by itself.
+        /// Other relays took this one for dead, and have its work. It joins them again by itself.
         case fenced
         /// The store does not hold what this relay saw in it (`StoreMemory`).
         case wentBack
         /// The store was written by a newer release.
         case tooNew
-        /// What was to be written contradicts what is there: something that it refers to is gone, or a rule of the schema
-        /// forbids it. It would at every further try.
+        /// The data contradicts the store: something that it refers to is gone, or a rule of the schema forbids it.
+        /// Every further try would fail alike.
         case conflict
-        /// Anything else that the database said.
+        /// Any other error of the database.
         case failed
     }
 
@@ -54,9 +54,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// What was being done, and what the database said. No bound values: they may be telephones.
+    /// The operation, and the database's message. No bound values: they may be telephones.
     package var context: String
-    /// What an operator can do about it.
+    /// The remedy for an operator.
     package var hint: String?
 
     package init(_ code: Code, context: String, hint: String? = nil) {

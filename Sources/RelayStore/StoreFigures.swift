@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// How a store has done since it was opened, for metrics.
+/// Figures about a store since it was opened, for metrics.
 package struct StoreFigures: Sendable {
     /// Transactions that wrote, from their beginning until they were on the disk.
     package var commits = LatencyHistogram()
     /// Calls that were refused, by `StoreError.Code.label`.
     package var errors: [String: Int] = [:]
-    /// Bytes; nil where nobody can say.
+    /// Bytes; nil where unknown.
     package var databaseBytes: Int64?
     package var logBytes: Int64?
-    /// What is free for an ordinary user on the store's file system.
+    /// The bytes that are free for an ordinary user on the store's file system.
     package var freeBytes: Int64?
 
     package init() {}
@@ -55,7 +55,7 @@ package struct StoreCensus: Sendable {
 }
 
 extension StoreError.Code {
-    /// What an operator has to see to; nil for an answer that only concerns who asked.
+    /// The name of an error that an operator has to see to; nil for an answer that only concerns the caller.
     package var label: String? {
         switch self {
         case .versionWouldFall, .noDownloadURL, .breaksRules, .refused, .doubtful: nil

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What keeps a store in order while the daemon works on it. None of it holds the writer for longer than a batch of
+/// Keeps a store in order while the daemon works on it. No method here holds the writer for longer than a batch of
 /// outcomes does.
 package protocol StoreMaintenance: Sendable {
-    /// Copies the store as it is at this moment. Whoever writes meanwhile neither waits nor is in the copy.
+    /// Copies the store as it is at this moment. Writers do not wait for the copy, and later changes are not in it.
     ///
     /// - Parameter progress: called after every step, on the calling thread; false gives up.
     /// - Throws: `StoreError`, also when `progress` gave up; then nothing stays behind.
     func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot
 
-    /// Looks for what must not be: damaged pages, references to nothing, and counts that do not add up.
+    /// Looks for damage: broken pages, references to nothing, and counts that do not add up.
     ///
     /// - Parameter begins: called with the name of each check as it begins; false gives up.
     /// - Returns: what was found; empty for a sound store.
     func check(begins: (String) -> Bool) throws -> [StoreFault]
 
-    /// Takes away what is of no more use: rows of the ledger of campaigns that ended before `time`, the webhook ids, alerts
-    /// and dead devices from before it, and the former telephones that only those needed. Gives the room back to the file
-    /// system where the store can.
+    /// Deletes data of no more use: rows of the ledger of campaigns that ended before `time`, the webhook ids, alerts
+    /// and dead devices from before it, and the former telephones that only those needed. Gives the room back to the
+    /// file system where the store can.
     ///
     /// A campaign itself stays, with its counts and reasons, so that no version is announced twice. Its deliveries can no
     /// longer be listed, the curve of its adoption goes, and `upgraded` stands still. Works in small transactions, with pauses
@@ -28,9 +28,9 @@ package protocol StoreMaintenance: Sendable {
     func prune(before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool) throws -> PruneReport
 }
 
-/// A store, or a backup of one, that no daemon has open. What it writes is there as a whole or not at all.
+/// A store, or a backup of one, that no daemon has open. Its writes are there as a whole or not at all.
 package protocol ClosedStore {
-    /// Where it is, as an operator is told.
+    /// Where it is, in words for an operator.
     var place: String { get }
 
     /// Whether a daemon works on it, or was killed while it did.
@@ -47,13 +47,13 @@ package protocol ClosedStore {
     /// Copies it to a new file, for its owner alone.
     func copy(to path: String, progress: (BackupProgress) -> Bool) throws
 
-    /// Puts a backup, which is checked first, in its place, and keeps it as it was beside that.
+    /// Checks a backup and puts it in the store's place. The store as it was is kept beside it.
     ///
     /// - Throws: `StoreError`: `.busy` where a daemon works on it.
     func restore(from backup: String, progress: (BackupProgress) -> Bool) throws -> RestoredStore
 }
 
-/// A store that a backup was put in the place of.
+/// A store that was replaced by a backup.
 package struct RestoredStore: Hashable, Sendable {
     package var place: String
     /// Bytes.
@@ -100,7 +100,7 @@ package struct StoreFault: Hashable, Sendable {
     }
 }
 
-/// What a pruning took away.
+/// The amounts that a pruning deleted.
 package struct PruneReport: Hashable, Sendable {
     /// Campaigns whose ledger was emptied.
     package var campaigns: Int64 = 0
@@ -110,7 +110,7 @@ package struct PruneReport: Hashable, Sendable {
     package var webhooks: Int64 = 0
     package var alerts: Int64 = 0
     package var notifications: Int64 = 0
-    /// Rows of who did what: these have a time of their own (`AuditStore.forgetAudit`).
+    /// Rows of the audit trail: these have a time of their own (`AuditStore.forgetAudit`).
     package var audit: Int64 = 0
     /// Bytes given back to the file system.
     package var freed: Int64 = 0

@@ -5,7 +5,7 @@ package import RelayEngine
 package struct StoreStatus: Hashable, Sendable {
     /// Where it is, as the operator named it.
     package var path: String
-    /// Bytes on the disk, what is not yet moved into the main file included.
+    /// Bytes on the disk, including those not yet moved into the main file.
     package var size: Int64
     /// The schema version that the data has.
     package var schemaVersion: Int

@@ -2,17 +2,18 @@
 import Registry
 import RelayEngine
 
-/// Which texts a store keeps: those that each database can, so that what is in one can be moved to another. The API refuses some more.
+/// The limits of the texts that a store keeps: every database can hold these, so that one's data can be moved to
+/// another. The API refuses some more.
 package enum StoreText {
-    /// Bytes of a text that rows are looked for by, as a telephone or a webhook's id. An entry of an index has 2,704 bytes at most in
-    /// PostgreSQL, and some keys are made of two texts.
+    /// The most bytes of a text that rows are looked up by, such as a telephone or a webhook's id. An entry of an index
+    /// has 2,704 bytes at most in PostgreSQL, and some keys are made of two texts.
     package static let longestKey = 1024
 
-    /// PostgreSQL's texts have none ("the character with code zero is not supported", postgresql.org/docs, "Character Types"), and
-    /// SQLite's functions end at it (sqlite.org/nulinstr.html).
+    /// PostgreSQL's texts cannot hold it ("the character with code zero is not supported", postgresql.org/docs,
+    /// "Character Types"), and SQLite's functions end at it (sqlite.org/nulinstr.html).
     package static let nul = "a text has the character U+0000, which no store keeps"
 
-    /// For U+0000 each driver looks where it binds a text.
+    /// Checks the lengths. Each driver looks for U+0000 where it binds a text.
     ///
     /// - Throws: `.conflict`: it would be refused at every further try.
     package static func check(keys: String...) throws(StoreError) {

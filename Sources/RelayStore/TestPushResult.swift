@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of one push outside of any campaign.
+/// The result of one push outside of any campaign.
 package struct TestPushResult: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
         case accepted, rejected, unregistered
-        /// The service said nothing about the token: it was not reached, is busy, or does not take the credential.
+        /// The service gave no verdict on the token: it was not reached, is busy, or does not take the credential.
         case failed
     }
 
     package var state: State
     /// The service's; nil where it did not answer.
     package var status: Int?
-    /// The service's word, or what kept the push from leaving.
+    /// The service's reason, or the error that kept the push from leaving.
     package var reason: String?
     package var pushID: String
     package var server: String
-    /// What to do about it; nil where nothing is to be done.
+    /// The remedy; nil where nothing needs to be done.
     package var remedy: String?
 
     package init(state: State, pushID: String, server: String) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What a push service's last answers say against an app's tokens there, from one life of the process to the next.
+/// A push service's last answers against an app's tokens there, kept from one life of the process to the next.
 package struct TokenDoubt: Hashable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         /// They are called dead.
@@ -12,7 +12,7 @@ package struct TokenDoubt: Hashable, Sendable {
 
     package var environment: PushEnvironment
     package var kind: Kind
-    /// Nothing against them is none in the store.
+    /// Where nothing is held against them, the store has no row.
     package var judged: JudgedAnswers
 
     package init(_ environment: PushEnvironment, _ kind: Kind, _ judged: JudgedAnswers) {

@@ -13,17 +13,17 @@ package struct VersionBump: Hashable, Sendable {
     package var message: LocalizedText?
     package var telephones: [String]?
     package var builds = BuildNumbers()
-    /// The oldest system that the versions which it names run on.
+    /// The oldest system that the versions it names run on.
     package var minimumOS = FieldChange<Version>.keep
     /// When the requirement comes into force at the earliest.
     package var requiredFrom = FieldChange<Timestamp>.keep
-    /// Versions that exactly must be left, whatever is required.
+    /// Single versions that must be left, whatever is required.
     package var blocked: [Version] = []
-    /// What of the doubts about it somebody has confirmed.
+    /// The doubts about it that a person has confirmed.
     package var confirmation = ConfirmedDoubts.nothing
-    /// Whether its campaign is sent whatever the hour.
+    /// Whether its campaign is sent at any hour.
     package var isUrgent = false
-    /// Whether a store of the app says it: that it offers what it says speaks for nothing.
+    /// Whether a store of the app is its source: then a store's offer of the version is no evidence for it.
     package var isListed = false
 
     package init(
@@ -39,7 +39,7 @@ package struct VersionBump: Hashable, Sendable {
     }
 }
 
-/// What a bump did.
+/// The result of a bump that was applied.
 package struct BumpOutcome: Sendable {
     /// The record after the bump.
     package var record: VersionRecord
@@ -47,21 +47,21 @@ package struct BumpOutcome: Sendable {
     package var requiredRose: Bool
     /// The campaign that the rise started; nil when `required` did not rise.
     package var campaign: CampaignRecord?
-    /// What is to be left since then.
+    /// The blocks that it made.
     package var blocked: [Block] = []
 }
 
-/// What a bump came to.
+/// The result of a bump: applied, or a repeated webhook.
 package enum AppliedBump: Sendable {
     case applied(BumpOutcome, StoredAnswer)
     /// The same webhook was answered before: this is that answer.
     case replayed(StoredAnswer)
 }
 
-/// One version that is to be left, or may be used again.
+/// One version that is blocked, or may be used again.
 package struct Block: Hashable, Sendable {
     package var requirement: Requirement
-    /// nil where it has none.
+    /// nil where the requirement has none.
     package var campaign: CampaignRecord?
 
     package init(_ requirement: Requirement, _ campaign: CampaignRecord?) {
@@ -70,13 +70,13 @@ package struct Block: Hashable, Sendable {
     }
 }
 
-/// What a withdrawal did.
+/// The result of a withdrawal.
 package struct Withdrawal: Sendable {
-    /// What was required until now.
+    /// The version that was required until now.
     package var withdrawn: Version
     /// The record after it.
     package var record: VersionRecord
-    /// The campaign of what was withdrawn; nil where it had none.
+    /// The campaign of the withdrawn version; nil where it had none.
     package var campaign: CampaignRecord?
 }
 
@@ -86,7 +86,7 @@ package struct WebhookReceipt: Hashable, Sendable {
     package var id: String
     /// Which hook received it, for example "version": ids of different hooks do not collide.
     package var hook: String
-    /// What was signed: an id stands for one body.
+    /// The signed bytes: an id stands for one body.
     package var body: [UInt8]
 
     package init(id: String, hook: String, body: [UInt8]) {
@@ -107,7 +107,7 @@ package struct StoredAnswer: Hashable, Sendable {
     }
 }
 
-/// What became of a decision.
+/// The result of a decision.
 package struct Decision: Sendable {
     package var before: Requirements
     package var after: Requirements
@@ -117,9 +117,9 @@ package struct Decision: Sendable {
     package var campaign: CampaignRecord?
     /// The blocks that were made or ended.
     package var blocked: [Block] = []
-    /// Whether anything is another than before.
+    /// Whether anything has changed.
     package var hasChanged: Bool
-    /// What became of which version.
+    /// The change of each version.
     package var changes: [RequirementChange] = []
     /// The receipt's answer, where it was given before; then nothing changed.
     package var replay: StoredAnswer?
@@ -137,9 +137,9 @@ package struct Decision: Sendable {
     }
 }
 
-/// What is required. Versions only rise (DESIGN, rule 1).
+/// The requirements of all apps. Versions only rise (DESIGN, rule 1).
 package protocol VersionStore: Sendable {
-    /// Hears of each decision that is committed here.
+    /// Reports each decision that is committed here.
     var decisions: DecisionNews { get }
 
     /// The record of one app, or nil when nothing was ever stored for it.
@@ -148,18 +148,18 @@ package protocol VersionStore: Sendable {
     /// All records, ordered by app and platform.
     func versions() throws -> [VersionRecord]
 
-    /// What was asked for, newest first.
+    /// The versions that were asked for, newest first.
     func history(of app: AppKey, limit: Int) throws -> [VersionChange]
 
-    /// What was in force for everybody, newest first.
+    /// The requirements that were in force for everybody, newest first.
     func inForceHistory(of app: AppKey, limit: Int) throws -> [InForceChange]
 
-    /// The only way by which requirements move, and campaigns with them: reads all of an app's, asks `RequirementMachine`, and
-    /// writes what differs, in one transaction.
+    /// The only way to change requirements, and campaigns with them: reads all of an app's, asks `RequirementMachine`,
+    /// and writes the differences, in one transaction.
     ///
     /// - Parameters:
     ///   - receipt: with one, the answer that `render` makes of the decision is stored in the same transaction.
-    ///   - render: called inside the transaction; what it throws undoes it.
+    ///   - render: called inside the transaction; an error that it throws undoes it.
     /// - Throws: `RequirementRefusal`, `StoreError`; then nothing has changed.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
@@ -187,7 +187,7 @@ package protocol VersionStore: Sendable {
 }
 
 extension VersionStore {
-    /// A decision that nobody is answered for.
+    /// Makes a decision without a receipt.
     @discardableResult
     package func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings
@@ -195,7 +195,7 @@ extension VersionStore {
         try decide(app, event, by: actor, in: surroundings, receipt: nil, render: nil).0
     }
 
-    /// What happens to a campaign: no store has to be asked for that.
+    /// Applies a change to a campaign, for which no store has to be asked.
     ///
     /// - Returns: false where its state does not allow it.
     @discardableResult
@@ -212,7 +212,7 @@ extension VersionStore {
         }
     }
 
-    /// Applies a bump, and says what it did.
+    /// Applies a bump, and returns the result.
     ///
     /// - Parameters:
     ///   - refused: the error that a refusal is thrown as; nil: a `StoreError`.
@@ -238,10 +238,10 @@ extension VersionStore {
         }
     }
 
-    /// Finds what is due: the campaign that a requirement has not yet (DESIGN, rule 2).
+    /// Does what is due: makes the campaign that a requirement does not have yet (DESIGN, rule 2).
     ///
-    /// - Parameter known: what speaks for a version; nil: what another program wrote is left to who knows that.
-    /// - Returns: what it did, with the campaign created; of a look that finds nothing to do nothing has changed.
+    /// - Parameter known: the evidence for versions; nil: another program's rows are left to a caller that has it.
+    /// - Returns: the decision, with the campaign created; unchanged where nothing was due.
     package func reconcile(
         _ app: AppKey, draft: CampaignDraft, waitingReason: String? = nil, known: KnownVersions? = .everything,
         at now: Timestamp
@@ -256,7 +256,7 @@ extension VersionStore {
         }
     }
 
-    /// Lets versions be used again that were to be left.
+    /// Lets blocked versions be used again.
     ///
     /// - Throws: `StoreError` where one is not blocked; then all stay so.
     package func unblock(
@@ -272,7 +272,7 @@ extension VersionStore {
         }
     }
 
-    /// Takes back what an app requires.
+    /// Takes back an app's requirement.
     ///
     /// - Returns: nil where another version is required, or none.
     package func withdraw(

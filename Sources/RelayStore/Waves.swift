@@ -11,7 +11,7 @@ package struct WaveSlice: Hashable, Sendable {
         self.number = number
     }
 
-    /// Whether it takes whoever has no outcome, whatever wave his device was of at its turn.
+    /// Whether it takes all devices without an outcome, whatever wave their users were in at its turn.
     package var isLast: Bool { number == draw.plan.count - 1 }
 }
 
@@ -19,7 +19,7 @@ package struct WaveSlice: Hashable, Sendable {
 package struct WaveTally: Hashable, Sendable {
     package var wave: Int
     package var accepted: Int64 = 0
-    /// For good.
+    /// Failed for good.
     package var failed: Int64 = 0
     /// To be tried again.
     package var retrying: Int64 = 0
@@ -43,10 +43,10 @@ extension CampaignRecord {
     /// Whether it goes to named users alone for now.
     package var isCanary: Bool { canary?.phase == .alone }
 
-    /// Those that it goes to; nil: everybody.
+    /// The telephones that it goes to; nil: everybody.
     package var audience: [String]? { canary?.phase == .released ? nil : requirement.canary }
 
-    /// What the canary's pushes came to, as its waves tell it.
+    /// The canary's pushes that failed for good, as its waves count them.
     package var canaryFailures: Int64 {
         figures.counts.rejected + figures.counts.unregistered + figures.counts.expired
     }

@@ -4,7 +4,7 @@ package import RelayStore
 import StoreSQL
 import Threading
 
-/// A relay is alone with its file. Several share one in a simulation alone, which has one thread.
+/// A relay is alone with its file. Several share one only in a simulation, which has one thread.
 extension SQLiteStore {
     package var newestStep: Int64 { Int64(Migration.newest) }
     package var storeClock: Timestamp? { options.clock() }
@@ -18,10 +18,10 @@ extension SQLiteStore {
         }
     }
 
-    /// One writer's transactions are over at once.
+    /// The one writer's transactions are over at once.
     package func endSessions(of node: Int64) throws {}
 
-    /// There is nobody who could tell.
+    /// No other relay could send news.
     package func awaitNews(until deadline: MonotonicTime) throws -> FleetNews { FleetNews() }
 
     package func tell(_ wish: FleetWish) throws {}

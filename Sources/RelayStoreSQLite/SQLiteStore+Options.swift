@@ -5,30 +5,30 @@ package import Telemetry
 import Threading
 
 extension SQLiteStore {
-    /// What a store is opened with. The defaults are the daemon's; a simulation, which has one thread and a clock of its own,
-    /// wants others.
+    /// The settings that a store is opened with. The defaults are the daemon's; a simulation, which has one thread and a
+    /// clock of its own, sets others.
     package struct Options: Sendable {
         /// Connections that read: each call that reads takes one, and waits when all are taken. 0: it takes the writer's. Default 4.
         package var readers = 4
         /// Whether a log that a large batch has left is copied into the file by a thread and a connection of its own
-        /// (`Checkpoints`). Where not, each commit copies it as SQLite does by itself. Default true.
+        /// (`Checkpoints`). Otherwise each commit copies it, as SQLite does by default. Default true.
         package var copiesLogAside = true
-        /// Whether each call looks whether the files are still there (`StoreFiles`). Default true.
+        /// Whether each call checks that the files are still there (`StoreFiles`). Default true.
         package var watchesFiles = true
-        /// The time of opening, which the schema's steps are recorded with. Default the system's.
+        /// The time of opening, with which the schema's steps are recorded. Default the system's.
         package var clock: @Sendable () -> Timestamp = WallClock.now
-        /// How long a commit or a part of a long work took, which decides how much the next part takes on. Default the system's.
+        /// Measures a commit or a part of long work, which decides the size of the next part. Default the system's clock.
         package var ticks: @Sendable () -> MonotonicTime = MonotonicClock.now
-        /// Leaves the machine to others between the parts of a long work. Default sleeps.
+        /// Leaves the machine to other work between the parts of long work. Default sleeps.
         package var rest: @Sendable (Duration) -> Void = Pause.rest
-        /// Where the public ids of campaigns come from. Default the system's.
+        /// The source of campaigns' public ids. Default the system's.
         package var random = RandomSource.system
-        /// Gets a line for each change of what is required. Default nobody's.
+        /// Receives a line for each change of what is required. Default: discarded.
         package var log = Log.discarding
-        /// What this relay may do, and what it has seen of the store. Default one that is alone.
+        /// This relay's membership, and the mark that it has seen of the store. Default a relay that is alone.
         package var membership = Membership()
-        /// Called before each transaction and each look, while no lock is held: where others may have their turn. Not by
-        /// `close()`. Default nil: nothing is called.
+        /// Called before each transaction and each look, while no lock is held, so that other relays may have their turn.
+        /// Not by `close()`. Default nil: nothing is called.
         package var onEnter: (@Sendable () -> Void)?
 
         package init() {}

@@ -16,29 +16,29 @@ import Threading
 package final class SQLiteStore: PrunableSQL {
     let path: String
     let options: Options
-    /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
+    /// The writer's pulse: beats with every call that takes the writer, and now and then in the middle of a long statement.
     package let pulse: Pulse
     private let writer: Mutex<SQLiteConnection?>
-    /// Taken before the writer, so that whoever writes again and again lets everybody else have their turn.
+    /// Taken before the writer, so that a caller that writes again and again lets every other caller have its turn.
     let writeQueue = WriteQueue()
-    /// What metrics report of the calls.
+    /// Figures of the calls, for metrics.
     let tally = Mutex(StoreFigures())
-    /// When users of devices were erased: a push that was on its way then must not bring them back (`OutcomeRecorder`). What a
-    /// process had on its way ends with it.
+    /// When users of devices were erased: a push that was on its way then must not bring them back (`OutcomeRecorder`). Kept
+    /// in memory, since the pushes on their way end with the process.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
     package var membership: Membership { options.membership }
     package let decisions = DecisionNews()
     let readers: ReaderPool
-    /// Those that it was opened with.
+    /// The files that it was opened with.
     let files: StoreFiles
     /// nil where each commit copies the log.
     let checkpoints: Checkpoints?
-    /// Those that it was opened with.
+    /// The tables that it was opened with.
     private let tables: [SQL]
 
     /// Opens the store, creates it (mode 0600) where there is none, and brings it to the newest schema.
     ///
-    /// - Parameter release: what this release calls itself, for the store's own record of who worked on it.
+    /// - Parameter release: this release's name, for the store's own record of the releases that worked on it.
     /// - Throws: `StoreError`: `.tooNew` when a newer release wrote it (the file stays as it is), `.readOnly`, `.full`,
     ///   `.busy`, or `.failed` with a hint.
     package init(path: String, release: String = "unknown", options: Options = Options()) throws {
@@ -88,14 +88,14 @@ package final class SQLiteStore: PrunableSQL {
 
     package func checkWritable() throws {
         try write("testing whether the store can be written to") { connection in
-            // No row goes: that each table is there and takes what is written to it.
+            // Deletes no row: fails unless each table exists and can be written to.
             for table in tables { _ = try connection.run("DELETE FROM \(table) WHERE 0") }
             _ = try connection.run("UPDATE probe SET written = written + 1")
         }
     }
 
     package func changeMark() throws -> Int64 {
-        // On the writer: its own commits do not count there, those of every other connection do.
+        // On the writer, `data_version` counts the commits of every other connection, not the writer's own.
         try locked("asking for changes by others") { connection in
             try connection.integer("PRAGMA data_version") ?? 0
         }
@@ -106,7 +106,7 @@ package final class SQLiteStore: PrunableSQL {
         try locked("running a maintenance script") { connection in try connection.execute(SQL(typed: script)) }
     }
 
-    /// What one query answers, as text: for tests, and for looking into a store.
+    /// Returns the rows of one query as text: for tests, and for looking into a store.
     package func inspect(_ query: String) throws -> [[String]] {
         try readOnce("looking into the store") { connection in
             var found: [[String]] = []
@@ -123,7 +123,7 @@ package final class SQLiteStore: PrunableSQL {
     // MARK: Connections
 
     private static func configureWriter(_ connection: SQLiteConnection, path: String) throws {
-        // Before the first page is written: later only VACUUM can (sqlite.org/pragma.html#pragma_auto_vacuum).
+        // Before the first page is written: later only VACUUM can do it (sqlite.org/pragma.html#pragma_auto_vacuum).
         try FreePages.prepareNewFile(connection)
         let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text() } ?? "" }
         guard mode == "wal" else {
@@ -131,9 +131,9 @@ package final class SQLiteStore: PrunableSQL {
                 .failed, context: "the store \(path) cannot use write-ahead logging (journal mode is \(mode))",
                 hint: "Keep the store on a local file system: WAL needs shared memory (sqlite.org/wal.html)")
         }
-        // While the schema grows a transaction need not survive a power cut, only be whole or not there: the next start does
-        // it again. NORMAL gives that without waiting for the disk at each step: "WAL mode is always consistent with
-        // synchronous=NORMAL, but WAL mode does lose durability" (sqlite.org/pragma.html#pragma_synchronous).
+        // While the schema grows, a transaction need not survive a power cut: it must only be whole or absent, and the next
+        // start does it again. NORMAL gives that without waiting for the disk at each step: "WAL mode is always consistent
+        // with synchronous=NORMAL, but WAL mode does lose durability" (sqlite.org/pragma.html#pragma_synchronous).
         try connection.execute(
             """
             PRAGMA synchronous = NORMAL;
@@ -143,8 +143,8 @@ package final class SQLiteStore: PrunableSQL {
             """)
     }
 
-    /// FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that an
-    /// outcome that was recorded survives a power cut; and with the first of them what was written to the log before.
+    /// FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that a
+    /// recorded outcome survives a power cut; the first such transaction also secures everything that the log already has.
     private static func commitDurably(_ connection: SQLiteConnection) throws {
         try connection.execute("PRAGMA synchronous = FULL")
     }
@@ -160,21 +160,21 @@ package final class SQLiteStore: PrunableSQL {
         return connection
     }
 
-    // MARK: What every method is made of
+    // MARK: Reading and writing
 
-    /// One transaction on the writer. `doing` becomes the error's context.
+    /// Runs one transaction on the writer. `doing` becomes the error's context.
     func write<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         let asked = MonotonicClock.now()
         return try locked(doing) { connection in try commit(on: connection, since: asked, body) }
     }
 
-    /// One writer has everything to itself.
+    /// Takes no lock: the one writer has everything to itself.
     package func write<R: Sendable>(
         _ doing: String, lock: WriteLock, _ body: (SQLiteConnection) throws -> R
     ) throws -> R { try write(doing, body) }
 
-    /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
-    /// grown too large.
+    /// The same for a large write: its commit leaves the log as it is. Where the log has grown too large, this waits before
+    /// it takes the writer, so that no other caller waits.
     package func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard let checkpoints else { return try write(doing, body) }
         checkpoints.keepUp()
@@ -211,7 +211,7 @@ package final class SQLiteStore: PrunableSQL {
         }
     }
 
-    /// Before devices are read that are pushed to: the file's content may be another since the last look.
+    /// Called before reading devices that are pushed to: the file's content may have been replaced since the last look.
     func holdPast(_ connection: SQLiteConnection) throws {
         let memory = membership.memory
         try memory.allowWriting()
@@ -219,22 +219,22 @@ package final class SQLiteStore: PrunableSQL {
         throw memory.fell(to: try DecisionTable.newest(connection))
     }
 
-    /// One snapshot on a reader, for methods of more than one statement.
+    /// Reads one snapshot on a reader, for methods of more than one statement.
     package func read<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         try readOnce(doing) { connection in try connection.transaction("BEGIN", body) }
     }
 
-    /// A reader without a transaction: each statement sees the newest state. For methods of one statement.
+    /// Reads without a transaction: each statement sees the newest state. For methods of one statement.
     package func readOnce<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard options.readers > 0 else { return try locked(doing, body) }
         options.onEnter?()
         return try readers.withConnection { connection in try use(connection, doing, body) }
     }
 
-    /// Whether somebody waits for the writer.
+    /// Whether a caller waits for the writer.
     var isWriterWanted: Bool { writeQueue.length > 0 }
 
-    /// The writer without a transaction.
+    /// Uses the writer without a transaction.
     func locked<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         options.onEnter?()
         writeQueue.enter()

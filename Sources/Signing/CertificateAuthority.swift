@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// From when to when a certificate holds, in seconds since 1970.
+/// The time in which a certificate is valid, in seconds since 1970.
 package struct CertificateValidity: Hashable, Sendable {
     package var notBefore: Int64
     package var notAfter: Int64
@@ -20,9 +20,9 @@ package struct IssuedCertificate: Hashable, Sendable {
     package var privateKey: [UInt8]
 }
 
-/// A certificate authority of our own: for the simulator, the demo and tests. Not for the world.
+/// A certificate authority of our own, for the simulator, the demo and tests; not for production.
 package struct CertificateAuthority: Sendable {
-    /// PEM; what clients trust.
+    /// PEM; clients trust it.
     package let certificate: [UInt8]
     private let key: ES256PrivateKey
     private let name: String
@@ -42,12 +42,12 @@ package struct CertificateAuthority: Sendable {
             key: key, issuer: name, issuerKey: key, authority: nil)
     }
 
-    /// A server certificate with a fresh key for the given names and addresses (RFC 6125: in the subject alternative
-    /// name, the common name is not looked at). Throws `SigningError` for none, or for one that is neither.
+    /// A server certificate with a fresh key for the given names and addresses. They stand in the subject alternative name: the
+    /// common name is ignored (RFC 6125). Throws `SigningError` for none, or for one that is neither.
     package func issue(
         names: [String], addresses: [String] = [], validity: CertificateValidity
     ) throws -> IssuedCertificate {
-        // The extension is given to OpenSSL as a comma-separated text: no name may bring a comma of its own.
+        // The extension is given to OpenSSL as a comma-separated text: no name may hold a comma.
         let nameCharacters = Set("abcdefghijklmnopqrstuvwxyz0123456789.-*_".utf8)
         let addressCharacters = Set("0123456789abcdefABCDEF.:".utf8)
         for name in names where name.isEmpty || !name.lowercased().utf8.allSatisfy(nameCharacters.contains) {
@@ -81,13 +81,13 @@ package struct CertificateAuthority: Sendable {
     }
 }
 
-/// What goes into a certificate besides keys.
+/// The contents of a certificate besides keys.
 package struct CertificateContents {
     let subject: String
     let validity: CertificateValidity
     let extensions: [(nid: Int32, value: String)]
     package var userID: String?
-    /// By dotted identifier, as DER.
+    /// Extensions in DER, by dotted identifier.
     package var rawExtensions: [(identifier: String, content: [UInt8])] = []
 
     package init(subject: String, validity: CertificateValidity, extensions: [(nid: Int32, value: String)]) {
@@ -115,7 +115,7 @@ private enum Certificate {
             && set(issuer, X509_get_issuer_name(certificate))
             && key.key.withPointer { unsafe X509_set_pubkey(certificate, $0) } == 1
         guard filled else { throw LibraryFailure.taken("the certificate of \(contents.subject) cannot be made") }
-        // The authority key identifier is copied from the authority's certificate; nobody else's is needed.
+        // The authority key identifier is copied from the authority's certificate; no other certificate is needed.
         let signer = unsafe authority.flatMap { pem in
             guard let memory = Memory(pem) else { return unsafe OpaquePointer?.none }
             return unsafe PEM_read_bio_X509(memory.bio, nil, nil, nil)

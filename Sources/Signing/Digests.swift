@@ -7,13 +7,13 @@ package enum SHA256 {
     package static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let worked = unsafe EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
-        // EVP_DigestInit(3): 0 means failure, and with a built-in digest and memory for a context there is none left.
+        // EVP_DigestInit(3): 0 means failure. A built-in digest with memory for a context has no other reason for it.
         guard worked == 1 else { fatalError("OpenSSL offers no SHA-256: its configuration is broken") }
         return digest
     }
 }
 
-/// SHA-256 of many messages, one after the other, with what OpenSSL needs for it made once: looking for the algorithm takes longer than a
+/// SHA-256 of many messages, one after the other. The algorithm is fetched once: fetching it takes longer than digesting a
 /// short message (crypto(7), "Performance").
 @safe package final class RepeatedSHA256 {
     private let context: OpaquePointer
@@ -32,7 +32,7 @@ package enum SHA256 {
         unsafe EVP_MD_free(method)
     }
 
-    /// The first 16 bytes of the digest, behind what `destination` has.
+    /// Appends the first 16 bytes of the digest.
     package func append16(of bytes: [UInt8], to destination: inout [UInt8]) {
         let worked =
             unsafe EVP_DigestInit_ex2(context, method, nil) == 1
@@ -55,7 +55,7 @@ package enum HMACSHA256 {
     }
 }
 
-/// Whether the bytes are the same, in a time that depends on their number only. That the lengths differ may show.
+/// Whether the bytes are the same, in a time that depends on their number only. A difference in length may show.
 package func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     // CRYPTO_memcmp(3): "takes an amount of time dependent on len, but independent of the contents".
@@ -64,7 +64,7 @@ package func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
 
 /// Unpredictable bytes from OpenSSL's generator.
 package enum RandomBytes {
-    /// Throws `SigningError` if the operating system has no randomness to give.
+    /// Throws `SigningError` if the operating system provides no randomness.
     package static func make(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         guard count > 0 else { return bytes }

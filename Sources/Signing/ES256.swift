@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// A P-256 key that signs: ECDSA with SHA-256 in the form JOSE wants (RFC 7518 section 3.4). Safe to use from any
-/// thread; a signature costs about 20 microseconds.
+/// A P-256 key that signs: ECDSA with SHA-256 in JOSE's form (RFC 7518 section 3.4). Safe to use from any thread; a
+/// signature costs about 20 microseconds.
 package final class ES256PrivateKey: Sendable {
     let key: EVPKey
     /// PKCS#8 in PEM, as Apple's `.p8` files are. A secret: keep it out of logs.
@@ -24,7 +24,7 @@ package final class ES256PrivateKey: Sendable {
         try ES256PrivateKey(EVPKey.generate(.p256))
     }
 
-    /// 64 bytes: R then S, each 32 bytes big-endian (RFC 7518 section 3.4). Another one each time.
+    /// 64 bytes: R then S, each 32 bytes big-endian (RFC 7518 section 3.4). Differs each time.
     package func sign(_ message: [UInt8]) throws -> [UInt8] {
         guard let raw = ECDSASignature.raw(fromDER: try key.sign(message)) else {
             throw LibraryFailure.taken("the signature has an unexpected form")
@@ -44,7 +44,7 @@ package final class ES256PublicKey: Sendable {
         try self.init(EVPKey.publicKey(pem: pem, .p256))
     }
 
-    /// Also of a key that has its private half: only the other is used.
+    /// Also takes a key with its private half: only the public half is used.
     fileprivate init(_ key: EVPKey) throws {
         self.key = key
         self.pem = try key.publicPEM()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// Keys of any kind, with a password or without: those of client certificates.
+/// Reads keys of any kind, with or without a password, for client certificates.
 extension EVPKey {
-    /// A key without a password, of any kind.
+    /// Reads a key without a password, of any kind.
     static func anyPrivateKey(pem: [UInt8]) throws(SigningError) -> EVPKey {
         try unsafe EVPKey(adopting: readPrivateKey(pem))
     }
@@ -36,7 +36,7 @@ extension EVPKey {
             guard isAsked else {
                 throw .damaged(SigningError(.unreadable, "holds a private key that cannot be read: it is damaged"))
             }
-            // OpenSSL says "unsupported" of what it cannot make sense of, too: the legacy provider's attempt decides.
+            // OpenSSL reports "unsupported" also for content that it cannot make sense of: the legacy provider's attempt decides.
             if isUnsupported, password != nil, unsafe library == nil { throw .needsLegacyProvider }
             throw .wrongPassword(given: password != nil)
         }

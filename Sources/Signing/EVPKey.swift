@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// The one owner of an `EVP_PKEY` that is of the kind its user needs.
+/// The only owner of an `EVP_PKEY`, of the kind that its user needs.
 ///
 /// `@unchecked Sendable` because the pointer is a `let`, the key is never changed after `init`, and each call makes its
 /// own `EVP_MD_CTX`. openssl-threads(7): "Objects are thread-safe as long as the API's being invoked don't modify the
@@ -18,7 +18,7 @@ final class EVPKey: @unchecked Sendable {
         case rsa
     }
 
-    /// Takes ownership of `key` and refuses whatever is not of the kind; what it refuses it frees.
+    /// Takes ownership of `key`. Throws for a key of another kind, which it frees.
     private init(owning key: OpaquePointer, _ kind: Kind) throws {
         unsafe self.key = key
         switch kind {
@@ -27,7 +27,7 @@ final class EVPKey: @unchecked Sendable {
         }
     }
 
-    /// Takes ownership of `key`, of whatever kind it is.
+    /// Takes ownership of `key`, of any kind.
     init(adopting key: OpaquePointer) {
         unsafe self.key = key
     }
@@ -78,7 +78,7 @@ final class EVPKey: @unchecked Sendable {
         try unsafe EVPKey(owning: readPrivateKey(pem), kind)
     }
 
-    /// Of any kind. The caller frees it.
+    /// Reads a key of any kind. The caller frees it.
     static func readPrivateKey(_ file: [UInt8]) throws(SigningError) -> OpaquePointer {
         let pem = PEMText.repaired(file)
         guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a private key") }
@@ -104,7 +104,7 @@ final class EVPKey: @unchecked Sendable {
         return try unsafe EVPKey(owning: key, kind)
     }
 
-    /// The errors of OpenSSL 3's decoders do not tell "no PEM" from "bad content", so this looks for the header itself.
+    /// The errors of OpenSSL 3's decoders do not distinguish "no PEM" from "bad content", so this looks for the header itself.
     private static func unreadable(_ pem: [UInt8], _ what: String, header: String) -> SigningError {
         let kind = what == "private key" ? "PRIVATE KEY-----" : "PUBLIC KEY-----"
         let lines = String(decoding: pem, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -132,12 +132,11 @@ final class EVPKey: @unchecked Sendable {
         return memory.contents()
     }
 
-    /// With SHA-256: ECDSA in DER, or RSASSA-PKCS1-v1_5, which is what OpenSSL pads with unless told otherwise
-    /// (EVP_PKEY_CTX_set_rsa_padding(3)).
+    /// With SHA-256: ECDSA in DER, or RSASSA-PKCS1-v1_5, which is OpenSSL's default padding (EVP_PKEY_CTX_set_rsa_padding(3)).
     func sign(_ message: [UInt8]) throws -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { throw LibraryFailure.taken("no memory to sign") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        // EVP_PKEY_get_size(3): the most that a signature takes.
+        // EVP_PKEY_get_size(3): the largest size of a signature.
         var signature = [UInt8](repeating: 0, count: unsafe Int(EVP_PKEY_get_size(key)))
         var length = signature.count
         guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
@@ -159,7 +158,7 @@ final class EVPKey: @unchecked Sendable {
         return answer == 1
     }
 
-    /// Lets a certificate use the key. `body` must not keep the pointer, nor change what it points to.
+    /// Lends the key to a certificate. `body` must not keep the pointer, nor change the key.
     func withPointer<R>(_ body: (OpaquePointer) throws -> R) rethrows -> R {
         try unsafe body(key)
     }

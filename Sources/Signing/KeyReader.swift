@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How keys are read that a configuration names. OpenSSL takes some tenths of a millisecond for each: who reads the same ones again and again
-/// may keep them.
+/// Reads the keys that a configuration names. OpenSSL takes some tenths of a millisecond for each: a caller that reads the
+/// same ones repeatedly may supply readers that keep them.
 package struct KeyReader: Sendable {
     package typealias ES256 = @Sendable (_ pem: [UInt8]) throws -> ES256PrivateKey
     package typealias Account = @Sendable (_ keyFile: [UInt8]) throws(SigningError) -> GoogleAccount

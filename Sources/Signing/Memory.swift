@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// A memory BIO: how OpenSSL reads and writes PEM without a file. Freed at the end of its scope.
+/// A memory BIO, with which OpenSSL reads and writes PEM without a file. Freed at the end of its scope.
 @safe
 struct Memory: ~Copyable {
     let bio: OpaquePointer
@@ -23,7 +23,7 @@ struct Memory: ~Copyable {
         unsafe BIO_write(bio, bytes, count) == count
     }
 
-    /// What was written and not read yet.
+    /// The bytes that were written and not read yet.
     func contents() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: unsafe relay_BIO_pending(bio))
         let count = unsafe BIO_read(bio, &bytes, Int32(bytes.count))

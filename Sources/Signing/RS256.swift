@@ -17,7 +17,7 @@ package final class RS256PrivateKey: Sendable {
         pem = try key.privatePEM()
     }
 
-    /// Of 2048 bits.
+    /// Makes a key of 2048 bits.
     package static func generate() throws -> RS256PrivateKey {
         try RS256PrivateKey(EVPKey.generate(.rsa))
     }

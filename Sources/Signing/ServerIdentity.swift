@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A server certificate with its chain and its key, found to belong together and to hold at this moment.
+/// A server certificate with its chain and its key, checked to belong together and to be valid at this moment.
 package struct ServerIdentity: Hashable, Sendable {
     /// PEM: the server's own certificate first, then those that lead to an authority.
     package let chain: [UInt8]
     /// PEM. A secret.
     package let privateKey: [UInt8]
-    /// Seconds since 1970 after which the first certificate of the chain to end holds no more.
+    /// The end of the certificate that expires first, in seconds since 1970.
     package let notAfter: Int64
-    /// The names and addresses of the server's own certificate, as it has them: "localhost, 127.0.0.1".
+    /// The names and addresses of the server's own certificate: "localhost, 127.0.0.1".
     package let names: String
 
     /// The most certificates of a chain.
@@ -32,7 +32,7 @@ package struct ServerIdentity: Hashable, Sendable {
         } catch {
             throw CertificateFault(.key, "\(error)")
         }
-        // As OpenSSL reads them: the server's TLS is given these texts.
+        // In the form that OpenSSL reads, because `ServerTLS` gets these texts.
         self.chain = PEMText.repaired(chain)
         self.privateKey = PEMText.repaired(privateKey)
         notAfter = certificates.map(\.notAfter).min() ?? 0
@@ -60,7 +60,7 @@ package struct ServerIdentity: Hashable, Sendable {
         return certificates
     }
 
-    /// Whether each holds, and each but the last is signed by the next.
+    /// Throws unless each is valid now, and each but the last is signed by the next.
     private static func check(_ certificates: [X509Certificate], at now: Int64) throws(SigningError) {
         for (index, certificate) in certificates.enumerated() {
             let which = index == 0 ? "the certificate" : "certificate \(index + 1) of the chain"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// What a server speaks TLS with: its certificate and key, and one protocol above. OpenSSL counts who uses it, from any thread.
+/// A server's TLS settings: its certificate and key, and the protocols above. OpenSSL counts its references, on any thread.
 ///
 /// `@unchecked Sendable`: not changed after it was made (openssl-threads(7)).
 @safe
@@ -11,7 +11,7 @@ package final class ServerTLS: @unchecked Sendable {
         case http1
         /// Few connections with much on each.
         case http2
-        /// The same, and HTTP/1.1 with who knows nothing else.
+        /// The same, and HTTP/1.1 for clients that know nothing else.
         case either
     }
 
@@ -20,8 +20,8 @@ package final class ServerTLS: @unchecked Sendable {
     /// - Parameters:
     ///   - chain: PEM, the server's own certificate first.
     ///   - privateKey: PEM.
-    ///   - clientAuthorities: PEM: clients are asked for a certificate of one of these, and taken without one too. nil: they are
-    ///     not asked.
+    ///   - clientAuthorities: PEM: clients are asked for a certificate of one of these, and accepted without one too. nil: they
+    ///     are not asked.
     package init(
         chain: [UInt8], privateKey: [UInt8], _ speech: Speech, clientAuthorities: [UInt8]? = nil
     ) throws(SigningError) {
@@ -66,7 +66,7 @@ package final class ServerTLS: @unchecked Sendable {
     }
 }
 
-/// One client's TLS, on a non-blocking socket. The first reading does the handshake.
+/// One client's TLS, on a non-blocking socket. The first read does the handshake.
 @safe
 package final class TLSConnection {
     package enum Outcome {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a key, a certificate or a signature could not be made or read. Never holds any part of a key.
+/// The reason why a key, a certificate or a signature could not be made or read. Never holds any part of a key.
 package struct SigningError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         /// It cannot be read as what it should be: no PEM, no JSON, or damaged.
@@ -20,9 +20,9 @@ package struct SigningError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package var code: Code
-    /// What was attempted and what was found, for example "not a P-256 key: it is RSA". Holds no secret.
+    /// The attempt and the finding, for example "not a P-256 key: it is RSA". Holds no secret.
     package var context: String
-    /// What would be right.
+    /// Advice on the right form.
     package var hint: String?
 
     package init(_ code: Code, _ context: String, hint: String? = nil) {
@@ -36,9 +36,9 @@ package struct SigningError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// What is wrong with one of the files of a certificate.
+/// A fault in one of the files of a certificate.
 package struct CertificateFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Which of the files.
+    /// The file that has the fault.
     package enum Part: String, Hashable, Sendable {
         case certificate
         case key
@@ -46,7 +46,7 @@ package struct CertificateFault: Error, Hashable, Sendable, CustomStringConverti
     }
 
     package var part: Part
-    /// Holds no secret. Of a push certificate it completes "file X …".
+    /// Holds no secret. For a push certificate it completes "file X …".
     package var description: String
 
     init(_ part: Part, _ description: String) {

@@ -5,7 +5,8 @@ import Synchronization
 import Threading
 import UpgradeRules
 
-/// What a browser loads beside the page: a style sheet, a script, an icon. They are in the program; their paths name their content.
+/// The files that a browser loads beside the page: a style sheet, a script, an icon. They are built into the program; their
+/// paths contain a hash of their content.
 package struct PageAssets: Sendable {
     struct File: Sendable {
         let name: String
@@ -32,10 +33,10 @@ package struct PageAssets: Sendable {
 
     private static let folder = Mutex<String?>(nil)
 
-    /// Reads them from a folder at each request from now on, for whoever works on them.
+    /// Reads the files from a folder at each request from now on, for work on them.
     package static func serve(from path: String) { folder.withLock { $0 = path } }
 
-    /// Those of the program, where a file of the folder cannot be read.
+    /// The files of the folder; the built-in ones where one of those cannot be read.
     static var current: PageAssets {
         guard let path = folder.withLock({ $0 }), let style = try? WholeFile.read("\(path)/page.css", limit: 1 << 20),
             let script = try? WholeFile.read("\(path)/page.js", limit: 1 << 20),

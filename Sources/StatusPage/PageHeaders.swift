@@ -3,7 +3,7 @@ import HTTPServer
 
 /// The header fields of every page.
 enum PageHeaders {
-    /// Nothing is loaded but what this server has, nothing inline runs, nobody frames it, and no form leads elsewhere (CSP 3; Trusted
+    /// Browsers load only this server's files, run no inline code, frame no page, and send no form elsewhere (CSP 3; Trusted
     /// Types, section 3).
     static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
@@ -11,7 +11,7 @@ enum PageHeaders {
         "trusted-types upgrade-relay",
     ].joined(separator: "; ")
 
-    /// Of a file for a ticket: its style is its own, and nothing else is loaded.
+    /// For a report that is saved as a file for a ticket: its style is inline, and nothing else is loaded.
     static let reportPolicy =
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 

@@ -2,11 +2,11 @@
 import HTTPServer
 import RelayAPI
 
-/// What gives a browser its cookies, and takes them.
+/// Signs browsers in and out with cookies.
 enum PageSessions {
     static func signIn(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
         let view = View(api, call.head)
-        // Another site must not sign somebody in as itself (OWASP, "Login CSRF").
+        // Another site must not sign a person in as itself (OWASP, "Login CSRF").
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
         }
@@ -24,7 +24,7 @@ enum PageSessions {
     /// Follows a link of `upgrade-relay page`.
     static func enter(_ api: API, _ call: Call) throws -> Response {
         let view = View(api, call.head)
-        // As for signing in with a token.
+        // The same check as for signing in with a token.
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
         }

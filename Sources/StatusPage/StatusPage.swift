@@ -4,9 +4,9 @@ package import RelayAPI
 import RelayStore
 import UpgradeRules
 
-/// What people's browsers are served: every page and every form of it.
+/// The routes of the status page: every page and every form of it.
 package enum StatusPage {
-    /// What the API has rendered here.
+    /// The pages that the API answers with: problems and reports.
     package static var rendering: PageRendering {
         var rendering = PageRendering()
         rendering.problem = { problem, head, api, caller in View(api, head, caller).problem(problem) }
@@ -123,7 +123,7 @@ package enum StatusPage {
             .head { _, call in try PageSessions.choose(call) }),
     ]
 
-    /// One that shows something.
+    /// A route that shows something.
     private static func page(
         _ path: String, _ answer: @escaping @Sendable (View, Call, inout Query) throws -> Response
     ) -> Route {
@@ -136,7 +136,7 @@ package enum StatusPage {
             })
     }
 
-    /// One that changes something.
+    /// A route that changes something.
     private static func form(
         _ path: String, _ kind: WorkKind = .writes, act: ActKind? = nil,
         _ answer: @escaping @Sendable (View, Call, FormFields) throws -> Response

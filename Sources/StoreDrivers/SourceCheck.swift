@@ -5,7 +5,7 @@ import RelayStoreSQLite
 import Synchronization
 import Threading
 
-/// Looks a store through on a thread of its own, while its rows are on their way to another one.
+/// Checks a store on a thread of its own, while its rows are on their way to another one.
 final class SourceCheck: Sendable {
     private let path: String
     private let found = Mutex<Result<StoreFault?, any Error>?>(nil)
@@ -14,7 +14,7 @@ final class SourceCheck: Sendable {
 
     private init(_ path: String) { self.path = path }
 
-    /// - Throws: what is wrong with the store, also where `body` has stumbled over it first; else what `body` throws.
+    /// - Throws: the store's fault, also where `body` failed over it first; else the error of `body`.
     static func run<R>(on store: SQLiteStore, at path: String, beside body: (SourceCheck) throws -> R) throws -> R {
         let check = SourceCheck(path)
         let thread = try NativeThread(name: "check") { check.look(at: store) }
@@ -35,7 +35,7 @@ final class SourceCheck: Sendable {
         isOver.signal()
     }
 
-    /// What was found so far.
+    /// The fault found so far.
     var damage: StoreError? {
         guard case .success(let fault?)? = found.withLock({ $0 }) else { return nil }
         return StoreError(
@@ -43,7 +43,7 @@ final class SourceCheck: Sendable {
             hint: "\"upgrade-relay store check \(path)\" lists every fault; nothing was moved")
     }
 
-    /// Waits for its end. Call once, within `run`.
+    /// Waits for the end of the check. Call once, within `run`.
     func verify() throws {
         isOver.wait()
         if let damage { throw damage }

@@ -5,19 +5,19 @@ import RelayStorePostgres
 import RelayStoreSQLite
 package import Telemetry
 
-/// The one place that knows which drivers there are: everybody else sees what a store can do.
+/// The one place that knows the drivers: all other code sees what a store can do.
 package enum StoreDriver {
-    /// How long the pages of a store are looked through that was not closed well, at most.
+    /// The longest check of the pages of a store that was not closed well.
     private static let pageCheckTime = Duration.seconds(2)
 
-    /// Opens the store that the configuration names, for a daemon. A file is its own; a database it may share with others.
+    /// Opens the configured store for a daemon. A file is the daemon's own; a database may be shared with other relays.
     ///
     /// - Parameters:
-    ///   - environment: what the configuration's secrets may be in.
-    ///   - release: what this release calls itself.
-    ///   - log: gets what is to be said of the store as it is opened.
-    ///   - changes: gets a line for each change of what is required, from whoever asks for it.
-    ///   - membership: says what this relay may do, where there may be others.
+    ///   - environment: may hold the configuration's secrets.
+    ///   - release: this release's name.
+    ///   - log: receives lines about the store as it is opened, and later when its database is gone or back.
+    ///   - changes: receives a line for each change of what is required, whatever caller asks for it.
+    ///   - membership: this relay's membership, where there may be others.
     /// - Throws: `CommandFailure` where its directory cannot be made; `StoreError`.
     package static func open(
         _ configuration: StoreConfiguration, environment: [String: String], release: String, log: Log, changes: Log,
@@ -37,7 +37,8 @@ package enum StoreDriver {
         }
     }
 
-    /// The service's own directory, where systemd or an image has made one: the relay's name, for several may share it.
+    /// The record in the service's own directory, where systemd or an image has made one: it has the relay's name, since
+    /// several may share it.
     private static func note(of node: String?, schema: String, _ environment: [String: String]) -> String? {
         // "systemd.exec", StateDirectory=: several are separated by colons.
         guard let folder = environment["STATE_DIRECTORY"]?.split(separator: ":").first, folder.hasPrefix("/") else {
@@ -53,7 +54,7 @@ package enum StoreDriver {
     private static func open(
         _ path: String, release: String, log: Log, changes: Log, membership: Membership
     ) throws -> OpenStore {
-        // Telephones are in it.
+        // The store has telephones in it.
         try OwnDirectory.make(for: path, mode: 0o700)
         let lock = try StoreLock(store: path)
         if lock.links > 1 {
@@ -74,7 +75,7 @@ package enum StoreDriver {
             note: SQLiteFile.note(beside: StoreLock.resolved(path)))
     }
 
-    /// The store that the configuration names, for commands that find no daemon.
+    /// The configured store, for commands that find no daemon.
     package static func closed(
         _ configuration: StoreConfiguration, environment: [String: String]
     ) throws -> any ClosedStore {
@@ -85,7 +86,7 @@ package enum StoreDriver {
         }
     }
 
-    /// What is wrong with how the configuration names the database, found out without connecting to it; nil: nothing.
+    /// The fault in the way the configuration names the database, found without connecting to it; nil: none.
     package static func fault(_ configuration: StoreConfiguration, environment: [String: String]) -> StoreError? {
         guard case .postgres(let postgres) = configuration.database else { return nil }
         do {
@@ -96,7 +97,8 @@ package enum StoreDriver {
         }
     }
 
-    /// What the database's server says of itself and of what others may do there; nothing for a file. Connects, and writes nothing.
+    /// The answers of the database's server about itself and about other roles' rights there; none for a file. Connects, and
+    /// writes nothing.
     package static func inquire(_ configuration: StoreConfiguration, environment: [String: String]) -> [StoreAnswer] {
         guard case .postgres(let postgres) = configuration.database else { return [] }
         do {
@@ -120,12 +122,12 @@ package enum StoreDriver {
             environment: environment, library: try PostgresLibrary.load())
     }
 
-    /// Moves what an SQLite file has into the database that the configuration names. The file is brought to this release's schema first,
-    /// as a daemon would, and otherwise stays as it is.
+    /// Moves the contents of an SQLite file into the configured database. The file is brought to this release's schema
+    /// first, as a daemon would, and otherwise stays as it is.
     ///
-    /// - Parameter progress: called now and then with rows that were moved, and all that there are; false gives up.
-    /// - Returns: each table with its rows.
-    /// - Throws: `StoreError`: `.busy` while a daemon works on the file; then, as always, the database has nothing of it.
+    /// - Parameter progress: called now and then with the rows moved and all rows; false cancels.
+    /// - Returns: each table with its number of rows.
+    /// - Throws: `StoreError`: `.busy` while a daemon works on the file. After any error the database has nothing of it.
     package static func migrate(
         from path: String, to configuration: StoreConfiguration, environment: [String: String], release: String,
         progress: (Int64, Int64) -> Bool
@@ -135,7 +137,7 @@ package enum StoreDriver {
                 .refused, context: "the configuration keeps the store in SQLite",
                 hint: "Name the database to move it to in store.postgres, in the place of store.sqlite")
         }
-        // A file that is not there would be made.
+        // Fails where there is no file, which would be made otherwise.
         _ = try SQLiteFile(path).status()
         let lock = try StoreLock(store: path)
         defer { withExtendedLifetime(lock) {} }
@@ -154,14 +156,15 @@ package enum StoreDriver {
     package static func closed(_ file: String) -> any ClosedStore { SQLiteFile(file) }
 }
 
-/// A daemon's store; it gives its place free when it goes.
+/// A daemon's store; it releases its lock when it goes.
 package struct OpenStore {
     package let store: any RelayStore
-    /// Of whoever writes: beats with every write, and now and then in the middle of a long one.
+    /// The writer's pulse: for a file it beats with every write, and now and then in the middle of a long one; for a
+    /// database it rests.
     package let pulse: Pulse
     /// Whether other relays may work on it at a time.
     package let isShared: Bool
-    /// Where it is kept how far the store is (`PastWatch`); nil: nowhere, for the service has no directory of its own.
+    /// The file that records how far the store is (`PastWatch`); nil: none, since the service has no directory of its own.
     package let note: String?
     private let lock: StoreLock?
 

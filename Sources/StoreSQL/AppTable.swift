@@ -8,7 +8,7 @@ package enum AppTable {
         try connection.integer("SELECT id FROM app WHERE name = ? AND platform = ?", app.app, app.platform)
     }
 
-    /// How many devices it has, as the relay counts them on: nothing is scanned. Of PostgreSQL it is a function of the row.
+    /// The number of its devices, which the relay keeps: nothing is scanned. In PostgreSQL it is a function of the row.
     package static func devices(of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
         try connection.integer(
             "SELECT a.devices FROM app AS a WHERE a.name = ? AND a.platform = ?", app.app, app.platform) ?? 0

@@ -5,7 +5,7 @@ package import UpgradeRules
 
 /// The columns of the row that a statement stands on, each read once and in the order in which the statement lists them.
 ///
-/// A debug build ends the program that reads beyond the last column. Inlinable, for batches are read with it.
+/// A debug build ends a program that reads beyond the last column. Inlinable, since batches are read with it.
 package struct Columns<Row: SQLRow> {
     @usableFromInline let row: Row
     /// The number of the column that is read next.
@@ -13,7 +13,7 @@ package struct Columns<Row: SQLRow> {
 
     @inlinable init(_ row: Row) { self.row = row }
 
-    /// Whether every column was read; or none, as of a row that only has to be there.
+    /// Whether every column was read; or none, as of a row that only has to exist.
     @inlinable package var areRead: Bool { place == 0 || place == row.columnCount }
 
     @inlinable
@@ -23,11 +23,11 @@ package struct Columns<Row: SQLRow> {
         return place
     }
 
-    /// Passes over columns that are of no use.
+    /// Passes over columns that are not needed.
     @inlinable
     package mutating func skip(_ count: Int = 1) { for _ in 0..<count { _ = next() } }
 
-    /// Passes over all that is left of a row that is none.
+    /// Passes over the rest of a row that has no record.
     @inlinable
     package mutating func leave() { place = row.columnCount }
 
@@ -67,7 +67,7 @@ package struct Columns<Row: SQLRow> {
         return row.isNull(column) ? nil : row.blob(column)
     }
 
-    /// Appends the bytes of a text or a blob, as the database has them; of NULL none.
+    /// Appends the bytes of a text or a blob, as the database has them; NULL has none.
     @inlinable
     package mutating func append(to bytes: inout [UInt8]) { row.append(next(), to: &bytes) }
 
@@ -77,7 +77,7 @@ package struct Columns<Row: SQLRow> {
     @inlinable
     package mutating func optionalTime() -> Timestamp? { optionalInteger().map { Timestamp(milliseconds: $0) } }
 
-    /// A stored version. The schema refuses text that is none, so that a text that fails here was never written by it.
+    /// A stored version. The schema refuses text that is no version, so that a text that fails here was not written under it.
     package mutating func version() -> Version? { optionalText().flatMap { try? Version($0) } }
 
     /// nil for NULL.
@@ -90,7 +90,7 @@ package struct Columns<Row: SQLRow> {
 
     package mutating func app() -> AppKey { AppKey(app: text(), platform: platform()) }
 
-    /// A record of a LEFT JOIN; nil where that found nothing, so that its first column is NULL.
+    /// A record of a LEFT JOIN; nil where the join found nothing, so that the record's first column is NULL.
     package mutating func optional<S: Selection>(_ selection: S.Type) -> S.Record? {
         let isThere = !row.isNull(place)
         let record = S.read(&self)

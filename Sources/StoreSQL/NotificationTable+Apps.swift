@@ -3,9 +3,9 @@ import RelayEngine
 import RelayStore
 import WireFormat
 
-/// Events of an app, and of none of its campaigns.
+/// Events of an app itself, not of a campaign.
 extension NotificationTable {
-    /// nil where it is another event, or there is nothing to tell.
+    /// nil where it is another event, or there is nothing to notify.
     static func eventOfApp(_ id: Int64, _ connection: some SQLConnection) throws -> RelayEvent? {
         let row = try connection.first(
             """
@@ -25,7 +25,7 @@ extension NotificationTable {
         case .dead:
             guard let after = subject["after"]?.integer, let through = subject["through"]?.integer else { return nil }
             let last = DeadPlace(order: through)
-            // Who is alive again by now is left out: nobody is to forget a token that lives.
+            // Devices that live again are left out, so that no receiver forgets a token that lives.
             let devices = try DeadTable.devices(
                 of: row.app, after: DeadPlace(order: after), through: last, limit: .max, connection)
             return RelayEvent(id: row.id, type: type, at: row.at, subject: .dead(row.key, devices, through: last))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 
-/// Texts as a database holds them. SQLite keeps whatever bytes it is given for a text; PostgreSQL takes UTF-8 without U+0000
-/// (postgresql.org/docs, "Character Types"), and the API gives it nothing else.
+/// Texts as a database holds them. SQLite stores any bytes as a text; PostgreSQL takes UTF-8 without U+0000
+/// (postgresql.org/docs, "Character Types"), and the API passes on nothing else.
 package enum PortableText {
-    /// What no other database would take of it; nil: it is a text everywhere.
+    /// Why other databases would refuse the text; nil: it is a text everywhere.
     package static func fault(_ bytes: [UInt8]) -> String? {
-        // What stands for an erased user, which each driver has in its own way.
+        // The mark of an erased user, which each driver stores in its own way.
         if bytes.first == 0, bytes.elementsEqual(Delivery.erased.utf8) { return nil }
         var isPlain = true
         for byte in bytes {
@@ -16,14 +16,14 @@ package enum PortableText {
         return isPlain || String(validating: bytes, as: UTF8.self) != nil ? nil : "is not UTF-8"
     }
 
-    /// Columns by which a row is found, and which hold nothing of a user's.
+    /// Columns by which a row is found, and which hold no data of a user.
     private static let naming: Set<String> = [
         "id", "app_id", "campaign_id", "device_id", "requirement_id", "notification_id", "event_id", "number", "last",
         "app",
         "platform", "hook", "kind",
     ]
 
-    /// A row by what it is found by: "device (id 7, app_id 1)".
+    /// Names a row by its keys: "device (id 7, app_id 1)".
     package static func name(_ table: String, _ columns: [String], _ row: some SQLRow) -> String {
         let keys = columns.enumerated().compactMap { place, column -> String? in
             let place = Int32(truncatingIfNeeded: place)
@@ -40,7 +40,7 @@ package enum PortableText {
 }
 
 extension StoreExamination {
-    /// Each text is one in every database. Of SQLite alone: PostgreSQL has no others.
+    /// Checks that each text is one in every database. Only for SQLite: PostgreSQL has no others.
     mutating func texts() throws {
         guard connection.dialect == .sqlite else { return }
         let columns = try connection.all(

@@ -2,8 +2,8 @@
 
 /// The text of a statement: written in this program's source, or put together from such texts and integers.
 ///
-/// A `String` cannot become a part of it, so that nothing from outside can: the compiler refuses. What comes from outside
-/// is bound to a parameter.
+/// A `String` cannot become a part of it, so that nothing from outside can: the compiler refuses. A value from outside is
+/// bound to a parameter.
 package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     package let text: String
 
@@ -15,7 +15,7 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, Custom
         text = parts.text
     }
 
-    /// For a statement that somebody typed: maintenance and tests, never what came over a socket.
+    /// For a statement that an operator typed: maintenance and tests, never for text that came over a socket.
     package init(typed text: String) {
         self.text = text
     }
@@ -24,7 +24,7 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, Custom
 
     package var description: String { text }
 
-    /// By the length alone: texts are long, and nearly each has a length of its own.
+    /// Hashes the length alone: texts are long, and nearly each has a length of its own.
     package func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.count) }
 
     package struct Parts: StringInterpolationProtocol, Sendable {
@@ -43,7 +43,7 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, Custom
             text += sql.text
         }
 
-        /// - Parameter parts: put together with commas between them.
+        /// - Parameter parts: joined with commas between them.
         package mutating func appendInterpolation(_ parts: [SQL]) {
             text += parts.map(\.text).joined(separator: ", ")
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A connection to a database within one call of the store, as the statements that every driver has in common see it.
+/// A connection to a database within one call of the store, as the statements that every driver shares see it.
 ///
-/// Parameters are written as SQLite does: `?` is the one after the highest so far, `?3` the third. PostgreSQL takes its type from
-/// where it stands first: not in CASE, nor before IS NULL. A statement is compiled at its first use and kept by its text.
+/// Parameters are written as in SQLite: `?` is the one after the highest so far, `?3` the third. PostgreSQL takes a
+/// parameter's type from its first place, which must not be in CASE, nor before IS NULL. A statement is compiled at its
+/// first use and kept by its text.
 package protocol SQLConnection {
     associatedtype Row: SQLRow
 
@@ -13,16 +14,16 @@ package protocol SQLConnection {
     @discardableResult
     func run(_ sql: SQL, values: [(any SQLValue)?]) throws -> Int
 
-    /// Hands out the first `limit` rows that `sql` gives, one after the other.
+    /// Passes the first `limit` rows of `sql` to `body`, one after the other.
     func rows(_ sql: SQL, values: [(any SQLValue)?], atMost limit: Int, _ body: (Row) throws -> Void) throws
 }
 
-/// Inlinable, so that a driver reads its rows with what is its own.
+/// Inlinable, so that a driver reads its rows with its own code.
 extension SQLConnection {
     @discardableResult
     package func run(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
 
-    /// Reads each row that `sql` gives, all of its columns: a debug build ends the program that leaves some.
+    /// Reads each row of `sql`, all of its columns: a debug build ends a program that skips some.
     @inlinable
     package func each(
         _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (inout Columns<Row>) throws -> Void
@@ -41,7 +42,7 @@ extension SQLConnection {
         try each(sql, values: values, row: row)
     }
 
-    /// Every row that `sql` gives.
+    /// Every row of `sql`.
     @inlinable
     package func all<R>(
         _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> R
@@ -58,7 +59,7 @@ extension SQLConnection {
         return all
     }
 
-    /// The first row that `sql` gives.
+    /// The first row of `sql`.
     @inlinable
     package func first<R>(
         _ sql: SQL, _ values: (any SQLValue)?..., row: (inout Columns<Row>) throws -> R
@@ -81,8 +82,8 @@ extension SQLConnection {
         try first(sql, values: values) { $0.integer() }
     }
 
-    /// Inserts a row; returns what `sql` has behind RETURNING, its number. Goes through to the end: only there SQLite says that a row
-    /// refers to what is not there.
+    /// Inserts a row; returns the number that `sql` has behind RETURNING. Goes through to the end: only there SQLite reports
+    /// that a row refers to one that does not exist.
     @inlinable
     package func insert(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64 {
         try all(sql, values: values) { $0.integer() }.first ?? 0

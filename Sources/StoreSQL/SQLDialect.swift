@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has to be said differently to SQLite and to PostgreSQL. It is little: both know RETURNING, ON CONFLICT, IS DISTINCT FROM and
-/// CASE; a truth value is bound and kept as 0 or 1, and a sum is cast.
+/// The differences between SQLite's and PostgreSQL's language. They are few: both have RETURNING, ON CONFLICT, IS DISTINCT
+/// FROM and CASE; a truth value is bound and kept as 0 or 1, and a sum is cast.
 package enum SQLDialect: Sendable {
     case sqlite
     case postgres
 
-    /// Behind a table: that it is read by this index. PostgreSQL's planner goes by its statistics.
+    /// After a table: reads it by this index. PostgreSQL's planner goes by its statistics.
     package func indexed(by index: SQL) -> SQL { self == .sqlite ? "INDEXED BY \(index)" : "" }
 
-    /// Behind a table: that it is read in the order of its key.
+    /// After a table: reads it in the order of its key.
     package var notIndexed: SQL { self == .sqlite ? "NOT INDEXED" : "" }
 
     /// An inner join whose left side is the outer loop (sqlite.org/optoverview.html, on manual control of query plans).
     package var join: SQL { self == .sqlite ? "CROSS JOIN" : "JOIN" }
 
-    /// Behind a query: that nobody else changes its rows until the end of the transaction. SQLite has one writer.
+    /// After a query: keeps others from changing its rows until the end of the transaction. SQLite has one writer.
     package var forUpdate: SQL { self == .sqlite ? "" : "FOR UPDATE" }
 
     /// The store's own clock, in milliseconds; `?1` is `SQLStore.storeClock`.
@@ -26,7 +26,7 @@ package enum SQLDialect: Sendable {
         self == .sqlite ? "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)" : "now_ms()"
     }
 
-    /// The step of the schema that a release must know to work on it. SQLite's file has one process, which looks when it opens it.
+    /// The step of the schema that a release must know to work on it. SQLite's file has one process, which checks it when it opens it.
     package var oldestStep: SQL { self == .sqlite ? "0" : "(SELECT oldest FROM store_schema)" }
 
     /// 32 random hex digits.

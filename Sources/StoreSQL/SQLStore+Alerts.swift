@@ -53,7 +53,7 @@ extension SQLStore {
     }
 }
 
-/// Those that have not ended at ?1.
+/// The alerts that have not ended at ?1.
 private let lastingAlerts: SQL = "FROM alert WHERE (ends_at IS NULL OR ends_at > ?1)"
 
 extension AlertRecord: Selection {

@@ -32,7 +32,7 @@ extension SQLStore {
 
 /// The tables `audit` and `audit_horizon`.
 package enum AuditTable {
-    /// What is not asked for does not stand in it, so that each filter has its index.
+    /// A filter that is not set adds nothing to the condition, so that each filter has its index.
     package static func condition(
         _ filter: AuditFilter, before: Int64?
     ) -> (condition: SQL, values: [(any SQLValue)?]) {
@@ -60,7 +60,7 @@ package enum AuditTable {
         return (condition, values)
     }
 
-    /// - Parameter requirement: whose campaign it is about, where that has one.
+    /// - Parameter requirement: the requirement whose campaign the entry is about, where that has one.
     package static func insert(
         _ entry: AuditEntry, campaignOf requirement: Int64? = nil, _ connection: some SQLConnection
     ) throws {
@@ -76,13 +76,13 @@ package enum AuditTable {
             entry.after)
     }
 
-    /// In one transaction, so that nobody who writes waits for long.
+    /// The most entries that one transaction forgets, so that no other writer waits for long.
     static let mostForgotten = 1000
 
     static func forget(before time: Timestamp, _ connection: some SQLConnection) throws -> Int {
         let isThere = try connection.exists("SELECT 1 FROM audit WHERE at < ?", time)
         guard isThere else { return 0 }
-        // The table lets go of what is older than this, and of nothing else.
+        // The table allows the deletion of entries older than this, and of no others.
         try connection.run(
             "INSERT INTO audit_horizon (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at", time)
         return try connection.run(

@@ -6,7 +6,7 @@ extension SQLStore {
     package func census() throws -> StoreCensus {
         try read("counting devices and campaigns") { connection in
             var census = StoreCensus()
-            // The count that the relay keeps: nothing is scanned. Of PostgreSQL it is a function of the row, which only a
+            // The count that the relay keeps: nothing is scanned. In PostgreSQL it is a function of the row, which only a
             // qualified name calls (its manual, "Using Composite Types in Queries").
             for (app, devices) in try connection.all(
                 "SELECT a.name, a.platform, a.devices FROM app AS a",
@@ -31,7 +31,7 @@ extension SQLStore {
                 census.campaigns[.init(app: app, state: state)] = count
                 census.cancelled[.init(app: app, state: state)] = cancelled
             }
-            // Over the index of what is pending, of which a receiver has ten thousand at most.
+            // Uses the index of pending notifications, of which a receiver has ten thousand at most.
             census.receivers = try connection.all(
                 """
                 SELECT r.url, count(n.id), min(n.created_at), r.gone_at IS NOT NULL

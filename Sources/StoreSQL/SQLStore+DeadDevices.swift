@@ -23,7 +23,8 @@ extension SQLStore {
     /// - Returns: whether there may be more.
     private func noteBatch(of app: Int64, limit: Int, at now: Timestamp) throws -> Bool {
         try write("noting dead tokens", lock: .rows) { connection in
-            // Who has it retires tokens of the app, or notes them as here: it comes before or after.
+            // Another transaction that locks this row retires tokens of the app, or notes them as here: it comes before or
+            // after this one.
             let places = try connection.first(
                 "SELECT retired_told, retired_last FROM app WHERE id = ? \(connection.dialect.forUpdate)", app
             ) { (told: DeadPlace(order: $0.integer()), last: DeadPlace(order: $0.integer())) }
@@ -47,7 +48,7 @@ extension SQLStore {
         }
     }
 
-    /// Whether any receiver wants to hear of such an event.
+    /// Whether any receiver subscribes to such events.
     static func isHeardOf(_ type: EventType, _ connection: Connection) throws -> Bool {
         try connection.all("SELECT states FROM receiver WHERE gone_at IS NULL") { names($0.text()) }
             .contains { $0.contains(type.name) }
@@ -56,7 +57,7 @@ extension SQLStore {
 
 /// Dead tokens in the order in which the relay learnt of them.
 package enum DeadTable {
-    /// Those of an app (?1) behind a place (?2) up to another (?3).
+    /// The dead tokens of an app (?1) behind a place (?2) up to another (?3).
     private static let found: SQL = """
         d.app_id = ?1 AND d.retired_order > ?2 AND d.retired_order <= ?3 AND d.retired_at IS NOT NULL AND d.removed_at IS NULL
         ORDER BY d.retired_order LIMIT ?4
@@ -74,9 +75,9 @@ package enum DeadTable {
         }
     }
 
-    /// So many places for tokens of an app that are dead since just now; the last thing of its transaction, for it locks the app's row.
+    /// Takes `count` places for tokens of an app that have just died. Must come last in its transaction, since it locks the app's row.
     ///
-    /// - Returns: the one before the first of them.
+    /// - Returns: the place before the first of them.
     package static func take(
         _ count: Int, of app: Int64, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> DeadPlace {

@@ -35,7 +35,7 @@ extension SQLStore {
 extension SourceEvidence: Selection {
     package static let columns: SQL = "app, platform, kind, query, asked_at, said"
 
-    /// nil where the schema knows a store that this release does not: a later one wrote it.
+    /// nil for a kind of app store that this release does not know: a later one wrote it.
     package static func read(_ row: inout Columns<some SQLRow>) -> SourceEvidence? {
         let (app, kind) = (row.app(), StoreKind(rawValue: row.text()))
         let (query, askedAt, said) = (row.text(), row.time(), row.text())

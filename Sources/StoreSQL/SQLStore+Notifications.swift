@@ -5,7 +5,7 @@ import WireFormat
 
 extension SQLStore {
     package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
-        // Nothing is written where nothing is new: on a full disk an operator can still reload what makes room.
+        // Nothing is written where nothing is new: on a full disk an operator can still reload a configuration that makes room.
         let wanted = receivers.map { [$0.url, Self.text($0.events)] }.sorted { $0[0] < $1[0] }
         let known = try readOnce("looking who is notified") { connection in
             try connection.all("SELECT url, states FROM receiver") { [$0.text(), $0.text()] }
@@ -97,7 +97,7 @@ extension SQLStore {
         }
         for campaign in late {
             try write("noting what waits long", lock: .campaign(campaign)) { connection in
-                // It may be in force by now, or noted by somebody else.
+                // It may be in force since, or another relay has noted it.
                 guard try connection.exists("\(NotificationTable.waitsLong) AND c.id = ?2", time, campaign.row) else {
                     return
                 }
@@ -110,7 +110,7 @@ extension SQLStore {
         _ attempt: NotificationRecord.Attempt, of row: Int64, then verdict: NotificationVerdict, at now: Timestamp
     ) throws {
         try write("recording an attempt to notify", lock: .rows) { connection in
-            // Dropped while it was on its way: the attempt is part of the record all the same.
+            // The notification may have been dropped while the attempt was on its way: the attempt is recorded all the same.
             try connection.run(
                 """
                 INSERT INTO notification_attempt (notification_id, number, at, milliseconds, status, error)
@@ -169,7 +169,7 @@ extension SQLStore {
                     campaign: row.optionalText(), url: row.text(),
                     state: NotificationRecord.State(rawValue: row.text()) ?? .dropped, createdAt: row.time(),
                     nextAttemptAt: row.optionalTime(), attempts: [])
-                // A first attempt is due since the notification is there.
+                // A first attempt is due as soon as the notification exists.
                 record.nextAttemptAt = record.nextAttemptAt.map { max($0, record.createdAt) }
                 return record
             }
@@ -198,11 +198,11 @@ extension SQLStore {
 
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
 package enum NotificationTable {
-    /// `next_attempt_at` of a first attempt, in milliseconds: long past. A clock that is set back neither delays it nor lets a younger event
-    /// pass by it. 0 is an event that PostgreSQL's schema has addressed and the relay has not dated.
+    /// `next_attempt_at` of a first attempt, in milliseconds: long past. A clock that is set back neither delays it nor lets
+    /// a younger event overtake it. 0 marks an event that PostgreSQL's schema has addressed and the relay has not dated.
     package static let atOnce = Timestamp(milliseconds: 1)
 
-    /// The campaigns `c` that wait since ?1 or longer, and of which that was not noted.
+    /// The campaigns `c` that have waited since ?1 or longer, without a note of that.
     static let waitsLong: SQL = """
         SELECT c.id FROM campaign AS c WHERE c.state = 'waiting' AND NOT EXISTS (
             SELECT 1 FROM campaign_event AS e WHERE e.campaign_id = c.id
@@ -211,7 +211,7 @@ package enum NotificationTable {
                                       WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
         """
 
-    /// Notes something else of a campaign than that its state changed: the column `state` has the state and the event's name.
+    /// Notes an event of a campaign that is no change of its state: the column `state` has the state and the event's name.
     package static func note(
         _ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -237,9 +237,9 @@ package enum NotificationTable {
             String(decoding: JSONValue.array(reasons).bytes(), as: UTF8.self))
     }
 
-    /// Notes something of an app.
+    /// Notes an event of an app.
     ///
-    /// - Parameter subject: what of it; `event` reads it.
+    /// - Parameter subject: the event's details, which `eventOfApp` reads.
     static func note(
         _ type: EventType, of app: Int64, _ subject: JSONValue, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -253,10 +253,10 @@ package enum NotificationTable {
 
     static func type(_ text: String) -> EventType? { EventType(name: name(text)) }
 
-    /// The event's name out of the column `state`.
+    /// The event's name in the column `state`.
     static func name(_ text: String) -> String { text.split(separator: " ").last.map(String.init) ?? "" }
 
-    /// Ends what is pending and meets `condition`, whose values count from ?2.
+    /// Drops the pending notifications that meet `condition`, whose values count from ?2.
     static func drop(_ condition: SQL, _ values: [(any SQLValue)?], at now: Timestamp, _ connection: some SQLConnection)
         throws
     {
@@ -267,7 +267,7 @@ package enum NotificationTable {
             """, values: [now] + values)
     }
 
-    /// Ends the oldest that are pending for a receiver beyond so many.
+    /// Drops a receiver's oldest pending notifications beyond `limit`.
     package static func drop(
         beyond limit: Int, of receiver: Int64, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -291,7 +291,7 @@ package enum NotificationTable {
         }
     }
 
-    /// The event with the campaign as it was then.
+    /// The event with the campaign as it was at that time.
     static func event(_ id: Int64, _ connection: some SQLConnection) throws -> RelayEvent? {
         if let event = try eventOfApp(id, connection) { return event }
         let row = try connection.first(

@@ -9,7 +9,7 @@ extension SQLStore {
             guard let id = try AppTable.id(of: app, connection) else { return AudienceCountries() }
             var audience = AudienceCountries()
             var last = ""
-            // Each time the next in the index `device_country`.
+            // Each query finds the next one in the index `device_country`.
             while let next = try connection.first(SeenCountries.next, id, last, row: { $0.optionalText() }) ?? nil {
                 if ValueDoubt.country(next.utf8) == nil { audience.known.insert(next) }
                 last = next
@@ -25,7 +25,7 @@ package enum SeenCountries {
     package static let next: SQL = """
         SELECT min(country) FROM device WHERE app_id = ?1 AND country > ?2 AND country IS NOT NULL AND removed_at IS NULL
         """
-    /// A device of an app (?1) that has not told.
+    /// Finds a device of an app (?1) whose country is unknown.
     package static let unknown: SQL =
         "SELECT 1 FROM device WHERE app_id = ?1 AND country IS NULL AND removed_at IS NULL LIMIT 1"
 }

@@ -18,7 +18,7 @@ extension SQLStore {
         }
     }
 
-    /// Each time the next in the index `device_system`: that costs as much as there are systems, not devices.
+    /// Each query finds the next one in the index `device_system`: the cost grows with the systems, not the devices.
     private static func systems(of app: AppKey, _ connection: Connection) throws -> [Version] {
         guard let id = try AppTable.id(of: app, connection) else { return [] }
         var systems: [Version] = []
@@ -26,7 +26,7 @@ extension SQLStore {
         while systems.count < 1000,
             let next = try connection.first(nextSystem, id, last, row: { $0.optionalText() }) ?? nil
         {
-            // What no phone runs is no evidence: one typing error would leave the launch document without a force.
+            // A system that no phone runs is no evidence: one typing error would leave the launch document without a force.
             if ValueDoubt.system(next.utf8) == nil, let version = try? Version(next) { systems.append(version) }
             last = next
         }

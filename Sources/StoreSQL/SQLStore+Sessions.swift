@@ -12,7 +12,7 @@ extension SQLStore {
                 """, hash, session.token, session.actor, session.createdAt, session.usedAt, session.expiresAt)
             let others: SQL = "SELECT hash FROM session WHERE hash <> ? AND"
             let order: SQL = "ORDER BY created_at DESC, hash"
-            // The new one stays, whatever the clocks of other relays say.
+            // The new session stays, whatever the clocks of other relays are.
             let older =
                 if let token = session.token {
                     try connection.all("\(others) token = ? \(order)", hash, token) { $0.blob() }

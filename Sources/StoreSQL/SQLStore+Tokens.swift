@@ -70,7 +70,8 @@ extension SQLStore {
     ) throws -> ProviderToken {
         try StoreText.check(keys: key)
         return try write("storing a provider token", lock: .rows) { connection in
-            // First, for a row that is not there cannot be locked: of two that find none, one waits here for the other.
+            // Inserts first, since a row that does not exist cannot be locked: of two callers that find none, one waits here
+            // for the other.
             let isFirst =
                 try connection.run(
                     """
@@ -109,7 +110,7 @@ extension ProviderToken: Selection {
             text: row.text(), issuedAt: row.time(), pausedUntil: row.optionalTime(), pausedBy: row.optionalText())
     }
 
-    /// What is kept of a key, which nobody else changes before the transaction ends: what is written depends on it.
+    /// The stored token of a key, locked until the transaction ends: what is written depends on it.
     fileprivate static func locked(_ key: String, _ connection: some SQLConnection) throws -> ProviderToken? {
         try connection.first(ProviderToken.self, "\(ofKey) \(connection.dialect.forUpdate)", key)
     }

@@ -14,7 +14,7 @@ extension SQLStore {
         guard let known, known.isDue else { return false }
         let counts = try count(known.id, seenSince: now - rules.seenWithin)
         return try write("keeping how many devices have which version", lock: .rows) { connection in
-            // Another relay may have counted meanwhile.
+            // Another relay may have counted since.
             try connection.run("SELECT id FROM app WHERE id = ? \(connection.dialect.forUpdate)", known.id)
             guard try VersionShareTable.isDue(known.id, at: now, connection) else { return false }
             let before = try VersionShareTable.shares(of: known.id, connection)
@@ -29,7 +29,7 @@ extension SQLStore {
         }
     }
 
-    /// Part after part, each of its own moment: over millions nobody must hold on to one.
+    /// Counts part after part, each at a moment of its own: no snapshot may be held while millions of devices are counted.
     private func count(
         _ app: Int64, seenSince: Timestamp
     ) throws -> (versions: [(version: Version, devices: Int64)], unknown: Int64) {
@@ -80,14 +80,14 @@ extension SQLStore {
 
 /// The tables `version_census` and `version_share`.
 package enum VersionShareTable {
-    /// Devices of one look.
+    /// The devices of one look.
     static let size: Int64 = 20_000
-    /// Millionths, in which a share is kept.
+    /// A share is stored in millionths.
     fileprivate static let whole = 1_000_000.0
 
-    /// Of so many (?4) devices of an app (?1) behind one (?2): by version those that were seen since a moment (?3), all, and the last.
+    /// The next ?4 devices of an app (?1) behind one (?2), by version: those that were seen since a moment (?3), all, and the last.
     ///
-    /// By the app's devices alone, whatever others there are: PostgreSQL is given rows to compare, so that no other index can be taken.
+    /// Reads the app's devices alone, however many others there are: PostgreSQL compares rows, so that it can take no other index.
     package static func part(_ dialect: SQLDialect) -> SQL {
         let (behind, order): (SQL, SQL) =
             dialect == .sqlite
@@ -103,7 +103,7 @@ package enum VersionShareTable {
             """
     }
 
-    /// Also where the clock was set back since.
+    /// Whether a count is due, also where the clock was set back since.
     static func isDue(_ app: Int64, at now: Timestamp, _ connection: some SQLConnection) throws -> Bool {
         let last = try connection.first("SELECT counted_at FROM version_census WHERE app_id = ?", app) { $0.time() }
         return last.map { now - $0 >= VersionShares.interval || now < $0 } ?? true
@@ -116,7 +116,7 @@ package enum VersionShareTable {
         return shares
     }
 
-    /// By app.
+    /// The shares of each app.
     static func all(_ connection: some SQLConnection) throws -> [Int64: VersionShares] {
         var all = Dictionary(
             uniqueKeysWithValues: try connection.all("SELECT app_id, \(VersionShares.columns) \(census)") {
@@ -136,7 +136,7 @@ package enum VersionShareTable {
     private static let census: SQL = "FROM version_census"
     private static let rows: SQL = "FROM version_share"
 
-    /// Writes what has changed.
+    /// Writes the changes.
     static func put(
         _ shares: VersionShares, after before: VersionShares?, of app: Int64, _ connection: some SQLConnection
     ) throws {
@@ -165,7 +165,7 @@ package enum VersionShareTable {
         }
     }
 
-    /// What an event says of a version, and reads again.
+    /// The details of an event about a version, in a form that the next function reads again.
     static func subject(_ row: VersionShares.Row, of shares: VersionShares) -> JSONValue {
         let millionths = Int64((shares.retireBelow * whole).rounded())
         return .object([
@@ -207,7 +207,7 @@ extension VersionShares: Selection {
 extension VersionShares.Row: Selection {
     package static let columns: SQL = "version, devices, or_older, below_since, is_told"
 
-    /// nil where the version is none.
+    /// nil where the text is no version.
     package static func read(_ row: inout Columns<some SQLRow>) -> VersionShares.Row? {
         let (version, devices, orOlder) = (row.version(), row.integer(), row.integer())
         let (belowSince, isTold) = (row.optionalTime(), row.bool())

@@ -19,7 +19,7 @@ extension SQLStore {
         _ answer: StoredAnswer, to receipt: WebhookReceipt, at now: Timestamp
     ) throws -> StoredAnswer {
         try write("storing a webhook", lock: .rows) { connection in
-            // First: where two come at once the second waits for the first, and finds its answer.
+            // Stores first: of two that come at once, the second waits for the first, and finds its answer.
             if try WebhookTable.store(answer, for: receipt, at: now, connection) { return answer }
             return try WebhookTable.answer(to: receipt, connection) ?? answer
         }
@@ -28,7 +28,7 @@ extension SQLStore {
 
 /// Webhooks that were answered.
 package enum WebhookTable {
-    /// Which rows a time (the parameter) ends.
+    /// The rows that a time (the parameter) ends.
     package static let isForgotten: SQL = "received_at < ? AND substr(id, 1, 7) <> 'sha256:'"
 
     package static func answer(to receipt: WebhookReceipt, _ connection: some SQLConnection) throws -> StoredAnswer? {
@@ -42,7 +42,7 @@ package enum WebhookTable {
         return answer
     }
 
-    /// - Returns: false where one is there already.
+    /// - Returns: false where an answer is there already.
     @discardableResult
     package static func store(
         _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: some SQLConnection

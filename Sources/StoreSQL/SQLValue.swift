@@ -3,7 +3,7 @@ package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 
-/// What a database keeps in a column.
+/// A value in a column of a database.
 package enum SQLParameter: Sendable {
     case integer(Int64)
     case text(String)
@@ -11,14 +11,14 @@ package enum SQLParameter: Sendable {
 }
 
 extension SQLParameter {
-    /// Whether it is none that a store keeps (`StoreText.nul`). How it keeps `Delivery.erased` is each driver's own matter.
+    /// Whether it is a text that no store keeps (`StoreText.nul`). Each driver keeps `Delivery.erased` in its own way.
     package var hasNUL: Bool {
         guard case .text(let text) = self, text.utf8.contains(0) else { return false }
         return !text.utf8.elementsEqual(Delivery.erased.utf8)
     }
 }
 
-/// What can be bound to a parameter of a statement that is not on the hot path; nil is NULL.
+/// A value that can be bound to a parameter of a statement outside the hot path; nil is NULL.
 package protocol SQLValue {
     var parameter: SQLParameter { get }
 }
@@ -73,7 +73,7 @@ package protocol SQLRow {
     /// nil for NULL.
     func optionalText(_ column: Int32) -> String?
     func blob(_ column: Int32) -> [UInt8]
-    /// Appends the bytes of a text or a blob, as the database has them; of NULL none.
+    /// Appends the bytes of a text or a blob, as the database has them; NULL has none.
     func append(_ column: Int32, to bytes: inout [UInt8])
 }
 
@@ -83,7 +83,7 @@ extension SQLRow {
 
     package func optionalTime(_ column: Int32) -> Timestamp? { isNull(column) ? nil : time(column) }
 
-    /// A stored version. The schema refuses text that is none, so that a text that fails here was never written by it.
+    /// A stored version. The schema refuses text that is no version, so that a text that fails here was not written under it.
     package func version(_ column: Int32) -> Version? { optionalText(column).flatMap { try? Version($0) } }
 
     package func environment(_ column: Int32) -> PushEnvironment { integer(column) == 0 ? .production : .sandbox }

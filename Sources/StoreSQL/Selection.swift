@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 
-/// A record as SELECTs give it, wherever they find it: its columns, and behind them how a row of them is read, in the same order.
+/// A record that SELECTs read from any source: its columns, and how a row of them is read, in the same order.
 package protocol Selection {
     associatedtype Record = Self
 
     static var columns: SQL { get }
 
-    /// Reads all the columns, and none that may follow.
+    /// Reads all of the columns, and none that may follow.
     static func read(_ row: inout Columns<some SQLRow>) -> Record
 }
 
 extension SQLConnection {
-    /// Every record that a SELECT gives.
+    /// Every record of a SELECT.
     ///
-    /// - Parameter source: stands behind the columns: FROM and so on.
+    /// - Parameter source: the text behind the columns: FROM and so on.
     @inlinable
     package func all<S: Selection>(
         _ selection: S.Type, _ source: SQL, _ values: (any SQLValue)?...
@@ -29,7 +29,7 @@ extension SQLConnection {
         try all("SELECT \(S.columns) \(source)", values: values) { S.read(&$0) }
     }
 
-    /// The first record that a SELECT gives.
+    /// The first record of a SELECT.
     @inlinable
     package func first<S: Selection>(
         _ selection: S.Type, _ source: SQL, _ values: (any SQLValue)?...

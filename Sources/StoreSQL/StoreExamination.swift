@@ -4,7 +4,7 @@ import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// The relay's own rules for its rows: what the check of a store looks at beside the database's rules.
+/// The relay's own rules for its rows, which the check of a store examines beside the database's rules.
 package struct StoreExamination<Connection: SQLConnection> {
     package struct Step {
         package var name: String
@@ -47,14 +47,14 @@ package struct StoreExamination<Connection: SQLConnection> {
         if faults.count < Self.most { faults.append(StoreFault(check: name, detail: detail)) }
     }
 
-    /// Notes each row that `query` gives.
+    /// Notes each row of `query`.
     package mutating func note(
         each query: SQL, _ values: (any SQLValue)?..., detail: (inout Columns<Connection.Row>) -> String
     ) throws {
         for detail in try connection.all(query, values: values, row: detail) { note(detail) }
     }
 
-    /// Each batch is what its columns say, its devices are there and have no row as well, and who has upgraded is one of them.
+    /// Each batch is as its columns describe it, its devices exist and have no row as well, and each upgraded device is one of them.
     private mutating func batches() throws {
         let campaigns = try connection.all(
             "SELECT id, public_id, app_id FROM campaign WHERE pruned_at IS NULL ORDER BY id"
@@ -75,7 +75,7 @@ package struct StoreExamination<Connection: SQLConnection> {
                 do throws(StoreError) {
                     entries = try batch.entries()
                 } catch {
-                    // What its columns hold, not what the database made of its pages.
+                    // The fault is in its columns, not in the database's pages.
                     note("campaign \(campaign.id): \(error.context)")
                     continue
                 }
@@ -114,7 +114,7 @@ package struct StoreExamination<Connection: SQLConnection> {
             "SELECT device_id FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign)
     }
 
-    /// No device is of two shards, and only one environment packs its outcomes.
+    /// No device is in two shards, and only one environment packs its outcomes.
     private mutating func shards() throws {
         try note(
             each: """
@@ -134,8 +134,9 @@ package struct StoreExamination<Connection: SQLConnection> {
         ) { "campaign \($0.text()): shards of both environments pack their outcomes" }
     }
 
-    /// Each count is the number of the ledger's rows and batched devices in that state; of a campaign that is over, also those whom its end left
-    /// out, which the shards know. Who upgraded before the campaign came to the device has no mark in its ledger.
+    /// Each count is the number of the ledger's rows and batched devices in that state; for a campaign that is over, also of
+    /// the devices that its end left out, which the shards know. A device that upgraded before the campaign came to it has
+    /// no mark in its ledger.
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
@@ -188,8 +189,8 @@ package struct StoreExamination<Connection: SQLConnection> {
         }
     }
 
-    /// Nobody was reached who did not upgrade, nor told without having been counted; and no curve is above its count, or
-    /// falls. Devices that went for good took their rows along.
+    /// No more devices were reached than have upgraded, and none was notified at login without being counted; no curve is
+    /// above its count, or falls. Devices that were deleted took their rows along.
     private mutating func adoption() throws {
         let campaigns = try connection.all(
             """
@@ -225,7 +226,8 @@ package struct StoreExamination<Connection: SQLConnection> {
         }
     }
 
-    /// Before a campaign is planned its audience is the registry's own count; `version_seen` adds up to it too.
+    /// An app's number of devices is that of its rows, and `version_seen` adds up to it. Before a campaign is planned this
+    /// is its audience.
     private mutating func devices() throws {
         let found = try connection.all(
             """
@@ -241,8 +243,8 @@ package struct StoreExamination<Connection: SQLConnection> {
         }
     }
 
-    /// The door says what is derived, each requirement is as its history says last, and each campaign shows what follows from all that
-    /// is known.
+    /// Each app's `version` is as it is derived, each requirement is as its last history entry has it, and each campaign
+    /// shows the state that follows from all that is known.
     private mutating func history() throws {
         try note(
             each: """

@@ -2,7 +2,7 @@
 import RelayEngine
 package import RelayStore
 
-/// The table `token_doubt`: what push services said against tokens of late.
+/// The table `token_doubt`: recent answers of push services against tokens.
 package enum TokenDoubtTable {
     package static func put(_ doubt: TokenDoubt, of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         let judged = doubt.judged

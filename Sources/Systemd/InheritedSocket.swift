@@ -5,9 +5,9 @@ import Glibc
 /// A descriptor that the service manager opened for this process (sd_listen_fds(3)).
 package struct InheritedSocket: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// A stream that listens on IPv4 or IPv6.
+        /// A stream socket that listens on IPv4 or IPv6.
         case network
-        /// A stream that listens in the file system.
+        /// A stream socket that listens in the file system.
         case local
         /// Anything else: a datagram socket, a FIFO, a stored connection.
         case other
@@ -20,9 +20,9 @@ package struct InheritedSocket: Sendable, Hashable {
     /// "127.0.0.1:8480", "[::1]:8480" or a path.
     package var address: String
 
-    /// Takes what was handed over, once: the variables are unset, so that no child believes itself meant, and a second call
-    /// finds nothing. The descriptors are closed on exec and do not block. They are the caller's to close, and never to
-    /// `shutdown`: the manager listens on with a duplicate.
+    /// Takes the sockets that were handed over. Works once: it unsets the variables, so that no child takes them for its
+    /// own, and a second call finds nothing. The descriptors are closed on exec and do not block. The caller must close
+    /// them, and never `shutdown` them, because the manager listens on a duplicate.
     ///
     /// Call it before other threads read the environment (unsetenv(3)).
     package static func takeAll() -> [InheritedSocket] {
@@ -34,7 +34,7 @@ package struct InheritedSocket: Sendable, Hashable {
             let name = unsafe names[index].map { unsafe String(cString: $0) } ?? "unknown"
             unsafe free(names[index])
             let descriptor = SD_LISTEN_FDS_START + Int32(index)
-            // Shared with the manager's duplicate, which is in no accept(2).
+            // The flag is shared with the manager's duplicate, which the manager never accepts on.
             _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
             sockets.append(
                 InheritedSocket(
@@ -79,7 +79,7 @@ package struct InheritedSocket: Sendable, Hashable {
 
     private static func kind(of descriptor: Int32) -> Kind {
         let stream = Int32(SOCK_STREAM.rawValue)
-        // The last 1: it listens.
+        // The last 1: only sockets that listen.
         if sd_is_socket_inet(descriptor, AF_INET, stream, 1, 0) > 0
             || sd_is_socket_inet(descriptor, AF_INET6, stream, 1, 0) > 0
         {

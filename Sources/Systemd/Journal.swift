@@ -4,11 +4,11 @@ import Glibc
 
 /// journald, as a log with fields.
 package enum Journal {
-    /// Whether standard error goes to the journal: "the two decimal numbers" of `JOURNAL_STREAM` are the device and the inode
-    /// of the stream, to be compared with fstat(2), because the descriptor may have been redirected since
+    /// Whether standard error goes to the journal: "the two decimal numbers" of `JOURNAL_STREAM` are the device and the
+    /// inode of the stream, to compare with fstat(2), because the descriptor may have been redirected since
     /// (systemd.exec(5)).
     ///
-    /// - Parameter descriptor: another one in its stead, for tests.
+    /// - Parameter descriptor: another descriptor, for tests.
     package static func isStandardError(
         environment: [String: String], descriptor: Int32 = STDERR_FILENO
     ) -> Bool {
@@ -19,7 +19,7 @@ package enum Journal {
         return unsafe fstat(descriptor, &status) == 0 && status.st_dev == device && status.st_ino == inode
     }
 
-    /// Returns whether journald took it. May be called on any thread.
+    /// Returns whether journald took the entry. May be called on any thread.
     package static func write(_ entry: JournalEntry) -> Bool {
         // One arena, so that no pointer outlives its string.
         var arena: [UInt8] = []

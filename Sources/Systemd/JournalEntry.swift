@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Telemetry
 
-/// One entry of the journal, as sd_journal_sendv(3) takes it: "FIELD=value" each. Pure.
+/// One journal entry: the "FIELD=value" strings that sd_journal_sendv(3) takes. Pure.
 package struct JournalEntry: Sendable, Hashable {
     package let assignments: [String]
 
     /// - Parameters:
-    ///   - line: what `journalctl` shows.
-    ///   - event: the constant message, to search by: `journalctl RELAY_EVENT=…`.
+    ///   - line: the text that `journalctl` shows.
+    ///   - event: the constant message, for searches: `journalctl RELAY_EVENT=…`.
     ///   - fields: named as in the log; `campaign` becomes `RELAY_CAMPAIGN`.
     package init(_ level: LogLevel, line: String, event: String, fields: Log.Fields) {
         assignments =

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What a service tells its manager, as sd_notify(3) spells it.
+/// A message from a service to its manager, in the form of sd_notify(3).
 package enum ServiceMessage: Sendable, Hashable {
-    /// Start-up is over, or a reload is.
+    /// Start-up or a reload is complete.
     case ready
     /// One line for `systemctl status`.
     case status(String)
-    /// The configuration is read anew; must be followed by `ready`. The moment on CLOCK_MONOTONIC: with
+    /// The configuration is being read again; must be followed by `ready`. The moment is on CLOCK_MONOTONIC: with
     /// `Type=notify-reload` (systemd 253) the manager waits for ever for one that is not older than its own signal.
     case reloading(at: MonotonicTime)
     case stopping
-    /// Asks for as much time again, from now on, to start or to stop.
+    /// Asks for this much time from now on, to start or to stop.
     case extendTimeout(Duration)
     /// All is well: the watchdog's keep-alive.
     case watchdog

@@ -2,11 +2,11 @@
 import CSystemd
 import Glibc
 
-/// The way to the service manager that started this process; to nowhere where none did.
+/// Sends messages to the service manager that started this process; without one they go nowhere.
 ///
 /// May be used from any thread. Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` of the process's environment.
 package struct ServiceNotifier: Sendable {
-    /// How often the manager wants to hear `.watchdog`; nil: not at all.
+    /// How often the manager expects `.watchdog`; nil: never.
     package let watchdogInterval: Duration?
 
     package init() {
@@ -17,10 +17,10 @@ package struct ServiceNotifier: Sendable {
         watchdogInterval = isExpected ? .microseconds(Int64(clamping: microseconds)) : nil
     }
 
-    /// Whether anybody listens.
+    /// Whether there is a service manager to notify.
     package var isThere: Bool { unsafe getenv("NOTIFY_SOCKET") != nil }
 
-    /// Sends the messages in one datagram. What the manager does not hear is lost: it decides by its timeouts then.
+    /// Sends the messages in one datagram. If it is lost, the manager goes by its timeouts.
     package func tell(_ messages: ServiceMessage...) {
         _ = unsafe sd_notify(0, messages.map(\.text).joined(separator: "\n"))
     }

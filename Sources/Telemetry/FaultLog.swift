@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong just now, by part: each fault is logged when it begins and when it ends, not each time it is met.
+/// The present faults, by part: each is logged when it begins and when it ends, not each time it is met.
 package struct FaultLog: Sendable {
     package private(set) var texts: [String: String] = [:]
 
@@ -8,7 +8,7 @@ package struct FaultLog: Sendable {
 
     package func text(_ part: String) -> String? { texts[part] }
 
-    /// Returns whether this is news.
+    /// Returns whether the fault is new.
     package mutating func set(_ part: String, _ text: String) -> Bool {
         texts.updateValue(text, forKey: part) == nil
     }

@@ -22,7 +22,7 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
     package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue > right.rawValue }
 }
 
-/// What a log line looks like. Raw values are the configuration's.
+/// The form of a log line. Raw values are the configuration's.
 package enum LogFormat: String, Sendable, CaseIterable {
     /// A line to read.
     case text
@@ -54,7 +54,7 @@ package struct Log: Sendable {
         self.sink = sink
     }
 
-    /// The same log, written on a queue: who logs a line waits for no reader that is slow.
+    /// The same log, written on a queue, so that a slow reader does not hold up the thread that logs.
     package func written(on queue: DispatchQueue) -> Log {
         Log(shared: shared) { [sink] level, message, fields in queue.async { sink(level, message, fields) } }
     }
@@ -64,7 +64,7 @@ package struct Log: Sendable {
         self.sink = sink
     }
 
-    /// A log that nobody reads.
+    /// A log that goes nowhere.
     package static var discarding: Log { Log(minimum: .error) { _, _, _ in } }
 
     /// Lines below this level are dropped before their fields are made. May be changed at any time, on any thread.
@@ -85,7 +85,7 @@ package struct Log: Sendable {
     }
 }
 
-/// The id of the request that this thread is answering, for every log line and every problem that comes of it.
+/// The id of the request that this thread is answering, for every log line and every problem that results from it.
 package enum RequestMark {
     @TaskLocal package static var current: String?
 

@@ -14,7 +14,7 @@ package struct LogPace: Sendable {
         self.interval = interval
     }
 
-    /// How many lines were suppressed since the last that was logged; nil where this one is to be suppressed too.
+    /// How many lines were suppressed since the last that was logged; nil where this one must be suppressed too.
     ///
     /// - Parameter now: milliseconds of a monotonic clock.
     package mutating func next(at now: Int64) -> Int? {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// Every metric of the daemon, by the name that `/metrics`, the dashboard and the alerts have for it. The unit is in the name:
-/// `_seconds`, `_bytes` ("Prometheus: Metric and label naming"). What each is stands in etc/prometheus/METRICS.md, whose table
-/// is part of the program: a row for each of these, which a test holds to them.
+/// Every metric of the daemon, by the name that `/metrics`, the dashboard and the alerts have for it. The unit is in the
+/// name: `_seconds`, `_bytes` ("Prometheus: Metric and label naming"). They are described in etc/prometheus/METRICS.md, whose
+/// table is part of the program: a test checks that it has a row for each of these.
 package enum Metric: String, Sendable, CaseIterable {
     // MARK: Campaigns
 
@@ -120,15 +120,15 @@ package enum Metric: String, Sendable, CaseIterable {
     package var labels: [String] { row.labels }
     package var scope: Scope { row.scope }
 
-    /// Whose it is where several relays work on one store.
+    /// How the values of several relays on one store relate.
     package enum Scope: String, Sendable {
-        /// Each has its own: they are summed.
+        /// Each relay has its own: they are summed.
         case relay
-        /// Each shows the same: one is taken, `max without (instance)`.
+        /// Each relay shows the same: one is taken, `max without (instance)`.
         case store
     }
 
-    /// What the table says of one.
+    /// A metric's row in the table.
     package struct Row: Sendable {
         package let kind: Kind
         package let labels: [String]

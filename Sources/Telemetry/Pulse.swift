@@ -3,8 +3,8 @@ import Synchronization
 
 /// How one part of the daemon shows that it gets on.
 ///
-/// `beat` where it has got on by a step that always ends: a turn of its loop, a call that returned. `rest` before it waits
-/// for something to do. Written by the part that it belongs to, one thread at a time; read by anyone.
+/// `beat` follows a step that always ends: a turn of its loop, a call that returned. `rest` comes before it waits for
+/// something to do. Written by the part that it belongs to, one thread at a time; read by any.
 package final class Pulse: Sendable {
     package let part: String
     /// Twice the number of beats; odd while at rest.

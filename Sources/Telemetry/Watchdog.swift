@@ -4,12 +4,12 @@ package import RelayEngine
 /// Judges by their pulses whether all parts of the daemon get on. Pure: readings and time in, a verdict out.
 ///
 /// A part is stuck when it has been at work for longer than `patience` without a beat. One that waits for another's work,
+/// A part is stuck when it has been at work for longer than `patience` without a beat. A part that waits for another's work,
 /// as the fan-out waits for the store, is given ten times as long while the other one beats: there may be a queue before
-/// it, for example while another program holds the database's lock and every call ends with a fault after five seconds.
 package struct Watchdog: Sendable {
     package struct Part: Sendable {
         package var pulse: Pulse
-        /// The pulse of what it waits for.
+        /// The pulse of the part that it waits for.
         package var waitsFor: Pulse?
 
         package init(_ pulse: Pulse, waitsFor: Pulse? = nil) {
@@ -40,8 +40,8 @@ package struct Watchdog: Sendable {
 
     /// - Parameters:
     ///   - patience: how long a part may take for one step.
-    ///   - step: how often `look` is called. What lies between two looks beyond twice of it was the whole process standing
-    ///     still (SIGSTOP, a virtual machine that was frozen) and is held against no part.
+    ///   - step: how often `look` is called. Time between two looks beyond twice this is not counted: the whole process stood
+    ///     still then (SIGSTOP, a virtual machine that was frozen).
     package init(patience: Duration, step: Duration) {
         self.patience = patience
         self.step = step

@@ -25,7 +25,7 @@ package struct ArgumentParser: Sendable {
                 try readOption(word, rest: &rest, into: &result)
             }
         }
-        // Someone who asks for help need not get the rest right.
+        // With --help a missing or surplus argument does not matter.
         if result.flag("help") { return result }
         try assign(places, into: &result)
         for option in spec.options where option.isRequired && result.value(option.name) == nil {
@@ -81,7 +81,7 @@ package struct ArgumentParser: Sendable {
             guard let positional = spec.positional(at: index) else {
                 throw UsageError("unexpected argument \"\(place)\"")
             }
-            // A variable of a shell that was never set.
+            // Often a shell variable that was never set.
             guard !place.isEmpty else { throw UsageError("\(positional.name) is empty: \(positional.summary)") }
             if positional.isRepeatable {
                 result.append(place, to: positional.name)

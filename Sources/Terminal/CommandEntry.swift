@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One command of the tool: what it is called, and what it does.
+/// One command of the tool: its specification and its work.
 package struct CommandEntry: Sendable {
     package let spec: CommandSpec
-    /// Reads what was given and does the work. Cancelled on SIGINT only where a command says so; otherwise the signal ends
-    /// the process.
+    /// Reads the arguments and does the work. Cancelled on SIGINT only where the command itself watches for it; otherwise the
+    /// signal ends the process.
     ///
-    /// Throws: `UsageError` where a value is not what the option wants; `CommandFailure`, or anything else, which ends as
+    /// Throws: `UsageError` where a value does not fit its option; `CommandFailure`, or any other error, which ends as
     /// "error: …" and exit code 1.
     package let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
 
-    /// - Parameter name: as `CommandSpec` has it.
+    /// - Parameter name: the name of its `CommandSpec`.
     package init(
         _ name: String, run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
     ) {
@@ -19,11 +19,11 @@ package struct CommandEntry: Sendable {
     }
 }
 
-/// What the process gives every command.
+/// The parts of the process that every command may use.
 package struct CommandContext: Sendable {
     package let console: Console
     package let environment: [String: String]
-    /// All commands, for those that write about them.
+    /// All commands, for a command that describes them.
     package let tree: CommandTree
 
     package init(console: Console, environment: [String: String], tree: CommandTree) {

@@ -3,9 +3,9 @@
 /// An error that ends the process with a code of its own.
 package protocol Failure: Error {
     var code: ExitCode { get }
-    /// What standard error gets, without a line end.
+    /// The text for standard error, without a line end.
     var report: String { get }
-    /// The same without hint, for `--json`.
+    /// The text without the hint, for `--json`.
     var detail: String { get }
     var hint: String? { get }
     /// The problem object (RFC 9457) that the daemon answered, as JSON; nil where it did not answer.
@@ -18,12 +18,12 @@ extension Failure {
     package var problem: String? { nil }
 }
 
-/// Why a command ends without success, in words for the person who typed it.
+/// The reason why a command failed, in words for the person who typed it.
 package struct CommandFailure: Failure, CustomStringConvertible {
     package var code: ExitCode
-    /// One line, or several where each names one fault.
+    /// One line, or one for each fault.
     package var message: String
-    /// What to do about it.
+    /// Advice on a remedy.
     package var hint: String?
     package var problem: String?
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// From the words of the command line to an exit code.
+/// Runs the command that the words of the command line select, and returns the exit code.
 package struct CommandLineTool: Sendable {
     package static let version = "0.1.0"
-    /// The day of that release, as the changelogs have it.
+    /// The date of that release, as in the changelogs.
     package static let released = "2026-11-21"
 
     private let context: CommandContext
@@ -40,7 +40,7 @@ package struct CommandLineTool: Sendable {
         }
     }
 
-    /// Of a command line that could not be read.
+    /// Whether `--json` is among the words, which may not parse.
     private static func wantsJSON(_ words: [String]) -> Bool { words.prefix { $0 != "--" }.contains("--json") }
 
     private func tell(_ error: UsageError, asJSON: Bool, tryHelpOf name: String?) {
@@ -70,16 +70,16 @@ package struct CommandLineTool: Sendable {
         }
     }
 
-    /// Arguments, files and peers have a say in errors; the terminal obeys none of them.
+    /// Errors may quote arguments, files and peers: none of them may steer the terminal.
     private static func shown(_ error: Any) -> String {
         DisplayWidth.sanitised("\(error)", keepsLines: true)
     }
 }
 
-/// A failure for who asked for `--json`: a problem object (RFC 9457) on one line. Standard output is for results alone, so it
-/// goes to standard error. Pure.
+/// A failure under `--json`: a problem object (RFC 9457) on one line. It goes to standard error, because standard output is
+/// for results alone. Pure.
 ///
-/// The API's own problem is passed on as it came; what went wrong on this side has the same members. `exitCode` and `hint`
+/// The API's own problem keeps its members; a failure of the tool itself has `title` and `detail`. `exitCode` and `hint`
 /// are extension members (RFC 9457, 3.2).
 struct FailureDocument {
     private let code: ExitCode

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// A command as the parser, the help and the manual read it. All of them stand in Sources/CTexts/commands.txt, in this form:
+/// The specification of a command, for the parser, the help and the manual. Sources/CTexts/commands.txt has all of them:
 ///
 ///     # a comment
 ///     devices show                           the words that select it
 ///       Shows one device of the registry     its purpose: one line, which begins with a verb
 ///
-///       Without --app every app is searched  paragraphs that say more
+///       Without --app every app is searched  more paragraphs
 ///
-///       arguments:                           what is known by its place; in brackets: it may be left out
+///       arguments:                           known by their place; one in brackets may be left out
 ///         [TOKEN]  the device's push token
 ///         VERSION*  versions                 the last one may be given more than once
 ///
@@ -19,7 +19,7 @@ import CTexts
 ///         --app APP*  an app                 one that may be given more than once
 ///         --scope SCOPE...  rights           the same, and each time all words up to the next option
 ///         --state STATE {a|b}  only (…)      one of these words, which stand for "…"; {a,b}: some of them, with commas
-///         @connection                        the lines that stand under this name at the beginning
+///         @connection                        the lines under this name at the top of the file
 ///
 ///       examples:                            command lines that work as they stand
 ///         upgrade-relay devices show 740f
@@ -48,12 +48,12 @@ package struct CommandSpec: Sendable {
         return spec
     }
 
-    /// The options that stand under a name of their own.
+    /// The options of a named group.
     package static func options(_ name: String) -> [OptionSpec] { text.groups[name]?.options ?? [] }
 
     package var name: String { path.joined(separator: " ") }
 
-    /// With what every command understands.
+    /// Its own options, and those of every command.
     package var allOptions: [OptionSpec] { options + Self.options("help") }
 
     /// The argument at a place, from 0; nil: there is none.
@@ -71,13 +71,13 @@ package struct CommandSpec: Sendable {
     }
 }
 
-/// The text of many commands, taken apart. Pure.
+/// Parses the text of many commands. Pure.
 struct CommandText {
     private(set) var commands: [CommandSpec] = []
-    /// Lines with a name of their own; of a command only arguments and options are read there.
+    /// The named groups of lines; only arguments and options are read in them.
     private(set) var groups: [String: CommandSpec] = [:]
     private var group: String?
-    /// "options:", for example.
+    /// The section that is being read, for example "options:".
     private var part = ""
     private var isNewParagraph = false
 

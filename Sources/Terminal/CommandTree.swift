@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All commands by their words, and what the first words of a command line select.
+/// All commands, and the choice of one by the first words of a command line.
 package struct CommandTree: Sendable {
     package let commands: [CommandEntry]
-    /// What may stand before a command: known without one.
+    /// The options that may stand before a command, and so are known without one.
     private let leadingOptions: [OptionSpec]
     /// The values of a placeholder, for a shell's completion.
     let lookup: Lookup
@@ -22,14 +22,14 @@ package struct CommandTree: Sendable {
 
     package enum Selection {
         case command(CommandEntry, words: [String])
-        /// Help on all commands, or on those of one group ("devices"); asked for, or because nothing was chosen.
+        /// Help on all commands, or on those of one group ("devices"); on request, or because no command was named.
         case overview(group: String?, wasAsked: Bool)
         case version
-        /// What a shell asks for while a command line is being written.
+        /// A shell's request for proposals while a command line is being written.
         case completion(of: [String])
     }
 
-    /// The command is named by the first words; options that stand before it are handed on to it.
+    /// Selects a command by the first words; options that stand before it are passed on to it.
     package func select(_ words: [String]) throws(UsageError) -> Selection {
         var leading: [String] = []
         var rest = words[...]

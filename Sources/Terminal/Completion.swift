@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a shell may propose at the end of a command line. Pure: words in, proposals out.
+/// A shell's proposals for the end of a command line. Pure: words in, proposals out.
 package struct Completion: Sendable {
     private let tree: CommandTree
 
@@ -8,10 +8,11 @@ package struct Completion: Sendable {
         self.tree = tree
     }
 
-    /// A line for each proposal: the word, a tab, what it means. A lone slash stands for the names of files.
+    /// A line for each proposal: the word, a tab, its meaning. A lone slash stands for the names of files.
     ///
-    /// - Parameter words: those after the program's name, the last one as far as it is written.
-    ///   - lookup: the values of a placeholder that only the daemon knows, as `wanted` names it.
+    /// - Parameters:
+    ///   - words: those after the program's name; the last one may be incomplete.
+    ///   - lookup: the values of the placeholder that `wanted` returns.
     package func text(_ words: [String], lookup: [Proposal] = []) -> String {
         let last = words.last ?? ""
         let proposals =
@@ -25,7 +26,7 @@ package struct Completion: Sendable {
 
     package typealias Proposal = (word: String, meaning: String)
 
-    /// The placeholder whose values are proposed next and are not known here: "APP".
+    /// The placeholder, such as "APP", whose values come next and are not known here.
     package func wanted(_ words: [String]) -> String? {
         let isOption = words.last?.hasPrefix("-") ?? false
         guard case .value(let placeholder) = next(before: words.dropLast(), isOption: isOption) else { return nil }
@@ -44,14 +45,14 @@ package struct Completion: Sendable {
     private func next(before words: ArraySlice<String>, isOption: Bool) -> Next {
         let specs = tree.commands.map(\.spec)
         let valued = specs.flatMap(\.allOptions).filter { $0.value != nil }
-        // The words that are neither options nor their values, and the option whose value comes next.
+        // The words that are neither options nor their values, and an option whose value comes next.
         var places: [String] = []
         var option: OptionSpec?
         for word in words {
             if option != nil {
                 option = nil
             } else if word.hasPrefix("-") {
-                // Two commands may have an option of one name: that of the command so far.
+                // Two commands may share an option's name: the one of the command so far comes first.
                 let own = specs.first { places.starts(with: $0.path) }?.allOptions.filter { $0.value != nil } ?? []
                 option = (own + valued).first { "--\($0.name)" == word }
             } else {
@@ -90,7 +91,7 @@ package struct Completion: Sendable {
     /// Arguments whose values the daemon knows.
     private static let looked: Set<String> = ["APP", "ID"]
 
-    /// By the names that the commands give their arguments and values; nil where nobody can know them.
+    /// The values of the placeholders that are known here; nil for any other.
     private static func values(of placeholder: String) -> [Proposal]? {
         switch placeholder {
         case "FILE", "FILE|-", "PATH", "DIRECTORY": [("/", "")]

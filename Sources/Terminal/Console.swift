@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Threading
 
-/// Where a command's words go: standard output for results, standard error for what goes on. Any thread.
+/// The output of a command: results go to standard output, progress and errors to standard error. Any thread.
 package final class Console: Sendable {
     /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
     package let isTerminal: Bool
@@ -11,7 +11,7 @@ package final class Console: Sendable {
     package let isOutputTerminal: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
-    /// Reads a line that a person types; nil: nobody sits there.
+    /// Reads a line that a person types; nil: there is no terminal to read from.
     private let typed: (@Sendable () -> String?)?
     private let lock = Mutex(())
 
@@ -43,8 +43,8 @@ package final class Console: Sendable {
         return { readLine() }
     }
 
-    /// Standard output took no more: nothing that is still to come can be shown. Whoever read it may only have gone (head,
-    /// less: EPIPE) and wants no words; a disk that is full wants them.
+    /// Ends the process because standard output cannot be written. An error is written for a full disk, for example, but not
+    /// where the reader has only gone (head, less: EPIPE).
     private static func giveUp() -> Never {
         if errno != EPIPE {
             let words = "error: standard output cannot be written: \(SystemError.text(errno))\n"
@@ -53,10 +53,10 @@ package final class Console: Sendable {
         exit(ExitCode.failed.rawValue)
     }
 
-    /// Columns of the terminal at this moment; 80 where it is not known.
+    /// Columns of the terminal at this moment; 80 where unknown.
     package var width: Int { columns() }
 
-    /// A result. A file gets it as it is; to a terminal goes nothing that it would obey.
+    /// Writes a result: to a file as it is, to a terminal without anything that would steer it, except colours.
     package func write(_ text: String) {
         var text = text
         if isOutputTerminal {
@@ -67,10 +67,10 @@ package final class Console: Sendable {
 
     package func writeLine(_ text: String) { write(text + "\n") }
 
-    /// Whether a person sits there who can be asked.
+    /// Whether a person at a terminal can be asked.
     package var canAsk: Bool { typed != nil }
 
-    /// Asks a question that only a clear yes says yes to; false where nobody can be asked.
+    /// Asks a question; true for a clear yes, false where no person can be asked.
     package func ask(_ question: String) -> Bool {
         guard let typed else { return false }
         writeError(DisplayWidth.sanitised(question) + " [y/N] ")
@@ -80,8 +80,8 @@ package final class Console: Sendable {
 
     /// Asks for a line of text.
     ///
-    /// - Parameter usual: what an empty line stands for.
-    /// - Returns: what was typed, without the blanks around it; nil where nobody can be asked, or the input has ended.
+    /// - Parameter usual: the answer for an empty line.
+    /// - Returns: the line without surplus blanks; nil where no person can be asked, or the input has ended.
     package func answer(to question: String, usual: String? = nil) -> String? {
         guard let typed else { return nil }
         let shown = usual.map { " [\($0)]" } ?? ""
@@ -96,7 +96,7 @@ package final class Console: Sendable {
     }
 }
 
-/// How wide the terminal is.
+/// The width of the terminal.
 package enum TerminalSize {
     /// Asks the terminal, then `COLUMNS`; 80 where neither answers.
     package static func columns(of descriptor: CInt) -> Int {

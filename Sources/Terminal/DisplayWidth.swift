@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many columns a text takes on a terminal, and text from elsewhere made safe to show there.
+/// Counts the columns that a text takes on a terminal, and makes foreign text safe to show there.
 package enum DisplayWidth {
     /// East Asian wide and full-width characters and emoji take two columns, combining marks none.
     package static func columns(_ text: String) -> Int {
@@ -20,9 +20,9 @@ package enum DisplayWidth {
         }
     }
 
-    /// The text without control characters: what a client stored must not steer the operator's terminal.
+    /// The text with control characters replaced: text that a client stored must not steer the operator's terminal.
     ///
-    /// - Parameter keepsLines: whether line feeds stay: the text is many lines.
+    /// - Parameter keepsLines: whether line feeds stay, in a text of many lines.
     package static func sanitised(_ text: String, keepsLines: Bool = false) -> String {
         func isObeyed(_ scalar: Unicode.Scalar) -> Bool { isControl(scalar) && !(keepsLines && scalar == "\n") }
         guard text.unicodeScalars.contains(where: isObeyed) else { return text }
@@ -33,7 +33,7 @@ package enum DisplayWidth {
         return String(result)
     }
 
-    /// A text of several lines: what follows the first one is set in, so that none looks like a line of the command's own.
+    /// A text of several lines, all but the first indented, so that none looks like a line of the command's own.
     package static func indented(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
         return lines.enumerated().map { number, line in
@@ -54,7 +54,7 @@ package enum DisplayWidth {
 
     /// As much of the text as fits into `width` columns, with "…" where something was cut.
     package static func truncated(_ text: String, to width: Int) -> String {
-        // Marks take no column, and a character may have any number of them.
+        // Combining marks take no column, and a character may have any number of them.
         let longest = 8 * max(width, 1)
         let isLong = text.unicodeScalars.count > longest
         guard isLong || columns(text) > width else { return text }

@@ -52,7 +52,7 @@ package enum DurationText {
         }
     }
 
-    /// For what took moments: "0.42 s", "12.3 s", then as `rough`.
+    /// For short times: "0.42 s", "12.3 s", then as `rough`.
     package static func elapsed(_ duration: Duration) -> String {
         let seconds = Double(duration.milliseconds) / 1000
         switch seconds {

@@ -12,7 +12,7 @@ package enum Interruption {
 
     private static func begin() -> Signals {
         let (stream, continuation) = AsyncStream<CInt>.makeStream()
-        // Without a thread for it the signals end the process, as they do by default.
+        // Without a thread to watch for them the signals end the process, as they do by default.
         return (stream, try? SignalWatch([SIGINT, SIGTERM]) { continuation.yield($0) })
     }
 
@@ -26,17 +26,17 @@ package enum Interruption {
         return received
     }
 
-    /// Runs `body`; a signal ends the process with 128 and its number, as a shell says it, and after `farewell`: a progress bar's line
-    /// is ended, so that the prompt begins a line of its own.
+    /// Runs `body`. A signal calls `farewell`, which may end a progress bar's line so that the prompt begins its own, and then
+    /// ends the process with 128 plus its number, as a shell reports it.
     package static func during<Result>(
         _ body: () async throws -> Result, farewell: @escaping @Sendable () -> Void
     ) async rethrows -> Result {
-        // Before the body begins: what it shows may be what somebody waits for.
+        // Before the body begins: a script may send the signal as soon as the body shows something.
         let signals = begin()
         let watcher = Task {
             guard let number = await first(of: signals) else { return }
             farewell()
-            // The body goes on beside this: handlers of exit(3) would take its ground away.
+            // The body still runs: the handlers of exit(3) would destroy what it uses.
             _exit(128 + number)
         }
         defer { watcher.cancel() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON from elsewhere on its way to a terminal. JSON itself escapes only the characters below U+0020 (RFC 8259, 7), and
-/// terminals obey others too.
+/// Makes foreign JSON safe for a terminal. JSON itself escapes only the characters below U+0020 (RFC 8259, 7), and terminals
+/// obey others too.
 package enum JSONText {
     private static func escape(_ unit: UInt16) -> String {
         let digits = String(unit, radix: 16)
@@ -16,7 +16,7 @@ package enum JSONText {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\n": result.unicodeScalars.append(scalar)
-            // Between tokens only: inside of a string they are escaped already.
+            // These occur between tokens only: inside a string they are escaped already.
             case "\r", "\t": result += " "
             case _ where DisplayWidth.isControl(scalar):
                 result += String(scalar).utf16.map(escape).joined()

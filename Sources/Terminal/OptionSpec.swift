@@ -6,16 +6,16 @@ package struct OptionSpec: Sendable, Equatable {
     package let name: String
     /// One letter after a single dash: "h".
     package private(set) var short: Character?
-    /// What the help calls the value, in capitals: "VERSION". nil: the option is a flag.
+    /// The value's name in the help, in capitals: "VERSION". nil: the option is a flag.
     package private(set) var value: String?
     package private(set) var summary: String
     package private(set) var isRequired = false
     package private(set) var isRepeatable = false
     /// Takes every following word up to the next option: `--scope status versions`.
     package private(set) var isVariadic = false
-    /// The words that it takes; none: anything.
+    /// The words that are allowed; empty: any.
     package private(set) var choices: [String] = []
-    /// Whether one value is several of these words, separated by commas.
+    /// Whether a value may be several of these words, separated by commas.
     package private(set) var isList = false
 
     /// - Parameter head: as it stands in commands.txt: "-h, --help", "--state STATE {a|b}".
@@ -45,10 +45,10 @@ package struct OptionSpec: Sendable, Equatable {
         return true
     }
 
-    /// All that a page says of it.
+    /// Its text on a help page.
     package var help: String { summary + (isRepeatable ? "; may be given more than once" : "") }
 
-    /// - Throws: where it takes certain words, and the value is none of them.
+    /// - Throws: where there are `choices` and the value is none of them.
     func check(_ value: String) throws(UsageError) {
         let words = isList ? value.split(separator: ",", omittingEmptySubsequences: false).map(String.init) : [value]
         guard !choices.isEmpty, let wrong = words.first(where: { !choices.contains($0) }) else { return }
@@ -59,12 +59,12 @@ package struct OptionSpec: Sendable, Equatable {
     }
 }
 
-/// One argument that is known by its place.
+/// A positional argument.
 package struct PositionalSpec: Sendable, Equatable {
     /// In capitals: "APP".
     package var name: String
     package var summary: String
     package var isRequired: Bool
-    /// Whether it may be given more than once; the last of a command alone.
+    /// Whether it may be given more than once; only a command's last one may.
     package var isRepeatable = false
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a command line held, by the names of its specification.
+/// The content of a command line, by the names of its specification.
 package struct ParsedArguments: Sendable, Equatable {
     package private(set) var flags: Set<String> = []
     package private(set) var options: [String: [String]] = [:]
@@ -35,22 +35,22 @@ package struct ParsedArguments: Sendable, Equatable {
 
     package func values(_ name: String) -> [String] { options[name] ?? [] }
 
-    /// Of an option whose values are words with commas between them.
+    /// The words of an option whose values have commas between them.
     package func list(_ name: String) -> [String] {
         values(name).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
     package func positional(_ name: String) -> String? { positionals[name] }
 
-    /// A positional or option that the specification requires, so that the parser has seen to it.
+    /// The value of a positional or option that the specification requires, so that the parser has checked for it.
     package func require(_ name: String) throws(UsageError) -> String {
         guard let value = positionals[name] ?? options[name]?.last else { throw UsageError("\(name) is missing") }
         return value
     }
 
-    /// What the option's value stands for.
+    /// The option's value, as `parse` reads it.
     ///
-    /// - Parameter problem: what is wrong with one that stands for nothing.
+    /// - Parameter problem: the fault of a value for which `parse` returns nil.
     package func parsed<Value>(
         _ name: String, else problem: String, _ parse: (String) -> Value?
     ) throws(UsageError) -> Value? {

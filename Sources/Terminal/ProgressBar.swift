@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a long work is, at one moment.
+/// The progress of a long operation, at one moment.
 package struct Progress: Sendable, Equatable {
-    /// What is counted.
+    /// Whether items or bytes are counted.
     package enum Unit: Sendable { case items, bytes }
 
     package var done: Int64
-    /// nil: nobody knows how much there is.
+    /// nil: unknown.
     package var total: Int64?
     package var ratePerSecond: Double
     /// nil: not known yet.
     package var secondsLeft: Int64?
-    /// What follows the bar, for example the counts.
+    /// The text after the bar, for example the counts.
     package var note: String
     package var unit: Unit
 
@@ -26,7 +26,7 @@ package struct Progress: Sendable, Equatable {
         self.unit = unit
     }
 
-    /// The share done from 0 to 1; nil without a total. Nothing to do is all done.
+    /// The share done from 0 to 1; nil without a total, 1 where there is nothing to do.
     package var share: Double? {
         total.map { $0 > 0 ? min(1, max(0, Double(done) / Double($0))) : 1 }
     }
@@ -42,8 +42,8 @@ package struct Progress: Sendable, Equatable {
 
 /// Draws progress as one line. Pure: progress and width in, a line out.
 package enum ProgressBar {
-    /// A line of at most `width` columns: label, bar, share, rate, time left, note. The note goes first where the line is
-    /// too short, then the bar.
+    /// A line of at most `width` columns: label, bar, share, rate, time left, note. Where the line is too short, the note is
+    /// left out first, then the bar.
     package static func line(_ label: String, _ progress: Progress, width: Int) -> String {
         let figures = figures(progress)
         let fixed = DisplayWidth.columns(label) + 1 + DisplayWidth.columns(figures)
@@ -62,12 +62,12 @@ package enum ProgressBar {
         return DisplayWidth.truncated("\(label) \(figures)", to: width)
     }
 
-    /// A line for a log: no bar, whatever its length.
+    /// A line for a log: without a bar, and never cut.
     package static func plain(_ label: String, _ progress: Progress) -> String {
         "\(label): \(figures(progress))\(suffix(progress.note))"
     }
 
-    /// "[#####     ]": full only when all is done.
+    /// "[#####-----]": full only when all is done.
     package static func bar(_ share: Double, cells: Int) -> String {
         let full = Int(share * Double(cells))
         return "[\(String(repeating: "#", count: full))\(String(repeating: "-", count: cells - full))]"
@@ -82,7 +82,7 @@ package enum ProgressBar {
         } else {
             parts.append(progress.text(progress.done))
         }
-        // Of what has ended, 0/s would say nothing.
+        // After the end, 0/s would mean nothing.
         if progress.ratePerSecond > 0 || progress.share != 1 { parts.append(progress.rateText) }
         if let seconds = progress.secondsLeft, progress.share.map({ $0 < 1 }) ?? true {
             parts.append("\(DurationText.rough(seconds: seconds)) left")

@@ -2,9 +2,9 @@
 import Glibc
 import Synchronization
 
-/// Shows a long work's progress: a bar that redraws itself on a terminal, plain lines now and then elsewhere.
+/// Shows the progress of a long operation: a bar that redraws itself on a terminal, plain lines now and then elsewhere.
 package final class ProgressDisplay: Sendable {
-    /// Elsewhere than on a terminal, a line is due after this time or after a tenth more of the work.
+    /// Without a terminal, a line is due after this time or after a tenth more of the work.
     private static let plainInterval = Duration.seconds(5)
 
     private struct State {
@@ -42,7 +42,7 @@ package final class ProgressDisplay: Sendable {
         }
     }
 
-    /// With a rate that somebody else has measured.
+    /// Shows progress whose rate the caller knows.
     package func update(_ progress: Progress) {
         guard !isQuiet else { return }
         state.withLock { state in show(progress, at: .now, in: &state) }
@@ -54,17 +54,17 @@ package final class ProgressDisplay: Sendable {
         finish(state.withLock { state in measured(done, note, at: .now, in: &state) })
     }
 
-    /// Writes lines above the bar, which the next update draws again. Also where no progress is shown.
+    /// Writes lines above the bar, which the next update draws again. Writes them also where no progress is shown.
     package func interrupt(_ lines: String) {
         state.withLock { state in
-            // CR and EL: the bar's own line is the first to be written over.
+            // CR and EL: the first line overwrites the bar.
             console.writeError(state.isDrawn ? "\r\u{1B}[K" + lines : lines)
             state.isDrawn = false
             state.lastDrawn = console.isTerminal ? nil : state.lastDrawn
         }
     }
 
-    /// Draws the last state, whenever the one before was drawn, and ends the line.
+    /// Draws the last state, even shortly after the one before, and ends the line.
     package func finish(_ progress: Progress? = nil) {
         guard !isQuiet else { return }
         state.withLock { state in
@@ -106,14 +106,14 @@ package final class ProgressDisplay: Sendable {
     }
 }
 
-/// Measures a work's rate and guesses what is left. Pure: amounts with their time in, progress out.
+/// Measures the rate of an operation and estimates the time left. Pure: amounts with their time in, progress out.
 package struct ProgressMeter: Sendable {
     package let total: Int64?
     /// How far back the rate looks: an old stall is forgotten after about this time.
     private let memory: Double
     private var last: (done: Int64, seconds: Double)
-    /// The steps' rates, each by its weight, and the sum of the weights: below 1 until the memory is full, so that the first
-    /// seconds are not weighed against a time before the beginning.
+    /// The weighted rates of the steps, and the sum of their weights. That is below 1 until the memory is full, so that the
+    /// first seconds are not averaged with a time before the beginning.
     private var weighed = 0.0
     private var weights = 0.0
 
@@ -126,7 +126,7 @@ package struct ProgressMeter: Sendable {
         last = (0, Self.seconds(start))
     }
 
-    /// Notes that `done` is reached at `time`, and says how things stand.
+    /// Notes that `done` is reached at `time`, and returns the progress.
     package mutating func update(done: Int64, at time: Duration, note: String = "") -> Progress {
         let now = Self.seconds(time)
         let elapsed = now - last.seconds

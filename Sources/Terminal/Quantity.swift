@@ -22,18 +22,18 @@ package enum Quantity {
             ? "\(decimal(perSecond, places: 1))/s" : "\(count(Int64(min(perSecond.rounded(), 1e15))))/s"
     }
 
-    /// "1 app", "2 apps", "12,345 devices": the word in the plural but for one.
+    /// "1 app", "2 apps", "12,345 devices": the plural for all but one.
     package static func count(_ number: Int64, _ noun: String) -> String {
         "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// "42%", rounded down so that 100% means all of it, and 0% none; "-" of nothing. Near both ends, where one percent may
-    /// be many thousands, up to two decimals: "99.99%", "0.05%", "<0.01%".
+    /// "42%", rounded down so that 100% means all of it, and 0% none; "-" where the whole is nothing. Near both ends, where one
+    /// percent may be many thousands, up to two decimals: "99.99%", "0.05%", "<0.01%".
     package static func percent(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0 else { return "-" }
         guard part > 0 else { return "0%" }
         guard part < whole else { return "100%" }
-        // In whole numbers: a share that is nearly 1 is 1 as a Double.
+        // In whole numbers: as a Double, a share that is nearly 1 would be 1.
         let product = UInt64(part).multipliedFullWidth(by: 10_000)
         let hundredths = Int64(UInt64(whole).dividingFullWidth(product).quotient)
         guard hundredths > 0 else { return "<0.01%" }
@@ -56,7 +56,7 @@ package enum Quantity {
         return "\(value < 10 ? decimal(value, places: 1) : count(Int64(value.rounded()))) \(units.first ?? "")"
     }
 
-    /// With a point whatever the locale; rounded half away from zero.
+    /// With a decimal point in every locale; rounded half away from zero.
     package static func decimal(_ value: Double, places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }

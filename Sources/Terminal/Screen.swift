@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the reader of standard output can show: how wide a table may be, and whether colours are welcome.
+/// The abilities of standard output: how wide a table may be, and whether colours are welcome.
 package struct Screen: Sendable, Equatable {
     /// Columns; nil: there is no terminal, and nothing is cut.
     package var width: Int?
     package var hasColour = false
 
-    /// That of the command that runs.
+    /// The screen of the running command.
     @TaskLocal package static var current = Screen(width: nil)
 
     package init(width: Int?, hasColour: Bool = false) {
@@ -14,8 +14,8 @@ package struct Screen: Sendable, Equatable {
         self.hasColour = hasColour
     }
 
-    /// By https://no-color.org: `NO_COLOR`, if it is there and not empty, whatever it holds. Without `TERM` nobody knows what a
-    /// terminal obeys (POSIX.1-2024, XBD 8.3).
+    /// No colours where `NO_COLOR` is set and not empty, whatever its value (https://no-color.org). Without `TERM` it is unknown
+    /// what the terminal obeys (POSIX.1-2024, XBD 8.3).
     init(_ console: Console, environment: [String: String]) {
         let terminal = environment["TERM"] ?? ""
         guard console.isOutputTerminal, !terminal.isEmpty else {
@@ -37,8 +37,8 @@ package enum Tint: String, Sendable, CaseIterable {
 
     func painted(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\(Self.end)" }
 
-    /// Sanitises all but the sequences above: they change nothing but a colour, and text from elsewhere holds none of them
-    /// where it was sanitised before.
+    /// Sanitises all but the sequences above: these change only a colour, and foreign text that was sanitised before holds none
+    /// of them.
     static func sanitised(_ text: String) -> String {
         var result = ""
         var rest = text[...]

@@ -2,14 +2,14 @@
 
 /// Shares of one whole, in percent, that add up as the counts do (the method of the largest remainder). Pure.
 ///
-/// All have the same number of decimals: as few as leave nothing that is there at 0%, two at most.
+/// All have the same number of decimals: the fewest that show no part that exists as 0%, two at most.
 package struct Shares: Sendable {
     private let whole: Int64
     private let decimals: Int
     /// Units in the whole: 100, 1,000 or 10,000.
     package let units: Int64
 
-    /// - Parameter counts: all that will be shown, parts and their parts.
+    /// - Parameter counts: every count that will be shown, parts and their parts.
     package init(of whole: Int64, fitting counts: [Int64]) {
         self.whole = whole
         let smallest = counts.filter { $0 > 0 }.min() ?? whole
@@ -19,10 +19,10 @@ package struct Shares: Sendable {
         units = sizes[fit]
     }
 
-    /// The parts of `total` in units; where they are all of it they add up to `sum`.
+    /// The parts of `total` in units; where they make up all of it, their units add up to `sum`.
     ///
     /// - Parameters:
-    ///   - total: what the parts are parts of.
+    ///   - total: the count that the parts belong to.
     ///   - sum: the units that `total` is shown with.
     package func parts(_ counts: [Int64], of total: Int64, shownAs sum: Int64) -> [Int64] {
         let floors = counts.map { Self.floor($0, units, of: whole) }
@@ -36,7 +36,7 @@ package struct Shares: Sendable {
         return parts
     }
 
-    /// - Parameter count: what the units stand for.
+    /// - Parameter count: the number that the units stand for.
     package func text(_ units: Int64, count: Int64) -> String {
         guard whole > 0 else { return "-" }
         if units == 0 { return count > 0 ? "<0.01%" : "0%" }
@@ -49,7 +49,7 @@ package struct Shares: Sendable {
     private static func floor(_ count: Int64, _ units: Int64, of whole: Int64) -> (units: Int64, remainder: UInt64) {
         guard whole > 0, count > 0 else { return (0, 0) }
         guard count < whole else { return (units, 0) }
-        // In whole numbers: a share that is nearly 1 is 1 as a Double.
+        // In whole numbers: as a Double, a share that is nearly 1 would be 1.
         let product = UInt64(count).multipliedFullWidth(by: UInt64(units))
         let (quotient, remainder) = UInt64(whole).dividingFullWidth(product)
         return (Int64(quotient), remainder)

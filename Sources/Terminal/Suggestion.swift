@@ -3,7 +3,7 @@
 /// "Did you mean": the nearest of a few known names.
 package enum Suggestion {
     /// The candidate with the fewest edits from `text`, if these are few enough to be a slip: at most a third of its length,
-    /// and never fewer than one allowed.
+    /// but one is always allowed.
     package static func nearest(to text: String, among candidates: some Sequence<String>) -> String? {
         let limit = max(1, text.count / 3)
         var best: (distance: Int, name: String)?

@@ -2,13 +2,13 @@
 
 /// Aligned columns for people. Pure: rows in, lines out.
 package struct TextTable: Sendable {
-    /// Its title alone, aligned left; `.right("COUNT")` for numbers.
+    /// A literal is a title, aligned left; `.right("COUNT")` is for numbers.
     package struct Column: Sendable, ExpressibleByStringLiteral {
         fileprivate let title: String
         fileprivate var isRight = false
-        /// Whether its cells are names that somebody copies: they are never cut.
+        /// Whether its cells are names that a user may copy: they are never cut.
         fileprivate var isWhole = false
-        /// Whether its cells are moments, in RFC 3339; on a narrow screen they lose what matters least, and are never cut.
+        /// Whether its cells are moments, in RFC 3339; a narrow screen shortens them by their form, and never cuts them.
         fileprivate var isTime = false
         /// Where the lines would not fit, the column with the lowest rank is left out first. nil: it stays.
         fileprivate var rank: Int?
@@ -41,7 +41,7 @@ package struct TextTable: Sendable {
             return column
         }
 
-        /// The same, left out of a narrow screen: those of rank 1 first.
+        /// The same column, left out of a narrow screen: those of rank 1 first.
         package func spare(_ rank: Int) -> Column {
             var column = self
             column.rank = rank
@@ -50,7 +50,7 @@ package struct TextTable: Sendable {
 
         fileprivate var isSoft: Bool { !isRight && !isTime && !isWhole }
 
-        /// Words that have a colour on a terminal.
+        /// A column whose words have a colour on a terminal.
         package static func tinted(_ title: String, by tint: @escaping @Sendable (String) -> Tint?) -> Column {
             var column = Column(stringLiteral: title)
             column.tint = tint
@@ -93,11 +93,11 @@ package struct TextTable: Sendable {
         return lines + (hidden.isEmpty ? [] : ["(no room for \(hidden.joined(separator: ", ")))"])
     }
 
-    /// What a screen has room for.
+    /// The columns and cells that a screen has room for.
     private struct Layout {
         /// The columns that are not left out.
         var shown: [Int]
-        /// Of all columns.
+        /// The width of each column, also of one that is left out.
         var widths: [Int]
         var rows: [[String]]
 
@@ -106,13 +106,13 @@ package struct TextTable: Sendable {
         }
     }
 
-    /// A column narrower than this says little; a campaign's id fits.
+    /// A column narrower than this is hard to use; a campaign's id fits.
     private static var narrow: Int { 12 }
-    /// A column narrower than this says nothing.
+    /// A column narrower than this is useless.
     private static var narrowest: Int { 6 }
 
-    /// As wide as the longest cell. Where the lines would not fit, times get shorter, the widest columns give way, columns are
-    /// left out by their rank, and what then does not fit is cut further.
+    /// Columns are as wide as their longest cell. Where the lines would not fit, times get shorter, the widest columns are cut,
+    /// columns are left out by their rank, and the remaining ones are cut further.
     private func layout(within room: Int?) -> Layout {
         var layout = Layout(shown: Array(columns.indices), widths: [], rows: rows)
         layout.widths = widths(of: rows)
@@ -131,7 +131,7 @@ package struct TextTable: Sendable {
             })
         {
             layout.shown.removeAll { $0 == least }
-            // What the one that is left out took is given back to the others.
+            // The other columns get back their full width, and are cut again to the room that is left.
             layout.widths = full
             cut(&layout, to: Self.narrow, within: room)
         }
@@ -148,7 +148,7 @@ package struct TextTable: Sendable {
     private func cut(_ layout: inout Layout, to least: Int, within room: Int) {
         var excess = layout.excess(room)
         while excess > 0 {
-            // Numbers that are cut would be other numbers.
+            // A number that is cut would be another number.
             let soft = layout.shown.filter { columns[$0].isSoft && layout.widths[$0] > least }
             guard let widest = soft.max(by: { layout.widths[$0] < layout.widths[$1] }) else { break }
             layout.widths[widest] -= 1
@@ -160,7 +160,7 @@ package struct TextTable: Sendable {
 
     /// Names at the left, values beside them: one record, without a header.
     ///
-    /// - Parameter tint: of a name's value.
+    /// - Parameter tint: the colour of a name's value.
     package static func fields(
         _ entries: [(String, String)], tint: (_ name: String, _ value: String) -> Tint? = { _, _ in nil }
     ) -> String {
@@ -173,7 +173,7 @@ package struct TextTable: Sendable {
     }
 }
 
-/// Forms of a moment for tables that are short of room, the longest first. All are UTC, as what they are made of.
+/// Forms of a moment for tables that are short of room, the longest first. All are in UTC, like the API's.
 enum ShortTime: CaseIterable {
     /// "2026-11-22 07:18:55Z"
     case seconds

@@ -2,9 +2,9 @@
 
 /// The command line itself is wrong: exit code 2.
 package struct UsageError: Failure, Equatable, CustomStringConvertible {
-    /// What is wrong, with what was given.
+    /// The fault, with the text that was given.
     package var message: String
-    /// The nearest thing that would have been right.
+    /// The nearest valid text.
     package var suggestion: String?
 
     package init(_ message: String, suggestion: String? = nil) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Set once, from any thread: what runs looks at it and ends.
+/// Set once, from any thread: the work that runs looks at it and ends.
 package final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

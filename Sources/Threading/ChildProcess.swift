@@ -5,8 +5,8 @@ import Synchronization
 
 /// A program that this process has started, and waits for. Any thread.
 ///
-/// It has a process group of its own, so that a terminal's Ctrl-C does not reach it; of this process's descriptors it has those it was
-/// given, and no signal is blocked in it.
+/// It has a process group of its own, so that a terminal's Ctrl-C does not reach it. It has only those descriptors of this
+/// process that it was given, and no signal is blocked in it.
 package final class ChildProcess: Sendable {
     package enum End: Sendable, Hashable {
         /// By itself, with a code.
@@ -27,13 +27,13 @@ package final class ChildProcess: Sendable {
     }
 
     private let number: pid_t
-    /// Known once the system was asked for it: from then on the number may be another's.
+    /// Known once the system was asked for it: from then on the number may be another process's.
     private let known = Mutex<End?>(nil)
 
     /// - Parameters:
-    ///   - path: of the program.
-    ///   - folder: where it begins.
-    ///   - streams: the caller's own, who closes what it needs no longer.
+    ///   - path: the program's.
+    ///   - folder: its working directory.
+    ///   - streams: they stay the caller's, which closes those that it needs no longer.
     /// - Throws: where it cannot be started.
     package init(_ path: String, _ arguments: [String], in folder: String, _ streams: Streams) throws(SystemError) {
         var number = pid_t()
@@ -49,7 +49,8 @@ package final class ChildProcess: Sendable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // What stands for 0 to 2 here may be one of them already: dup2(2) keeps it, and clears its FD_CLOEXEC (posix_spawn(3)).
+        // A descriptor that is passed for 0 to 2 may be one of them already: dup2(2) keeps it, and clears its FD_CLOEXEC
+        // (posix_spawn(3)).
         unsafe posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, streams.error, STDERR_FILENO)
@@ -70,7 +71,7 @@ package final class ChildProcess: Sendable {
     }
 
     deinit {
-        // One that has ended would stay a zombie.
+        // A child that has ended would stay a zombie.
         _ = end
     }
 
@@ -84,7 +85,7 @@ package final class ChildProcess: Sendable {
 
     package var isRunning: Bool { end == nil }
 
-    /// Sends it a signal; nothing where it has ended.
+    /// Sends it a signal; does nothing where it has ended.
     package func send(_ signal: Int32) {
         known.withLock { known in
             if known == nil { known = ended() }
@@ -97,7 +98,7 @@ package final class ChildProcess: Sendable {
     package func wait() -> End {
         while true {
             if let end { return end }
-            // It stays there to be asked for (WNOWAIT): whoever holds the lock asks.
+            // It stays to be asked for (WNOWAIT): the thread that takes the lock first asks.
             var information = unsafe siginfo_t()
             _ = unsafe waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT)
         }
@@ -108,7 +109,7 @@ package final class ChildProcess: Sendable {
         var status: Int32 = 0
         let answer = unsafe waitpid(number, &status, WNOHANG)
         guard answer != 0 else { return nil }
-        // Nobody else waits for children here; should somebody, its code is not known.
+        // No other code waits for children here; if it did, the exit code would be unknown.
         guard answer == number else { return errno == EINTR ? nil : .exited(-1) }
         // As WIFEXITED, WEXITSTATUS and WTERMSIG have it (bits/waitstatus.h).
         let signal = status & 0x7F

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By which rule a zone sets its clocks each year: POSIX's text for TZ, such as "CET-1CEST,M3.5.0,M10.5.0/3", as the last line of a
-/// file of the tz database has it (RFC 9636, 3.3.1). Pure.
+/// A zone's yearly rule for setting its clocks: POSIX's text for TZ, such as "CET-1CEST,M3.5.0,M10.5.0/3", as in the last
+/// line of a file of the tz database (RFC 9636, 3.3.1). Pure.
 struct ClockRule: Sendable, Equatable {
     /// In seconds ahead of UTC.
     private let standard: Int64
@@ -27,7 +27,7 @@ struct ClockRule: Sendable, Equatable {
         }
 
         var day: Day
-        /// Seconds behind the day's beginning, by the clocks as they are before.
+        /// Seconds after the day's beginning, by the clocks as they are before.
         var time: Int64
 
         /// By clocks that were never set, in seconds since 1970.

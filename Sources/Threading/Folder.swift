@@ -3,7 +3,7 @@ import Glibc
 
 /// Folders as a whole, by the system's own calls.
 package enum Folder {
-    /// The names of what is in it, in no order.
+    /// The names of its entries, in no order.
     package static func names(_ path: String) throws(SystemError) -> [String] {
         guard let folder = unsafe opendir(path) else { throw SystemError(path, errno: errno) }
         defer { unsafe closedir(folder) }
@@ -18,7 +18,7 @@ package enum Folder {
         return names
     }
 
-    /// Removes it with all that is in it, as far as that goes. Links are removed, not followed.
+    /// Removes it with all its entries, as far as that goes. Links are removed, not followed.
     package static func remove(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }

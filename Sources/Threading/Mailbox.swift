@@ -14,7 +14,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
         var isClosed = false
     }
 
-    /// Readable while events wait: it is written and read under the lock, so that nobody wakes for nothing.
+    /// Readable while events wait: it is written and read under the lock, so that the reader never wakes for nothing.
     package let descriptor: Int32
     private let state = Mutex(State())
 
@@ -27,7 +27,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// - Returns: false when nobody reads any more; the event is the caller's again.
+    /// - Returns: false once the mailbox is closed; the event is the caller's again.
     @discardableResult
     package func post(_ event: Event) -> Bool {
         state.withLock { state in
@@ -50,7 +50,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
     }
 
     /// The same, at once if there are any, else when the first comes, when `other` becomes readable, or when `timeout` is
-    /// over: never before, for poll(2) counts whole milliseconds, and who wakes too early for what is due would only ask
+    /// over. Never before: poll(2) counts whole milliseconds, and a reader that wakes too early for its work would only ask
     /// again.
     ///
     /// - Parameter other: poll(2) ignores a negative one.

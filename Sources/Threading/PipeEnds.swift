@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What is written at one end is read at the other (pipe(2)). The two ends are the caller's to close; no program inherits them by chance.
+/// The two ends of a pipe (pipe(2)): bytes that are written at one are read at the other. The caller closes both; no program
+/// inherits them by chance.
 package struct PipeEnds: Sendable {
     package let reading: Int32
     package let writing: Int32

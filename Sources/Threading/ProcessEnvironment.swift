@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// The variables that the process was given. Nobody changes them once there are threads.
+/// The variables that the process was given. They do not change once there are threads.
 package enum ProcessEnvironment {
     package static var all: [String: String] {
         var variables: [String: String] = [:]

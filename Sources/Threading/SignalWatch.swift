@@ -2,22 +2,22 @@
 import Glibc
 import Synchronization
 
-/// Has signals reported on a thread instead of acted upon. None is lost: a handler writes each into a pipe, as signal-safety(7)
-/// allows (the "self-pipe trick", D. J. Bernstein). libdispatch wants a signal ignored before it looks for it
-/// (dispatch_source_create(3)), and what comes between the two is lost.
+/// Has signals reported on a thread instead of acted upon. None is lost: a handler writes each into a pipe, as
+/// signal-safety(7) allows (the "self-pipe trick", D. J. Bernstein). libdispatch needs a signal ignored before it looks for
+/// it (dispatch_source_create(3)), and a signal that comes between the two is lost.
 package final class SignalWatch: Sendable {
     private let numbers: [CInt]
     private let received: @Sendable (CInt) -> Void
 
     private static let watches = Mutex<[SignalWatch]>([])
-    /// One for the process: the handler has to know its end without asking anybody.
+    /// One for the process: the handler has to know its end without a lookup.
     private static let pipe = Result { () throws(SystemError) -> PipeEnds in
         let ends = try PipeEnds()
         try NativeThread(name: "signals") { report(from: ends.reading) }.detach()
         return ends
     }
 
-    /// - Parameter received: called on the thread "signals", once for each signal; at once for what comes from now on.
+    /// - Parameter received: called on the thread "signals", once for each signal that comes from now on.
     package init(_ numbers: [CInt], _ received: @escaping @Sendable (CInt) -> Void) throws(SystemError) {
         (self.numbers, self.received) = (numbers, received)
         _ = try Self.pipe.get()
@@ -35,7 +35,7 @@ package final class SignalWatch: Sendable {
         }
     }
 
-    /// Gives the signals' default actions back.
+    /// Restores the signals' default actions.
     package func cancel() {
         Self.watches.withLock { $0.removeAll { $0 === self } }
         for number in numbers { signal(number, SIG_DFL) }

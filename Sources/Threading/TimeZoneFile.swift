@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a zone's clocks are ahead of UTC, as a file of the tz database has it (TZif, RFC 9636). Pure.
+/// How far a zone's clocks are ahead of UTC, from a file of the tz database (TZif, RFC 9636). Pure.
 struct TimeZoneFile: Sendable {
     /// When the clocks were set, in seconds since 1970, ascending.
     private let moments: [Int64]
-    /// What holds from each of them on, in seconds ahead of UTC.
+    /// The offset from each of these moments on, in seconds ahead of UTC.
     private let offsets: [Int64]
-    /// What held before.
+    /// The offset before the first of them.
     private let first: Int64
-    /// What holds behind the last of them; nil: what the last one has set.
+    /// The rule after the last of them; nil: the last offset stays.
     private let rule: ClockRule?
 
-    /// - Parameter bytes: nil where they are no such file, or are of its first version, which ends with the year 2037.
+    /// - Parameter bytes: nil where they are no such file, or one of its first version, which ends with the year 2037.
     init?(_ bytes: [UInt8]) {
         guard let old = Header(bytes[...]), old.version >= UInt8(ascii: "2"),
             let new = Header(bytes.dropFirst(Header.size + old.bodySize(timeSize: 4)))
@@ -43,7 +43,7 @@ struct TimeZoneFile: Sendable {
     /// In seconds ahead of UTC; below 0 west of Greenwich.
     func offset(at secondsSince1970: Int64) -> Int64 {
         if let rule, secondsSince1970 >= moments.last ?? .min { return rule.offset(at: secondsSince1970) }
-        // How many of them are not later.
+        // The number of moments that are not later.
         var (low, high) = (0, moments.count)
         while low < high {
             let middle = (low + high) / 2

@@ -2,7 +2,7 @@
 import Glibc
 package import RelayEngine
 
-/// CLOCK_REALTIME: what is compared with other machines' clocks, and what people read.
+/// CLOCK_REALTIME: for times that are compared with other machines' clocks, and that people read.
 package enum WallClock {
     package static func now() -> Timestamp {
         var time = timespec()

@@ -7,7 +7,7 @@ package enum WholeFile {
         /// With its `errno`.
         case system(Int32)
         case notRegular
-        /// Bytes that it has, or that were read of it.
+        /// The size in bytes, or the number that was read.
         case tooLarge(Int)
 
         package var description: String {
@@ -19,7 +19,7 @@ package enum WholeFile {
         }
     }
 
-    /// All that a regular file holds.
+    /// All bytes of a regular file.
     package static func read(_ path: String, limit: Int) throws(Problem) -> [UInt8] {
         // O_NONBLOCK: opening a FIFO without a writer would wait for ever otherwise (open(2)).
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -31,7 +31,7 @@ package enum WholeFile {
         guard status.st_size <= limit else { throw .tooLarge(status.st_size) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
-        // Somebody may be writing to it.
+        // Another program may be writing to it.
         while bytes.count <= limit {
             let count = unsafe Glibc.read(file, &piece, piece.count)
             if count < 0, errno == EINTR { continue }

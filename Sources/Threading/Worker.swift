@@ -3,7 +3,7 @@ import Dispatch
 import RelayEngine
 import Synchronization
 
-/// A thread that takes turns: after each it rests as long as the turn has said, or until somebody wakes it.
+/// A thread that takes turns: after each it rests for the time that the turn has returned, or until it is woken.
 package final class Worker: Sendable {
     private let bell = DispatchSemaphore(value: 0)
     private let stopping = CancellationFlag()
@@ -15,7 +15,8 @@ package final class Worker: Sendable {
 
     /// Begins, with a turn at once. Call once.
     ///
-    /// - Parameter turn: learns whether the rest was over, and nobody's wish; how long to rest, nil: for good.
+    /// - Parameter turn: is passed whether the rest ended by itself, not by `wake`; returns how long to rest, nil: the thread
+    ///   ends.
     /// - Throws: where the system has no thread left.
     package func start(_ name: String, _ turn: @escaping @Sendable (Bool) -> Duration?) throws(SystemError) {
         let thread = try NativeThread(name: name) { [self] in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field of somebody else's answer or event that says what it is about, or what it means, and is held against what was asked. An answer
-/// that is about anything else is no evidence. The guide to sources shows these as a table.
+/// A field of a service's answer or event that shows what it is about, or what it means, and is checked against what was
+/// asked. An answer about anything else is no evidence. The guide to sources shows these as a table.
 ///
-/// The raw value: whose answer, and where in it.
+/// The raw value names the answer, and the field in it.
 package enum AnswerField: String, CaseIterable, Sendable {
     case lookupWrapper = "App Store lookup: results[].wrapperType"
     case lookupKind = "App Store lookup: results[].kind"
@@ -45,20 +45,20 @@ package enum AnswerField: String, CaseIterable, Sendable {
     case appleState = "App Store Connect event: data.attributes.newValue"
     case appleInstance = "App Store Connect event: data.relationships.instance.data.type"
 
-    /// By which checks an answer was believed. What a relay before these kept of a store's answers may be about anything, and is asked
-    /// anew.
+    /// The checks by which an answer was believed. A store's answer that a relay before these checks kept may be about
+    /// anything, and is asked for anew.
     package static let edition = "held:1"
 
-    /// Whose answer it is.
+    /// The answer that has the field.
     package var answer: String { String(rawValue[..<separator.lowerBound]) }
-    /// Where in it.
+    /// The field's place in the answer.
     package var field: String { String(rawValue[separator.upperBound...]) }
 
     private var separator: Range<String.Index> {
         rawValue.firstRange(of: ": ") ?? rawValue.startIndex..<rawValue.startIndex
     }
 
-    /// What it is held against, for the guide.
+    /// The check of the field, for the guide.
     package var check: String {
         switch self {
         case .lookupWrapper, .lookupKind: "`software`: neither a Mac's app nor a book; where it is there"
@@ -103,12 +103,12 @@ package enum AnswerField: String, CaseIterable, Sendable {
         }
     }
 
-    /// Why an answer is not about what was asked; nil: this field does not say so.
+    /// Why an answer is not about what was asked; nil: this field does not show it.
     ///
     /// - Parameters:
-    ///   - value: what it holds; nil: it is not there.
-    ///   - place: in place of the field's: "results[3].kind".
-    ///   - wanted: what it may hold.
+    ///   - value: the field's value; nil: it is not there.
+    ///   - place: shown instead of the field's: "results[3].kind".
+    ///   - wanted: the values that are right.
     ///   - isNeeded: whether it has to be there.
     package func fault(
         _ value: JSONValue?, at place: String? = nil, wanted: [String], isNeeded: Bool = false

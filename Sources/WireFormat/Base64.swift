@@ -10,8 +10,8 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil unless `text` is exactly what `encode` would have made of the answer: no line breaks, full padding, and
-    /// unused bits zero (RFC 4648 section 3.5 allows a decoder to insist).
+    /// Nil unless `text` is exactly the encoding of the result: no line breaks, full padding, and unused bits zero (RFC 4648
+    /// section 3.5 allows a decoder to insist).
     package static func decode(_ text: String) -> [UInt8]? {
         var rest = Array(text.utf8)[...]
         guard rest.count % 4 == 0 else { return nil }
@@ -26,14 +26,14 @@ package enum Base64URL {
 
     package static func encode(_ bytes: [UInt8]) -> String { String(decoding: digits.encode(bytes), as: UTF8.self) }
 
-    /// Nil unless `text` is exactly what `encode` would have made of the answer.
+    /// Nil unless `text` is exactly the encoding of the result.
     package static func decode(_ text: String) -> [UInt8]? { digits.decode(Array(text.utf8)[...]) }
 }
 
 /// The 64 digits of an alphabet, six bits each; no padding.
 private struct Base64Digits: Sendable {
     private let digits: [UInt8]
-    /// By byte; `none` where it is no digit.
+    /// Values by byte; `none` where it is no digit.
     private let values: [UInt8]
     private static let none: UInt8 = 0xFF
 

@@ -4,7 +4,7 @@
 package struct FieldFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// Its path: "telephones[0]", `apps["com.example.app"].ios.push.priority`; empty for the whole file.
     package var field: String
-    /// What would be right, and what it held.
+    /// A right value, and the value that it held.
     package var reason: String
 
     package init(_ field: String, _ reason: String) {

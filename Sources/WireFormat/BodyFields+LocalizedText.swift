@@ -2,8 +2,8 @@
 package import UpgradeRules
 
 extension BodyFields {
-    /// A text, or texts by language: `{"en": "…", "zh-Hans": "…", "*": "…"}`. Who speaks none of the languages is told what "*" says, else
-    /// what "en" says; JSON's objects have no order (RFC 8259, section 4), so it cannot be the first.
+    /// A text, or texts by language: `{"en": "…", "zh-Hans": "…", "*": "…"}`. Users who speak none of the languages get the
+    /// text of "*", else that of "en"; JSON's objects have no order (RFC 8259, section 4), so it cannot be the first.
     ///
     /// - Parameter limit: the most characters of each text.
     package mutating func localizedText(_ name: String, example: String, limit: Int) -> LocalizedText? {

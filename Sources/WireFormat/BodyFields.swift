@@ -9,9 +9,9 @@ package struct BodyFields {
 
     private var members: [JSONMember]
     private var known: [String] = []
-    /// The first of them: a sender mends some, and asks again.
+    /// The first faults: a sender mends some, and asks again.
     package private(set) var faults: [FieldFault] = []
-    /// Of all, also of those that are not kept.
+    /// The number of all faults, also of those that are not kept.
     package private(set) var faultCount = 0
 
     /// - Throws: `BodyError` when the body is not one JSON object.
@@ -32,7 +32,7 @@ package struct BodyFields {
         self.members = members
     }
 
-    /// Whether the body names a field, also if it is null. To be asked before it is taken.
+    /// Whether the body names a field, also if it is null. Must be asked before it is taken.
     package func names(_ name: String) -> Bool { members.contains { $0.name == name } }
 
     /// The value of a field; nil when it is left out or null. Makes the name a known one.
@@ -68,7 +68,7 @@ package struct BodyFields {
         return checked(text, field: field, limit: limit, lines: true)
     }
 
-    /// Whether the field says so; not where it is left out.
+    /// The field's value; false where it is left out.
     package mutating func bool(_ name: String) -> Bool {
         guard let value = take(name) else { return false }
         if case .bool(let says) = value { return says }
@@ -76,7 +76,7 @@ package struct BodyFields {
         return false
     }
 
-    /// One of several things by its word; nil where it is left out.
+    /// One of several values by its word; nil where it is left out.
     ///
     /// - Parameter ignoresCase: whether "Production" is "production".
     package mutating func choice<Value>(
@@ -100,9 +100,9 @@ package struct BodyFields {
         }
     }
 
-    /// A time as in RFC 3339; nil where it is left out or null: then nothing is said of it.
+    /// A time as in RFC 3339; nil, without a fault, where it is left out or null.
     ///
-    /// - Parameter needed: what would be right, with the example.
+    /// - Parameter needed: makes the reason's text of the example.
     package mutating func time(
         _ name: String, example: String = "2026-01-31T18:00:00Z",
         needed: (String) -> String = {
@@ -115,13 +115,13 @@ package struct BodyFields {
         return nil
     }
 
-    /// - Parameter isRecord: whether it comes out of an import, which takes what can hardly be meant as it is.
+    /// - Parameter isRecord: whether it comes out of an import, which takes doubtful values as they are.
     package mutating func telephone(_ name: String, isRecord: Bool = false) -> String? {
         guard let value = take(name) else { return nil }
         return telephone(value, field: name, isRecord: isRecord)
     }
 
-    /// nil when it is left out: everyone.
+    /// nil when it is left out: all users.
     package mutating func telephones(_ name: String) -> [String]? {
         guard let value = take(name) else { return nil }
         guard case .array(let elements) = value else {
@@ -142,11 +142,11 @@ package struct BodyFields {
 
     package mutating func refuse(_ field: String, _ reason: String) {
         faultCount += 1
-        // Enough for whoever answers to say that there are more.
+        // One more than is named, so that the answer can report that there are more.
         if faults.count <= ListBound.namedFaults.limit { faults.append(FieldFault(field, reason)) }
     }
 
-    /// Whether a list that was taken has no more members than are taken; else it is refused.
+    /// Whether a list has no more members than `bound` allows; else it is refused.
     package mutating func isWithin(
         _ bound: ListBound, _ count: Int, _ field: String, of members: String = "members"
     ) -> Bool {
@@ -155,7 +155,7 @@ package struct BodyFields {
         return false
     }
 
-    /// Refuses what was never asked for.
+    /// Refuses fields that were never asked for.
     ///
     /// - Throws: `BodyError.fields` when anything was refused, in the order in which it was met.
     package mutating func finish() throws(BodyError) {
@@ -174,7 +174,7 @@ package struct BodyFields {
             refuse(field, "a string is needed, such as \"\(example)\"; got \(value.sight)")
             return nil
         }
-        // No store has to keep one: PostgreSQL has no text with it, and SQLite's functions end there.
+        // No store has to keep one: PostgreSQL has no text with U+0000, and SQLite's functions end there.
         guard !text.utf8.contains(0) else {
             refuse(field, "a text without the character U+0000 is needed; got \(value.sight)")
             return nil
@@ -202,7 +202,7 @@ package struct BodyFields {
         fault(in: text, limit: maximumTelephone, lines: false)
     }
 
-    /// What is wrong with a text that users read; nil: nothing.
+    /// Why users cannot be shown this text; nil: they can.
     package static func textFault(_ text: String, limit: Int) -> String? {
         fault(in: text, limit: limit, lines: true)
     }

@@ -24,7 +24,7 @@ extension CalendarTime {
             hour: Int64(fields.tm_hour), minute: Int64(fields.tm_min), second: Int64(fields.tm_sec))
     }
 
-    /// nil for a day that its month has not, or a time that no day has. The year has four digits at most.
+    /// nil for a day that its month does not have, or a time that no day has. The year has four digits at most.
     var secondsSince1970: Int64? {
         guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(second)
@@ -34,7 +34,7 @@ extension CalendarTime {
         fields.tm_mon = Int32(month - 1)
         fields.tm_mday = Int32(day)
         let midnight = unsafe Int64(timegm(&fields))
-        // timegm(3) carries 30 February over into March, and says so in the fields.
+        // timegm(3) carries 30 February over into March, which the fields show.
         guard Int64(fields.tm_mday) == day else { return nil }
         return midnight + hour * 3600 + minute * 60 + second
     }

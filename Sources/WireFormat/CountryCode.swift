@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A country by its two letters (ISO 3166-1 alpha-2), in upper case, as it is stored. Whether they are given to any is not asked: stores have
-/// some of their own.
+/// A country by its two letters (ISO 3166-1 alpha-2), in upper case, as it is stored. Whether they are assigned is not
+/// checked: stores have some of their own.
 @usableFromInline package enum CountryCode {
     /// - Parameter bytes: UTF-8.
     @inlinable
@@ -24,7 +24,8 @@ extension BodyFields {
 }
 
 extension ValueDoubt {
-    /// - Parameter bytes: two capital letters. Codes that ISO 3166-1 leaves to their users stand for no country, but for Kosovo's XK.
+    /// - Parameter bytes: two capital letters. Codes that ISO 3166-1 leaves to its users, AP and EU stand for no country;
+    ///   Kosovo's XK does.
     package static func country(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
         let letters = Array(bytes)
         guard letters.count == 2 else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// The rules of a field whose value is a text. They are functions and no protocol, so that a row of the table holds them.
+/// The rules of a field whose value is a text. They are functions, not a protocol, so that a row of the table holds them.
 package struct DeviceText: Sendable {
     /// Whether bytes of printable ASCII are a value in the form in which it is stored.
     package let isPlain: @Sendable ([UInt8], Range<Int>) -> Bool

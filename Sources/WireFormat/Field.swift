@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The members of what the API answers and commands read, each spelt here alone: the API writes through these names, and the
-/// commands read through them.
+/// The members of the API's answers, each spelt here alone: the API writes them and the commands read them through these
+/// names.
 package enum Field: String, Sendable {
-    // Lists, problems, and what a long work tells.
+    // Lists, problems, and the progress of long work.
     case items, next, warnings, title, detail, errors, field, reason, error, begins, isDone, done, total
     // Apps and their versions.
     case app, platform, required, latest, downloadUrl, message, builds, version, campaign, history
     case minimumOs, requiredFrom, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
-    // What a person is shown before an act, and what of it has changed since.
+    // The state that a person is shown before an act, and its changes since.
     case shown, releasable, changed, confirm, doubts
     // Dry runs.
     case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves,
@@ -18,13 +18,13 @@ package enum Field: String, Sendable {
     case phase, releasedAt
     // Test pushes.
     case server, remedy
-    // Campaigns; what `counts` holds are states of deliveries beside `audience`.
+    // Campaigns; the members of `counts` are states of deliveries beside `audience`.
     case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
     case ratePerSecond, secondsLeft, rateLimit, wave
     case now, by, rounds, states, dueAt, nextReminderAt
     case wait, standing, until, rollout, steps, begun
     case number, of, percent, devices, pending, accepted, failed, retrying, begunAt, endedAt, nextAt
-    // Who obeyed a campaign.
+    // The devices that obeyed a campaign.
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
@@ -36,7 +36,7 @@ package enum Field: String, Sendable {
     case says, why, pushes, versionFrom, versionAt
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
-    // Who did what.
+    // The audit log: an act and its actor.
     case actorKind, address, action, object, before, after, requiredBuild, latestBuild
     // The store.
     case formToken, usedAt
@@ -48,12 +48,12 @@ package enum Field: String, Sendable {
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case mark, identity, decision, sign, recorded, wentBack, seenMark, foundMark, store
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
-    // Several relays: who does what.
+    // Several relays and their roles.
     case isLeader, isThis, host, joinedAt, aliveUntil, clockAheadMs, configuration, differs
 }
 
-/// The members that hold people's data. They are no `Field`: what writes one of them has to say for whom (`Sight`), and a writer that
-/// does not is not compiled.
+/// The members that hold people's data. They are no `Field`: code that writes one of them has to name its reader (`Sight`),
+/// or it is not compiled.
 package enum PersonalField: String, Sendable, CaseIterable {
     case token, telephone, telephones, similar
 }

@@ -11,7 +11,7 @@ package struct GoogleErrorBody: Hashable, Sendable {
     /// `errors[].reason` ("accessNotConfigured").
     package var reasons: Set<String>
 
-    /// Whatever cannot be read is absent.
+    /// A part that cannot be read is absent.
     package init(_ body: [UInt8]) {
         let error = (try? JSONReader.read(body))?["error"]
         status = error?["status"]?.string.flatMap(Self.word)
@@ -21,7 +21,7 @@ package struct GoogleErrorBody: Hashable, Sendable {
         reasons = Set((details + errors).compactMap { $0.flatMap(Self.word) })
     }
 
-    /// Foreign words in one line of at most `limit` characters.
+    /// Foreign text in one line of at most `limit` characters.
     package static func line(_ text: String, limit: Int) -> String {
         let line = text.unicodeScalars.prefix(limit).map { scalar in
             scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? " " : scalar

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What JSON5 has beside JSON (json5.org, which takes over ECMAScript's grammar).
+/// The parts of JSON5 that JSON does not have (json5.org, which takes over ECMAScript's grammar).
 extension JSONReader {
-    /// true, 0x10, .5, -Infinity: what has no quotes.
+    /// A value without quotes: true, 0x10, .5, -Infinity.
     mutating func word() throws(JSONSyntaxError) -> JSONValue {
         let first = position
         let word = run { scalar, _ in Self.isName(scalar, first: false) || "+-.".unicodeScalars.contains(scalar) }
@@ -37,14 +37,14 @@ extension JSONReader {
         return Int64(exactly: number).map { .integer($0) } ?? .number("\(number)")
     }
 
-    /// An escape that JSON has not, from the character behind the backslash on.
+    /// An escape that JSON does not have, from the character behind the backslash on.
     mutating func escapeOfJSON5(into text: inout [UInt8]) throws(JSONSyntaxError) {
         guard let next = scalar else { return }
         let digits: ClosedRange<Unicode.Scalar> = "0"..."9"
         let isDigit = digits.contains(next)
         position += UTF8.width(next)
         switch next {
-        // A line end after a backslash goes on in the next line; CRLF is one.
+        // A line end after a backslash continues the text in the next line; CRLF is one.
         case "\r": _ = take("\n")
         case "\n", "\u{2028}", "\u{2029}": break
         case "v": text.append(0x0B)
@@ -80,7 +80,7 @@ extension JSONReader {
         String(decoding: bytes[position..<min(position + 4, end)], as: UTF8.self).unicodeScalars.first
     }
 
-    /// What comes next, as far as each belongs to it; the second parameter says whether it is the first.
+    /// The next characters, as long as `belongs` holds; its second parameter is whether the character is the first.
     mutating func run(while belongs: (Unicode.Scalar, Bool) -> Bool) -> String {
         var result = String.UnicodeScalarView()
         while position < end, let next = scalar, belongs(next, result.isEmpty) {

@@ -24,7 +24,7 @@ package struct JSONReader {
     let end: Int
     private let isJSON5: Bool
     var position: Int
-    /// Where JSON5 has a name that its object had before.
+    /// The places in JSON5 of names that their object had before.
     private var duplicates: [JSONSyntaxError] = []
     /// The most values that are read, of all arrays and objects together.
     private let most: Int
@@ -41,7 +41,7 @@ package struct JSONReader {
 
     /// Reads the one value in `bytes`.
     ///
-    /// - Parameter bound: how many values it may have: what strangers send has `jsonValues`. Default `foreignValues`.
+    /// - Parameter bound: how many values it may have: `jsonValues` for input from strangers. Default `foreignValues`.
     package static func read(
         _ bytes: [UInt8], within bound: ListBound = .foreignValues
     ) throws(JSONSyntaxError) -> JSONValue {
@@ -55,7 +55,7 @@ package struct JSONReader {
         try read(bytes, in: range, isJSON5: false, atMost: bound.limit).value
     }
 
-    /// Reads the one value of a text in JSON5 (json5.org), and the names that stand twice, of which it has the last.
+    /// Reads the one value of a text in JSON5 (json5.org), and the names that occur twice: the value has the last of each.
     package static func readJSON5(
         _ bytes: [UInt8]
     ) throws(JSONSyntaxError) -> (value: JSONValue, duplicates: [JSONSyntaxError]) {
@@ -192,7 +192,7 @@ package struct JSONReader {
 
     // MARK: Strings
 
-    /// - Parameter opening: of the object.
+    /// - Parameter opening: where the object begins.
     private mutating func name(_ opening: Int) throws(JSONSyntaxError) -> String {
         if peek == UInt8(ascii: "\"") || isJSON5 && peek == UInt8(ascii: "'") { return try string() }
         guard isJSON5 else { throw fault("a name in quotes is needed") }
@@ -201,7 +201,7 @@ package struct JSONReader {
         return name
     }
 
-    /// Whether a string may not hold the byte as it is. In JSON5 that is a line's end alone.
+    /// Whether a string may not hold the byte as it is. In JSON5 only a line's end is forbidden.
     private func mustBeEscaped(_ byte: UInt8) -> Bool { byte < 0x20 && (!isJSON5 || byte == 0x0A || byte == 0x0D) }
 
     private var escapeFault: JSONSyntaxError {
@@ -309,7 +309,7 @@ package struct JSONReader {
         }
     }
 
-    /// - Parameter opening: of the object or array that it is in: what is never closed is looked for where it begins.
+    /// - Parameter opening: where the object or array around it begins: there a missing end is reported.
     func fault(_ reason: String, within opening: Int? = nil) -> JSONSyntaxError {
         guard isJSON5 else { return JSONSyntaxError(offset: position - start, reason: reason) }
         if peek == nil, let opening { return JSONSyntaxError(offset: opening - start, reason: "this is never closed") }

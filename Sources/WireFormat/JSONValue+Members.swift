@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a value holds, for those who know what it should be; nil where it is something else.
+/// A value as the type that it should have; nil where it has another.
 extension JSONValue {
     package subscript(name: String) -> JSONValue? {
         if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
@@ -50,7 +50,7 @@ extension JSONValue {
         return bytes
     }
 
-    /// - Parameter lineStart: what begins a line of this value; empty: it has one line only.
+    /// - Parameter lineStart: begins each line of this value; empty: it has one line only.
     private func append(to bytes: inout [UInt8], lineStart: String) {
         let inside = lineStart.isEmpty ? "" : lineStart + "  "
         func list<Item>(_ open: String, _ items: [Item], _ close: String, _ append: (inout [UInt8], Item) -> Void) {

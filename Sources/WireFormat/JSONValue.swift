@@ -34,7 +34,7 @@ extension JSONValue {
         return value == .null ? nil : value
     }
 
-    /// What it held, for the person who sent it: "the number 13800138000". At most about 60 characters.
+    /// The value as the person who sent it is shown it: "the number 13800138000". At most about 60 characters.
     package var sight: String {
         switch self {
         case .null: "null"

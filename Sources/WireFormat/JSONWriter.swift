@@ -10,7 +10,7 @@ package struct JSONWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Forgets all and keeps the memory.
+    /// Discards all bytes and keeps the memory.
     package mutating func reset() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
@@ -67,7 +67,7 @@ package struct JSONWriter {
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// With at most `places` decimals; 0 for what JSON cannot say.
+    /// With at most `places` decimals; 0 for NaN, infinities and magnitudes from 1e15 on.
     package mutating func decimal(_ value: Double, places: Int = 1) {
         separate()
         let unit: Int64 = (0..<places).reduce(1) { unit, _ in unit * 10 }
@@ -85,7 +85,7 @@ package struct JSONWriter {
         bytes.append(contentsOf: json)
     }
 
-    /// A value that says itself how it is written; nil is null.
+    /// A value that writes itself; nil is null.
     package mutating func value(_ value: (any JSONWritable)?) {
         if let value { value.write(to: &self) } else { null() }
     }
@@ -139,7 +139,7 @@ package struct JSONWriter {
     }
 }
 
-/// What a value of JSON can be made of.
+/// A type whose values can be written as JSON.
 package protocol JSONWritable {
     func write(to writer: inout JSONWriter)
 }
@@ -173,7 +173,7 @@ package struct JSONDecimal: JSONWritable {
     private let value: Double
     private let places: Int
 
-    /// - Returns: nil of nil.
+    /// - Returns: nil for nil.
     package init?(_ value: Double?, places: Int = 1) {
         guard let value else { return nil }
         (self.value, self.places) = (value, places)

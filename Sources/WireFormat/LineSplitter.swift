@@ -8,16 +8,16 @@ package struct LineSplitter: Sendable {
     private var begun: [UInt8] = []
     /// Whether the line that has begun has more than `limit` bytes already.
     package private(set) var isTooLong = false
-    /// Lines that were given out, which is the number of the last one.
+    /// Lines that were passed on, which is the number of the last one.
     package private(set) var count = 0
 
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Gives the lines that `bytes` completes, each with its number from 1: bytes, and where in them the line is without its
-    /// end; nil: it had more than `limit` bytes, which are gone. What `line` throws leaves the splitter in the middle of the
-    /// bytes: it is of no more use then.
+    /// Passes on the lines that `bytes` completes, each with its number from 1: bytes, and where in them the line is without
+    /// its end; nil: it had more than `limit` bytes, which are gone. If `line` throws, the splitter is left in the middle of
+    /// the bytes and is of no more use.
     package mutating func feed(_ bytes: [UInt8], _ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
         var start = 0
         while let end = Self.lineEnd(in: bytes, from: start) {

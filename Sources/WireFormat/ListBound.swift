@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// The lists that others write and the relay reads, each with the most members that are looked at: a list without a bound costs whoever reads
-/// it as much as whoever writes it likes. `SECURITY.md` has the same table, and a test holds the two, and every parser, to it.
+/// The lists that other programs write and the relay reads, each with the most members that are looked at: a list without a
+/// bound costs its reader as much as its writer likes. `SECURITY.md` has the same table, and a test holds the two, and every
+/// parser, to it.
 package enum ListBound: String, Sendable, CaseIterable {
     // A request's head.
     case queryParameters, pathSegments, headerFields, connectionOptions
@@ -10,12 +11,12 @@ package enum ListBound: String, Sendable, CaseIterable {
     // Bodies.
     case formFields, jsonDepth, jsonMembers, jsonValues
     case telephones, blockedVersions, languages, scopes, apps
-    // What others answer.
+    // Answers of other services.
     case foreignValues, foreignHeaderParts
-    // What the relay answers.
+    // The relay's answers.
     case namedFaults
 
-    /// What becomes of more.
+    /// The treatment of members beyond the bound.
     package enum Beyond: Hashable, Sendable {
         /// The whole is refused, with this status.
         case refused(Int)
@@ -36,7 +37,7 @@ package enum ListBound: String, Sendable, CaseIterable {
         case .connectionOptions, .acceptedTypes, .acceptedCodings, .entityTags, .jsonDepth: 32
         // Browsers keep 50 to 180 of one host, of which few are sent.
         case .cookies: 128
-        // The one that the client spoke to.
+        // The hop that the client spoke to.
         case .forwardedHops: 1
         case .jsonMembers, .apps: 256
         case .jsonValues: 10_000
@@ -65,7 +66,7 @@ package enum ListBound: String, Sendable, CaseIterable {
     /// Bytes of a member of a header's list that are looked at: a longer one is passed over.
     package static let longestMember = 256
 
-    /// The first members of a text, without empty ones. What stands behind them is not cut up.
+    /// The first members of a text, without empty ones. The text behind them is not cut up.
     package func members(of text: Substring, at separator: Character = ",") -> ArraySlice<Substring> {
         text.split(separator: separator, maxSplits: limit).prefix(limit)
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whoever the relay asks for something or hands something to, and which answer of his is a yes. Any other answer is none, a 2xx too.
+/// The peers that the relay asks for something or hands something to, and their answers that mean yes. Any other answer
+/// counts as none, also a 2xx.
 ///
-/// The guides show these as a table, and a test gives each of them a 2xx that means no.
+/// The guides show these as a table, and a test answers for each peer with a 2xx that means no.
 package enum PeerAnswer: String, CaseIterable, Sendable {
     case apns = "APNs"
     case fcm = "FCM"
@@ -14,7 +15,7 @@ package enum PeerAnswer: String, CaseIterable, Sendable {
     case receiver = "receiver of `notify`, format `json`"
     case chat = "receiver of `notify`, format `slack`"
 
-    /// What is a yes, for the guide.
+    /// The answer that means yes, for the guide.
     package var yes: String {
         switch self {
         case .apns: "HTTP 200 and no body; a stand-in's JSON object, if it has no `reason`"

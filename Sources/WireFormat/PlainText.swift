@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a text may hold that people read on a phone or in a terminal.
+/// The characters that are allowed in texts that people read on a phone or in a terminal.
 package enum PlainText {
-    /// Unicode's explicit directional embeddings, overrides and isolates (UAX #9, section 2): one that is not closed turns around
-    /// what stands behind it.
+    /// Unicode's explicit directional embeddings, overrides and isolates (UAX #9, section 2): one that is not closed turns
+    /// around the text behind it.
     private static let turning = [0x202A...0x202E, 0x2066...0x2069]
 
     /// Invisible, but part of how words are written: the joiners of Persian and of emoji, the marks of direction, which end by themselves, and
     /// the place where a word may be broken.
     private static let joining: Set<UInt32> = [0xAD, 0x61C, 0x200C, 0x200D, 0x200E, 0x200F]
 
-    /// Of the format characters these are seen: signs that stand about numbers in Arabic, Syriac and Kaithi.
+    /// Format characters that are visible: signs that stand about numbers in Arabic, Syriac and Kaithi.
     private static let seen: Set<UInt32> = [
         0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x1_10BD, 0x1_10CD,
     ]
 
-    /// What is wrong with a text; nil: nothing.
+    /// The fault of a text; nil: it has none.
     ///
     /// - Parameters:
-    ///   - lines: whether it may have several.
-    ///   - joins: whether it is written for people, with what is invisible but belongs to their script; not a telephone, not a URL. Default
-    ///     yes.
+    ///   - lines: whether it may have several lines.
+    ///   - joins: whether it is written for people, with invisible characters that belong to their script; not a telephone,
+    ///     not a URL. Default yes.
     package static func fault(in text: String, lines: Bool, joins: Bool = true) -> String? {
         var before: Unicode.Scalar = " "
         for scalar in text.unicodeScalars {

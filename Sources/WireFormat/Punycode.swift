@@ -6,7 +6,7 @@ package enum Punycode {
     private static let firstThreshold = 1
     private static let lastThreshold = 26
 
-    /// One label of a host's name; as it is where it is in ASCII.
+    /// One label of a host's name; unchanged where it is ASCII.
     package static func label(_ text: some StringProtocol) -> String {
         let scalars = Array(String(text).unicodeScalars)
         if scalars.allSatisfy(\.isASCII) { return String(text) }

@@ -4,7 +4,7 @@ package import RelayEngine
 /// `Retry-After` in both its forms (RFC 9110, 10.2.3): seconds, and a date in any of the three formats that "a recipient
 /// [...] MUST accept" (RFC 9110, 5.6.7).
 package enum RetryAfter {
-    /// Nobody is waited for longer.
+    /// The longest time that `duration` returns: a year.
     private static let longest: Int32 = 366 * 86_400
 
     /// - Parameter now: seconds since 1970, on the wall clock.

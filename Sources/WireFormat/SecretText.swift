@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The one reading of a secret: what a person wrote, and not what an editor or a shell put around it. Pure.
+/// The one reading of a secret: the text that a person wrote, without what an editor or a shell put around it. Pure.
 package enum SecretText {
-    /// What every secret of Standard Webhooks begins with.
+    /// The beginning of every secret of Standard Webhooks.
     package static let webhookPrefix = "whsec_"
 
     /// The secret without a byte-order mark, in UTF-8 where it was UTF-16, and without the line ends at its end. Bytes that are no text
@@ -13,10 +13,10 @@ package enum SecretText {
         return text
     }
 
-    /// What of a secret was hardly meant as a part of it; nil: nothing. What signs or verifies with it refuses it, because every signature
-    /// would be wrong without a word of the reason.
+    /// The part of a secret that was hardly meant to belong to it; nil: there is none. Code that signs or verifies with the
+    /// secret refuses it then, because every signature would be wrong without a reason.
     ///
-    /// - Returns: completes "file X …". Holds nothing of the secret.
+    /// - Returns: completes "file X …". Holds no part of the secret.
     package static func doubt(_ secret: [UInt8]) -> String? {
         guard let text = String(validating: secret, as: UTF8.self) else {
             return secret.contains(webhookPrefix.utf8) && !secret.starts(with: webhookPrefix.utf8) ? behind : nil
@@ -63,7 +63,7 @@ package enum SecretText {
         scalar != "\t" && [.control, .format].contains(scalar.properties.generalCategory)
     }
 
-    /// `WEBHOOK_SECRET=value`, as files of variables have it. Base64 may end with equals signs, so something has to follow.
+    /// `WEBHOOK_SECRET=value`, as in files of variables. Base64 may end with equals signs, so something has to follow.
     private static func isAssignment(_ text: String) -> Bool {
         var line = Substring(text)
         if line.hasPrefix("export ") { line = line.dropFirst(7) }

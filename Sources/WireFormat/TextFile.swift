@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The one reading of what is given to the relay as text: files, credentials, variables of the environment, documents of others. Editors
-/// and shells write a byte-order mark, or UTF-16 (PowerShell's `>`), where a person meant the text alone. Pure.
+/// The one reading of text that is given to the relay: files, credentials, variables of the environment, foreign documents.
+/// Editors and shells write a byte-order mark, or UTF-16 (PowerShell's `>`), where a person meant the text alone. Pure.
 package enum TextFile {
     /// Why bytes are no text.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -9,10 +9,10 @@ package enum TextFile {
         package var description: String
     }
 
-    /// The same text in UTF-8, without a mark. What begins with none is returned as it is, be it text or not: its reader says what is
-    /// wrong with it.
+    /// The same text in UTF-8, without a mark. Bytes without a mark are returned as they are, text or not, unless they look
+    /// like UTF-16: their reader reports what is wrong with them.
     ///
-    /// - Throws: `Fault` where a mark promises what does not follow.
+    /// - Throws: `Fault` after a mark of UTF-32, or one of UTF-16 that no such text follows.
     package static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
         guard let (mark, length) = TextMark.found(in: bytes) else {
             for isLittleEndian in [true, false] where isUnmarkedUTF16(bytes, isLittleEndian) {
@@ -31,7 +31,7 @@ package enum TextFile {
         }
     }
 
-    /// Two characters of ASCII, each with its byte of nothing: no text in UTF-8 begins so.
+    /// Two ASCII characters, each with a zero byte: no text in UTF-8 begins so.
     private static func isUnmarkedUTF16(_ bytes: [UInt8], _ isLittleEndian: Bool) -> Bool {
         guard bytes.count >= 4, bytes.count.isMultiple(of: 2) else { return false }
         let (text, nothing) = isLittleEndian ? (0, 1) : (1, 0)
@@ -48,7 +48,7 @@ package enum TextFile {
             units.append(isLittleEndian ? second << 8 | first : first << 8 | second)
             place += 2
         }
-        // Of bytes that are no text at all such a unit is likely.
+        // In bytes that are no text at all such a unit is likely.
         guard !units.contains(0) else { return nil }
         return String(validating: units, as: UTF16.self).map { Array($0.utf8) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a text says at its beginning what it is written in: Unicode's byte-order marks. Pure.
+/// The marks by which a text begins with its encoding: Unicode's byte-order marks. Pure.
 package enum TextMark: Sendable, Equatable {
     case utf8
     case utf16(isLittleEndian: Bool)

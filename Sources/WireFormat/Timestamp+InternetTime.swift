@@ -6,8 +6,8 @@ extension Timestamp {
     /// 0000-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z: the years that RFC 3339 can write.
     private static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
-    /// In UTC with milliseconds: "2026-01-31T09:05:07.250Z". What lies outside the years that can be written is written as
-    /// the first or the last moment in them.
+    /// In UTC with milliseconds: "2026-01-31T09:05:07.250Z". A moment outside the years that can be written is written as the
+    /// first or the last moment in them.
     package var internetTime: String {
         let moment = min(max(milliseconds, Self.writable.lowerBound), Self.writable.upperBound)
         let fraction = (moment % 1000 + 1000) % 1000
@@ -37,7 +37,7 @@ extension Timestamp {
         self.init(internetTime: Array(text.utf8)[...])
     }
 
-    /// The same of bytes. Allocates nothing.
+    /// The same for bytes. Allocates nothing.
     package init?(internetTime bytes: ArraySlice<UInt8>) {
         let base = bytes.startIndex
         func number(_ range: Range<Int>) -> Int64? {

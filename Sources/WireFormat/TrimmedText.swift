@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text without what stands around it.
+/// A text without the characters around it that are not meant.
 package enum TrimmedText {
     /// Without spaces, tabs and line ends of any script.
     package static func trimmed(_ text: String) -> String { trimmed(text, of: isSpace) }
 
-    /// - Parameter isOuter: what is left out before the first and behind the last that is none of it.
+    /// - Parameter isOuter: whether a character is removed at either end.
     package static func trimmed(_ text: String, of isOuter: (Unicode.Scalar) -> Bool) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !isOuter($0) }),

@@ -20,7 +20,7 @@
     /// A time before the first phones were pushed, or in the far future.
     case noTime
 
-    /// The values that have it, in words.
+    /// The values that are doubted so, in words.
     ///
     /// - Parameter column: the column that has them.
     package func words(for column: String) -> String {
@@ -37,10 +37,10 @@
 
     // MARK: Telephones
 
-    /// - Parameter bytes: a telephone, or whatever an app has in its place.
+    /// - Parameter bytes: a telephone, or anything that an app has in its place.
     @inlinable
     package static func telephone<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> ValueDoubt? {
-        // Nearly all of them.
+        // Nearly all telephones.
         if isNumber(bytes) { return nil }
         return oddTelephone(String(decoding: bytes, as: UTF8.self))
     }
@@ -167,7 +167,7 @@
         return isPlaceholder || isAllZero || isDate ? .noRelease : nil
     }
 
-    /// The largest of 16, 32 and 64 bits, signed and not.
+    /// The largest integers of 16, 32 and 64 bits, signed and unsigned.
     @usableFromInline
     static let limits: Set<UInt64> = [
         32767, 65535, 2_147_483_647, 4_294_967_295, 9_223_372_036_854_775_807, 18_446_744_073_709_551_615,
@@ -175,7 +175,7 @@
 
     // MARK: The others
 
-    /// - Parameter bytes: of a token that stands for bytes in hex.
+    /// - Parameter bytes: a token that stands for bytes in hex.
     package static func hexToken(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
         bytes.count % 2 == 1 ? .oddToken : nil
     }

@@ -14,7 +14,7 @@ extension CommandTree {
         leadingOptions: ConnectionOptions.specs, lookup: Proposals.of)
 }
 
-// Threads that dial are not waited for at the end.
+// The process exits without waiting for threads that dial.
 CryptoLibrary.keepUntilTheEnd()
 // A peer that hangs up is an error to report (EPIPE), not a reason to die.
 signal(SIGPIPE, SIG_IGN)

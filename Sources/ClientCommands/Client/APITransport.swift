@@ -12,8 +12,8 @@ package struct APIRequest: Sendable, Equatable {
     package var headers: [String: String] = [:]
 
     /// - Parameters:
-    ///   - parts: of the path; each may hold anything.
-    ///   - query: what is nil is left out.
+    ///   - parts: the segments of the path, unencoded.
+    ///   - query: a pair whose value is nil is left out.
     package init(
         _ method: String, _ parts: [String], query: [(String, String?)] = [], json: JSONValue? = nil,
         accept: String = "application/json"
@@ -27,7 +27,7 @@ package struct APIRequest: Sendable, Equatable {
         contentType = "application/json"
     }
 
-    /// The same with what was shown: in its body, or in its query where it has none (DELETE).
+    /// Returns the request with `shown` added to its body, or to its query where it has none (DELETE).
     func carrying(_ shown: [JSONMember]) throws -> APIRequest {
         guard !shown.isEmpty else { return self }
         var request = self
@@ -60,18 +60,18 @@ package struct APIRequest: Sendable, Equatable {
 package struct APIAnswer: Sendable, Equatable {
     package var status: Int
     package var body: [UInt8]
-    /// By their names in lower case.
+    /// Keyed by the names in lower case.
     package var headers: [String: String] = [:]
 
     package var isSuccess: Bool { (200..<300).contains(status) }
 }
 
-/// How requests get to the daemon: a seam, so that commands are tested without one.
+/// The way of requests to the daemon: a seam, so that commands are tested without one.
 package protocol APITransport: Sendable {
     /// - Throws: `CommandFailure(.unreachable)` where the daemon cannot be reached.
     func send(_ request: APIRequest) async throws -> APIAnswer
 
-    /// Hands over a successful answer in pieces, as it arrives; a refusal's body is returned whole instead. `receive` answers
+    /// Hands over a successful answer in pieces, as it arrives; a refusal's body is returned whole instead. `receive` returns
     /// false to end the stream.
     func pieces(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool

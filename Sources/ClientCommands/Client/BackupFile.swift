@@ -5,18 +5,18 @@ import RelayStore
 import StoreDrivers
 import Terminal
 
-/// A file that is there whole or not at all: written under another name in the same directory, and renamed when all of it is
-/// on the disk. For its owner alone from the first byte: a backup holds what the store holds.
+/// A file that appears whole or not at all: it is written under another name in the same directory, and renamed once all of
+/// it is on the disk. Only its owner may read it, from the first byte: a backup holds what the store holds.
 final class BackupFile {
     let path: String
-    /// Where it is until it is whole.
+    /// The path until the file is whole.
     let partial: String
     let replaces: Bool
     private var descriptor: Int32 = -1
 
-    /// Looks before any work is done; makes nothing yet.
+    /// Checks the path before any work is done; leaves no file yet.
     ///
-    /// - Parameter replaces: whether a file that is there may be replaced.
+    /// - Parameter replaces: whether an existing file may be replaced.
     init(_ path: String, replaces: Bool) throws(CommandFailure) {
         self.path = path
         self.replaces = replaces
@@ -36,8 +36,8 @@ final class BackupFile {
         try tryOut()
     }
 
-    /// Makes a file beside it and takes it away: a directory that is missing, closed or read-only is known before the copy is
-    /// made and sent, and not behind it.
+    /// Creates and removes a file beside it, so that a directory that is missing, closed or read-only is reported before the
+    /// copy is made and sent.
     private func tryOut() throws(CommandFailure) {
         let descriptor = unsafe open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PrivateFile.failure(path) }
@@ -45,7 +45,7 @@ final class BackupFile {
         _ = unsafe unlink(partial)
     }
 
-    /// Whether there is room for so many bytes; asked before they travel.
+    /// Throws where the file system has no room for `size` bytes; called before they are sent.
     func makeRoom(for size: Int64) throws(CommandFailure) {
         var information = statvfs()
         guard unsafe statvfs(FileProbe.directory(of: path), &information) == 0 else { return }
@@ -73,7 +73,7 @@ final class BackupFile {
         try PrivateFile.append(bytes, to: descriptor, of: partial)
     }
 
-    /// Puts what was appended on the disk and gives it its name.
+    /// Syncs the appended bytes to the disk and gives the file its name.
     func finish() throws(CommandFailure) {
         guard fsync(descriptor) == 0 else { throw PrivateFile.failure(partial) }
         close(descriptor)
@@ -86,9 +86,9 @@ final class BackupFile {
         }
     }
 
-    /// Renames and puts the directory on the disk, without which the name may be lost in a power cut (fsync(2)).
+    /// Renames the file and syncs its directory: without that, a power cut may lose the name (fsync(2)).
     static func publish(_ partial: String, as path: String, replaces: Bool) throws(CommandFailure) {
-        // A file that came meanwhile must not be lost either: link(2) never replaces.
+        // link(2) never replaces a file: one that has appeared since the check is kept.
         if replaces {
             guard unsafe rename(partial, path) == 0 else { throw PrivateFile.failure(path) }
         } else {

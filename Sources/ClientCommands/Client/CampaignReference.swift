@@ -2,35 +2,35 @@
 import Terminal
 import WireFormat
 
-/// Which campaign a person means: its id, as many of the id's first characters as no other has, or "latest".
+/// A campaign as a person names it: by its id, by enough of the id's first characters to be unique, or by "latest".
 ///
-/// Here and not in the API: what is unique today may not be so tomorrow, and a program has the whole id anyway.
+/// Resolved here and not in the API: a prefix that is unique today may not be so tomorrow, and a program has the whole id.
 struct CampaignReference {
-    /// What the commands call an argument or value that is one.
+    /// The name that commands give an argument or value that is a campaign.
     static let placeholder = "ID"
     static let latest = "latest"
     /// The API's ids have this many hex digits.
     private static let length = 12
 
-    /// Whose campaign "latest" is; it goes with nothing else.
+    /// The options that narrow "latest"; an id takes neither.
     private static let options = CommandSpec.options("latest").map(\.name)
 
     let text: String
     /// nil: not named.
     var app: String?
     var platform: String?
-    /// Whether the command changes the campaign: then it must be clear whose the newest one is.
+    /// Whether the command changes the campaign: then "latest" must be unambiguous.
     var isChanged = false
 
-    /// Whether the daemon has to be asked which one it is.
+    /// Whether the daemon must be asked for the whole id.
     private var isPrefix: Bool {
         !text.isEmpty && text.count < Self.length && text.allSatisfy { "0123456789abcdef".contains($0) }
     }
 
-    /// The whole id; what cannot be one is left for the API to refuse in its own words.
+    /// The whole id. A text that cannot be an id is returned as it is, for the API to refuse.
     ///
-    /// - Parameter note: takes which campaign "latest" is, where others could have been meant.
-    /// - Throws: `CommandFailure` where several are meant, with all of them.
+    /// - Parameter note: receives a line that names the campaign, where "latest" could have meant another.
+    /// - Throws: `CommandFailure` where several campaigns match, with up to 10 of them, or where there is no "latest".
     func id(_ client: @autoclosure () throws -> RelayClient, note: (String) -> Void = { _ in }) async throws -> String {
         if text == Self.latest { return try await latest(client(), note: note) }
         guard isPrefix else { return text }
@@ -52,7 +52,7 @@ struct CampaignReference {
             let places = try await client.reply(to: APIRequest("GET", ["v1", "apps"])).items
             isClear = places.count { isMeant($0) } < 2
         }
-        // The newest campaign of each app and platform, as far as has been looked.
+        // The newest campaign of each app and platform, among the pages read so far.
         var newest: [JSONValue] = []
         try await walk(client, app: app) { page in
             for item in page where isMeant(item) && !newest.contains(where: { $0.place == item.place }) {
@@ -84,7 +84,7 @@ struct CampaignReference {
             && (platform ?? item[.platform]?.string) == item[.platform]?.string
     }
 
-    /// Hands over the list of campaigns, newest first, page by page, until `receive` answers false.
+    /// Hands over the list of campaigns, newest first, page by page, until `receive` returns false.
     private func walk(
         _ client: RelayClient, app: String?, receive: ([JSONValue]) -> Bool
     ) async throws {
@@ -111,11 +111,11 @@ struct CampaignReference {
 
     private static let mostShown = 10
 
-    /// The same arguments, with whole ids.
+    /// Returns the arguments with whole ids.
     ///
     /// - Parameters:
     ///   - isChanged: whether the command changes the campaign.
-    ///   - note: takes which campaign "latest" is, where others could have been meant.
+    ///   - note: receives a line that names the campaign, where "latest" could have meant another.
     static func resolved(
         _ arguments: ParsedArguments, of spec: CommandSpec, isChanged: Bool, note: (String) -> Void,
         _ client: () throws -> RelayClient
@@ -140,7 +140,7 @@ struct CampaignReference {
         return arguments
     }
 
-    /// `--app` and `--platform` without "latest": an id is of one app already.
+    /// Refuses `--app` and `--platform` without "latest": an id belongs to one app already.
     static func refusePlace(_ arguments: ParsedArguments) throws(UsageError) {
         for option in options where arguments.value(option) != nil {
             throw UsageError("--\(option) goes with \"\(latest)\" alone: it says whose newest campaign is meant")

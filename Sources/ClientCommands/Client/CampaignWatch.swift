@@ -3,7 +3,7 @@ import Synchronization
 import Terminal
 import WireFormat
 
-/// Follows a campaign to its end by server-sent events, and asks again where the stream breaks.
+/// Follows a campaign to its end by server-sent events, and connects again where the stream breaks.
 package struct CampaignWatch: Sendable {
     package let client: RelayClient
     package let id: String
@@ -13,12 +13,12 @@ package struct CampaignWatch: Sendable {
         self.id = id
     }
 
-    /// How often in a row the stream may break without having said anything new.
+    /// How often in a row the stream may break without a new state.
     private static let patience = 5
 
-    /// Calls `report` for each state until the campaign is over, and returns that state.
+    /// Calls `report` for each state until the campaign is over, and returns the last state.
     ///
-    /// - Throws: `CommandFailure` where the campaign is not known or the daemon stays away.
+    /// - Throws: `CommandFailure` where the campaign is not known or the daemon stays unreachable.
     package func run(_ report: @escaping @Sendable (CampaignText) -> Void) async throws -> CampaignText {
         var breaks = 0
         while true {
@@ -38,7 +38,7 @@ package struct CampaignWatch: Sendable {
         }
     }
 
-    /// The last state that one stream told; nil where it told none.
+    /// Reads one stream to its end and returns its last state; nil where it had none.
     private func follow(_ report: @escaping @Sendable (CampaignText) -> Void) async throws -> CampaignText? {
         let state = Mutex<(events: ServerSentEvents, last: CampaignText?)>((ServerSentEvents(), nil))
         let request = APIRequest("GET", ["v1", "campaigns", id, "events"], accept: "text/event-stream")
@@ -58,7 +58,7 @@ package struct CampaignWatch: Sendable {
 struct ServerSentEvents: Sendable {
     private var data: [Substring] = []
 
-    /// The data of the event that an empty line completes, whatever its name; nil otherwise.
+    /// The data of the event that an empty line completes, whatever the event's name; nil otherwise.
     mutating func feed(line: [UInt8]) -> String? {
         guard !line.isEmpty else {
             defer { data = [] }

@@ -4,25 +4,25 @@ import Synchronization
 package import Terminal
 import WireFormat
 
-/// Where the daemon is, as every command that talks to it understands it.
+/// The way to the daemon, for every command that uses its API.
 package struct ConnectionOptions: Sendable {
     package static let specs = CommandSpec.options("connection")
     static let tokenVariable = "UPGRADE_RELAY_TOKEN"
     static let socketVariable = "UPGRADE_RELAY_SOCKET"
 
-    /// Instead of the daemon's socket or address: for tests.
+    /// Replaces the daemon's socket or address; for tests.
     @TaskLocal static var transport: (any APITransport)?
 
     let isJSON: Bool
     let isQuiet: Bool
     /// The daemon's HTTP address; nil: its control socket.
     let address: String?
-    /// What `--token` meant where it is not the API's.
+    /// The value of `--token` where that is a device's token and not the API's.
     let deviceToken: String?
-    /// How long the daemon may take to answer at all; nil: it is asked once.
+    /// How long to wait for the daemon's first answer; nil: one attempt.
     private let wait: Duration?
     private let arguments: ParsedArguments
-    /// Of a configuration that cannot be used; written once, however often the daemon is asked.
+    /// The warning about an unusable configuration; written once, however many clients are made.
     private let warning = Warning()
 
     private final class Warning: Sendable {
@@ -56,7 +56,7 @@ package struct ConnectionOptions: Sendable {
         }
     }
 
-    /// - Parameter isSilent: whether nobody is told of a configuration that cannot be used.
+    /// - Parameter isSilent: whether the warning about an unusable configuration is left out.
     func client(_ context: CommandContext, isSilent: Bool = false) throws -> RelayClient {
         let transport = try Self.transport ?? transport(context, isSilent)
         return RelayClient(wait.map { PatientTransport(transport, wait: $0) } ?? transport)
@@ -69,14 +69,14 @@ package struct ConnectionOptions: Sendable {
                 trustedCertificates: arguments.value("ca"))
         }
         let socket = try socket(context)
-        // With --json standard error holds a problem object or nothing; the hint of that says it.
+        // With --json standard error holds a problem object or nothing: the remark goes into that object's hint.
         if let remark = socket.remark, !isJSON, !isSilent, warning.isFirst() {
             context.console.writeError("warning: \(DisplayWidth.sanitised(remark))\n")
         }
         return CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil)
     }
 
-    /// The API's token, as its variable or a file of such has it.
+    /// The API's token, from `--token` or its variable.
     private func token(_ context: CommandContext) throws -> String? {
         let (name, text) =
             arguments.value("token").map { ("--token", $0) } ?? (
@@ -88,8 +88,8 @@ package struct ConnectionOptions: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Who pauses a campaign does not need a configuration without faults: only a file that was named here and is not there
-    /// is refused, because the default could be another daemon's.
+    /// A person who pauses a campaign does not need a valid configuration. Only a missing file that `--config` names is
+    /// refused, because the default socket could be another daemon's.
     private func socket(_ context: CommandContext) throws -> ControlSocket {
         if let path = arguments.value("socket") { return ControlSocket(path: path) }
         let named = arguments.value("config") != nil
@@ -100,7 +100,7 @@ package struct ConnectionOptions: Sendable {
         return file.controlSocket(isNamed: named || file.path != RelayConfiguration.defaultPath)
     }
 
-    /// The one that was named, or the usual one.
+    /// The configuration that `--config` or the environment names, or the default one.
     func configurationFile(_ context: CommandContext) -> ConfigurationFile {
         ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
     }

@@ -13,10 +13,10 @@ package struct CurlAPITransport: APITransport {
     private let hint: String
     private var isSocket: Bool { client.unixSocket != nil }
 
-    /// - Parameter remark: what else is to be said where the daemon is not reachable.
+    /// - Parameter remark: added to the hint where the daemon is not reachable.
     package init(socket: String, remark: String? = nil) {
         client = HTTPClient(unixSocket: socket)
-        // With a unix socket the host is only what the Host field says.
+        // With a unix socket the host only fills the Host field.
         base = "http://relay"
         token = nil
         hint = Self.socketHint(socket) + (remark.map { "; \($0)" } ?? "")
@@ -99,7 +99,7 @@ package struct CurlAPITransport: APITransport {
     }
 
     private static func socketHint(_ path: String) -> String {
-        // A socket's directory may be closed to us: then even its existence is hidden.
+        // The socket's directory may be closed to this user: then even its existence is hidden.
         if unsafe access(path, F_OK) != 0, errno == ENOENT {
             return "no control socket at \(path); is the daemon running? (systemctl status upgrade-relay)"
         }

@@ -4,8 +4,8 @@ import Terminal
 import Threading
 import WireFormat
 
-/// A list on its way from the daemon to standard output or into a file: no more of it than a piece is ever in memory. A file is
-/// there whole or not at all.
+/// Streams a list from the daemon to standard output or into a file; never more than a piece of it is in memory. A file
+/// appears whole or not at all.
 final class Export: Sendable {
     enum Form: String {
         case csv
@@ -20,10 +20,10 @@ final class Export: Sendable {
     private struct State {
         var file: BackupFile?
         var bytes: [UInt8] = []
-        /// Line ends that came, without that of the header.
+        /// Line ends received, without the header's.
         var lines: Int64 = 0
         var hasBegun = false
-        /// Within the header of another list than the first.
+        /// Whether the header of a list after the first is being skipped.
         var isInHeader = false
     }
 
@@ -35,9 +35,9 @@ final class Export: Sendable {
     private let interruption = CancellationFlag()
     private let watcher: Task<Void, Never>?
 
-    /// Looks at the destination before anything is asked of the daemon.
+    /// Checks the destination before the daemon is asked for anything.
     ///
-    /// - Parameter usual: the form where none is named; nil: then it is no export.
+    /// - Parameter usual: the form where no option names one; nil: then nothing is exported.
     /// - Returns: nil where no export is asked for.
     static func asked(_ run: ClientRun, usual: Form?) throws -> Export? {
         let (isCSV, isNDJSON) = (run.arguments.flag("csv"), run.arguments.flag("ndjson"))
@@ -45,7 +45,7 @@ final class Export: Sendable {
         if run.connection.isJSON, isCSV || isNDJSON && usual == nil {
             throw UsageError("--\(isCSV ? "csv" : "ndjson") and --json exclude each other")
         }
-        // Earlier releases needed it: every CSV is fit for a spreadsheet now.
+        // Earlier releases needed this option; now every CSV is fit for a spreadsheet.
         if run.arguments.flag("for-spreadsheet"), !isCSV { throw UsageError("--for-spreadsheet goes with --csv") }
         let path = run.arguments.value("output")
         if run.arguments.flag("force"), path == nil { throw UsageError("--force goes with --output") }
@@ -72,8 +72,8 @@ final class Export: Sendable {
         watcher?.cancel()
     }
 
-    /// Takes the whole of one list. Several may follow each other: they have one header. What came is shown where the rest does
-    /// not.
+    /// Streams one whole list. Several may follow each other under one header. The lines that arrived are written even where
+    /// the rest does not arrive.
     func take(_ parts: [String], query: [(String, String?)] = []) async throws {
         state.withLock { $0.isInHeader = form == .csv && $0.hasBegun }
         let request = APIRequest("GET", parts, query: query, accept: form.contentType)
@@ -90,10 +90,10 @@ final class Export: Sendable {
         } catch let failure as CommandFailure {
             try flush()
             guard failure.code == .unreachable, hasBegun else { throw failure }
-            // It was: it answered.
+            // The daemon was reachable: it began to answer.
             throw brokenOff(": \(failure.message.replacing("the daemon is not reachable: ", with: ""))")
         }
-        // Every line has its end.
+        // A whole list ends with a line end.
         let isWhole = state.withLock { $0.bytes.last.map { $0 == 0x0A } ?? true }
         guard isWhole else {
             try flush()
@@ -119,7 +119,7 @@ final class Export: Sendable {
                 rest = rest[(end + 1)...]
                 state.isInHeader = false
             }
-            // The header is no line of the list.
+            // The header does not count as a line of the list.
             if !state.hasBegun, form == .csv { state.lines = -1 }
             state.hasBegun = true
             state.lines += Int64(rest.count { $0 == 0x0A })
@@ -129,7 +129,7 @@ final class Export: Sendable {
         display?.update(done: state.withLock { max($0.lines, 0) })
     }
 
-    /// Writes the lines that have come; what is of the last one stays.
+    /// Writes the whole lines received so far; an incomplete last line stays in `bytes`.
     private func write(_ state: inout State) throws {
         guard let end = state.bytes.lastIndex(of: 0x0A) else { return }
         let lines = Array(state.bytes[...end])
@@ -145,7 +145,7 @@ final class Export: Sendable {
         try state.withLock { state in try write(&state) }
     }
 
-    /// Gives the file its name.
+    /// Writes the rest; gives a file its name and reports it.
     func finish() throws {
         try flush()
         let (path, lines) = try state.withLock { state -> (String?, Int64) in

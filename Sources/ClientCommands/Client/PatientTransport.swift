@@ -2,7 +2,7 @@
 import Synchronization
 import Terminal
 
-/// A daemon that may still be starting: before the first request it is asked whether it is there, until it answers.
+/// For a daemon that may still be starting: the first request waits until `GET /healthz` is answered.
 final class PatientTransport: APITransport {
     private static let pause = Duration.milliseconds(100)
 
@@ -15,7 +15,7 @@ final class PatientTransport: APITransport {
         deadline = .now + wait
     }
 
-    /// - Throws: what the last try said, when the time is over.
+    /// - Throws: the failure of the last try, when the time is over.
     private func waitForAnswer() async throws {
         while !hasAnswered.load(ordering: .relaxed) {
             do {

@@ -2,14 +2,14 @@
 package import Terminal
 import WireFormat
 
-/// A refusal of the API (RFC 9457, problem+json) as a person should read it.
+/// A refusal by the API (RFC 9457, problem+json), as text for a person.
 package struct Problem: Sendable {
     private let status: Int
     private let title: String
     private let detail: String?
-    /// "field: reason", or the reason where it is of no field.
+    /// "field: reason", or the reason alone where it names no field.
     private let faults: [String]
-    /// As it came; nil where it is not a problem object.
+    /// The body's JSON; nil where it is not an object.
     private let json: String?
 
     package init(_ answer: APIAnswer) {
@@ -25,7 +25,7 @@ package struct Problem: Sendable {
         }
     }
 
-    /// "title: detail", then each field on a line of its own, unless the detail has said the same already.
+    /// "title: detail", then each field on a line of its own, unless the detail repeats them.
     package var message: String {
         let isTwice = !faults.isEmpty && detail == faults.joined(separator: "; ")
         if isTwice, faults.count == 1 { return DisplayWidth.indented("\(title): \(faults[0])") }

@@ -2,12 +2,12 @@
 package import Terminal
 import WireFormat
 
-/// Apps and campaigns for who presses the tab key: what only the daemon knows.
+/// Completions that only the daemon knows: apps and campaigns.
 package enum Proposals {
-    /// Who waits for a shell does not wait for long.
+    /// Short, because a person waits for the shell.
     private static let patience = Duration.seconds(1)
 
-    /// Nothing where the daemon does not answer.
+    /// Returns nothing where the daemon does not answer in time.
     @Sendable package static func of(
         _ placeholder: String, _ context: CommandContext
     ) async -> [(word: String, meaning: String)] {

@@ -11,7 +11,7 @@ package struct RelayClient: Sendable {
         self.transport = transport
     }
 
-    /// A success's body with the JSON that it holds.
+    /// The body of a successful answer, also as JSON.
     package struct Reply: Sendable {
         package let status: Int
         package let bytes: [UInt8]
@@ -30,21 +30,21 @@ package struct RelayClient: Sendable {
             }
         }
 
-        /// As it came, for a terminal.
+        /// The body with control characters escaped, for a terminal.
         package var text: String { JSONText.shown(bytes) }
 
         /// The entries of a list's page.
         package var items: [JSONValue] { json.list(.items) }
     }
 
-    /// - Throws: `CommandFailure`: the problem that the daemon named, or that it cannot be reached.
+    /// - Throws: `CommandFailure` with the daemon's problem, or where the daemon cannot be reached.
     package func reply(to request: APIRequest) async throws -> Reply {
         let answer = try await transport.send(request)
         guard answer.isSuccess else { throw Problem(answer).failure }
         return try Reply(answer)
     }
 
-    /// nil where there is no such thing (404).
+    /// Returns nil where the daemon answers 404.
     package func find(_ request: APIRequest) async throws -> Reply? {
         let answer = try await transport.send(request)
         if answer.status == 404 { return nil }
@@ -73,9 +73,9 @@ package struct RelayClient: Sendable {
         }
     }
 
-    /// Reads what the daemon tells of a long work, a JSON object to a line.
+    /// Reads the daemon's reports on a long operation, one JSON object to a line.
     ///
-    /// - Parameter failed: what is said before the reason where the work did not succeed.
+    /// - Parameter failed: the text before the reason where the operation failed.
     func follow(
         _ request: APIRequest, failed: String, receive: @escaping @Sendable (JSONValue) throws -> Void
     ) async throws {

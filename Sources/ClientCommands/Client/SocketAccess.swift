@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What somebody can do for whom the control socket is closed.
+/// Advice for a user who may not open the control socket.
 enum SocketAccess {
     static let ways =
         "become a member of the group that the socket belongs to, or use --url with --token (an operator makes one with "
@@ -9,7 +9,7 @@ enum SocketAccess {
 
     static func hint(_ path: String) -> String { hint(path, group: group(of: path)) }
 
-    /// - Parameter group: to whose members the socket is open; nil: to none, or nobody may look.
+    /// - Parameter group: the group that may use the socket; nil: there is none, or it cannot be seen.
     static func hint(_ path: String, group: String?) -> String {
         guard let group else { return "the control socket \(path) is not yours to use; \(ways)" }
         return "the control socket \(path) is open to members of the group \(group) (an administrator adds you with "

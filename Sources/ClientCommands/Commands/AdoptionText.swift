@@ -2,7 +2,7 @@
 import Terminal
 package import WireFormat
 
-/// Who obeyed a campaign, as people read it.
+/// The adoption of a campaign, as text for people.
 package struct AdoptionText: Sendable {
     private let json: JSONValue
 
@@ -10,7 +10,7 @@ package struct AdoptionText: Sendable {
         self.json = json
     }
 
-    /// Of up to 2,162 points, evenly spread, the last among them.
+    /// The rows shown of up to 2,162 points, evenly spread, the last among them.
     private static let mostRows = 24
 
     private var upgraded: Int64 { json.count(.upgraded) }
@@ -67,7 +67,7 @@ package struct AdoptionText: Sendable {
         return table.text
     }
 
-    /// Which versions the app's devices have, the newest first; nothing where they were not counted yet.
+    /// The versions of the app's devices, the newest first; nothing where they were not counted yet.
     private var versions: String {
         guard let versions = json[.versions], versions.array == nil, let items = versions[.items]?.array else {
             return ""

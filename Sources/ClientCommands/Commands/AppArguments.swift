@@ -10,7 +10,7 @@ enum AppArguments {
         var app: String
         var platform: String
 
-        /// The path of what belongs to it.
+        /// The path of a part of it.
         func path(_ parts: String...) -> [String] { ["v1", "apps", app, platform] + parts }
     }
 
@@ -19,18 +19,18 @@ enum AppArguments {
         "\(try arguments.require("APP")) \(try platform(arguments.require("PLATFORM")))"
     }
 
-    /// The API's path of what belongs to the app on the platform.
+    /// The API's path of a part of the app on the platform.
     static func path(_ arguments: ParsedArguments, _ part: String) throws(UsageError) -> [String] {
         let app = try arguments.require("APP")
         return Place(app: app, platform: try platform(arguments.require("PLATFORM"))).path(part)
     }
 
-    /// `--app` and `--platform`, as far as they are given.
+    /// `--app` and `--platform`, where given.
     static func query(_ run: ClientRun) throws -> [(String, String?)] {
         [("app", run.arguments.value("app")), ("platform", try run.arguments.value("platform").map(platform))]
     }
 
-    /// What a person who named an app that the daemon does not know may have meant; nil where no name is near, or the daemon does not answer.
+    /// The known app whose name is nearest to an unknown one; nil where none is near, or the daemon does not answer.
     static func suggestion(for app: String, _ client: RelayClient) async -> String? {
         guard let reply = try? await client.reply(to: APIRequest("GET", ["v1", "apps"])) else { return nil }
         let apps = Set(reply.items.map { $0.shown(.app) }).sorted()
@@ -44,7 +44,7 @@ enum AppArguments {
         throw UsageError("\"\(text)\" is not a platform; ios or android")
     }
 
-    /// The apps and platforms of the daemon's configuration, narrowed by the options that were given.
+    /// The apps and platforms of the daemon's configuration, narrowed by the options; both options together are not checked.
     static func places(_ run: ClientRun) async throws -> [Place] {
         let app = run.arguments.value("app")
         let platform = try run.arguments.value("platform").map(platform)

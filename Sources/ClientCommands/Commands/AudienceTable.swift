@@ -2,7 +2,7 @@
 import Terminal
 import WireFormat
 
-/// What becomes of an audience: the devices, their number, their share. What adds up in numbers adds up in percent.
+/// The outcome for an audience: the devices, their number, their share. Shares add up where the numbers do.
 struct AudienceTable {
     private struct Entry {
         var name: String
@@ -12,9 +12,9 @@ struct AudienceTable {
     private struct Row {
         var name: String
         var count: Int64
-        /// Why, for those of the row; together they may be all of it.
+        /// The reasons for devices of the row; together they may be all of it.
         var reasons: [Entry] = []
-        /// Some of the row, for another reason than those.
+        /// A part of the row that has nothing to do with those reasons.
         var among: Entry?
     }
 
@@ -29,15 +29,15 @@ struct AudienceTable {
         rows.append(Row(name: name, count: count))
     }
 
-    /// Of the row before.
+    /// Adds a part of the last row.
     mutating func add(amongThese name: String, _ count: Int64) {
         guard let last = rows.indices.last else { return }
         rows[last].among = Entry(name: name, count: count)
     }
 
-    /// A line for each reason that was met, by name, below the row before.
+    /// Adds a line for each reason that occurred, by name, below the last row.
     ///
-    /// - Parameter isBlock: whether a version is to be left: nobody has that already.
+    /// - Parameter isBlock: whether the campaign blocks a version: then a device that is already current does not run it.
     mutating func add(reasons: JSONValue?, isBlock: Bool = false) {
         guard let last = rows.indices.last else { return }
         for reason in (reasons?.object ?? []).sorted(by: { $0.name < $1.name }) {

@@ -51,7 +51,7 @@ enum BumpArguments {
         ]
     }
 
-    /// One text is taken as it is: it may hold "=". Of several each names its language.
+    /// A single text is taken as it is: it may hold "=". Among several, each names its language.
     static func message(_ texts: [String]) throws(UsageError) -> JSONValue? {
         guard texts.count > 1 else { return texts.first.map(JSONValue.string) }
         var members: [JSONMember] = []
@@ -72,7 +72,7 @@ enum BumpArguments {
         return .object(members)
     }
 
-    /// A page of a store is not the daemon: a token from the environment must not go there.
+    /// Refuses the address of a store's page as the daemon's: a token from the environment must not go there.
     private static func refuseDownloadURL(as arguments: ParsedArguments) throws(UsageError) {
         guard let url = arguments.value("url"), arguments.value("token") == nil, isPage(url) else { return }
         throw UsageError(

@@ -30,7 +30,7 @@ package struct CampaignText: Sendable {
 
     package var settled: Int64 { tally.settled }
 
-    /// In a final state, and nothing is on its way any more whose outcome is still to be recorded.
+    /// Whether the state is final and no push in flight still lacks its outcome.
     package var isOver: Bool {
         CampaignState(rawValue: state)?.isFinal ?? false && count(.inFlight) == 0
     }
@@ -41,7 +41,7 @@ package struct CampaignText: Sendable {
         return "wave \(wave.shown(.number)) of \(wave.shown(.of)) (\(wave.shown(.percent))%)"
     }
 
-    /// Why it does not move, and when it will or who moves it, as the daemon says; nil where nothing is in the way.
+    /// The daemon's reason why the campaign does not move, and when or by whom it will; nil where nothing is in the way.
     package var standing: String? {
         let reason = json.shown(.reason)
         guard !isOver else { return nil }
@@ -50,17 +50,17 @@ package struct CampaignText: Sendable {
         return text.isEmpty ? nil : DisplayWidth.sanitised(text)
     }
 
-    /// Why one that runs sends nothing at this hour; nil where it does, or is not running.
+    /// The reason why a running campaign sends nothing at this hour; nil where it sends, or is not running.
     package var outsideHours: String? {
         guard state == CampaignState.running.rawValue, !json.shown(.waitingUntil).isEmpty else { return nil }
         return standing
     }
 
-    /// What is in the way or on its way, for the end of a progress line.
+    /// The state or the wave, the pace and the counts, for the end of a progress line.
     private var note: String {
         var parts: [String] = []
         if state != CampaignState.running.rawValue {
-            // Why is above, in a line of its own.
+            // The reason is above, in a line of its own.
             parts.append(state)
         } else if let wave {
             let next = json[.wave]?.shown(.nextAt) ?? ""
@@ -79,9 +79,9 @@ package struct CampaignText: Sendable {
             secondsLeft: json[.secondsLeft]?.integer, note: note)
     }
 
-    /// One record, field by field, with the counts that are not 0.
+    /// One record, field by field, with the counts that are not 0 and always that of accepted pushes.
     ///
-    /// - Parameter hasColour: whether it goes where colours are welcome.
+    /// - Parameter hasColour: whether colours are welcome.
     package func details(hasColour: Bool = Screen.current.hasColour) -> String {
         var fields: [(String, String)] = [
             ("campaign", id), ("app", json.place), ("required", json.shown(.required, or: "-")),
@@ -111,7 +111,7 @@ package struct CampaignText: Sendable {
             + countsTable(Screen(width: Screen.current.width, hasColour: hasColour))
     }
 
-    /// The end of the wait that the reason names; nil where it moves.
+    /// The end of the wait that the reason names; nil where the campaign moves.
     private var waits: String? {
         guard let wait = json[.wait], wait != .null else { return nil }
         switch Wait.Standing(rawValue: wait.shown(.standing)) {
@@ -124,7 +124,7 @@ package struct CampaignText: Sendable {
         }
     }
 
-    /// Its steps, and the one that is to come; nil where there is one alone.
+    /// The steps of its rollout, and the next one; nil where there is one alone.
     private var way: String? {
         guard let rollout = json[.rollout] else { return nil }
         let steps = rollout.list(.steps).compactMap(\.string)
@@ -133,7 +133,7 @@ package struct CampaignText: Sendable {
         return steps.joined(separator: ", then ") + (next.isEmpty ? "" : "; next: \(next)")
     }
 
-    /// Whether the users whom the bump named are still the only ones; nil where it named none.
+    /// The canary, and whether its users are still the only ones; nil where the bump named none.
     private var canary: String? {
         guard let canary = json[.canary], canary != .null else { return nil }
         let telephones = Quantity.count(canary.count(.telephoneCount), "phone number")
@@ -145,7 +145,7 @@ package struct CampaignText: Sendable {
         return "\(telephones) first, everybody" + (released.isEmpty ? " since its release" : " since \(released)")
     }
 
-    /// When it was opened again, and for how many.
+    /// A round that opened the campaign again: its time and its number of devices.
     private static func round(_ round: JSONValue) -> (String, String) {
         let devices = Quantity.count(round.count(.devices), "device")
         guard round.shown(.type) == CampaignRound.Kind.retry.rawValue else {

@@ -32,11 +32,11 @@ extension CommandEntry {
         return "\(alert.place): \(kind) \(end): \(alert.shown(.message))\n"
     }
 
-    /// The alert that there is, which a new one would take the place of.
+    /// The text of the present alert, which the request would replace or clear.
     private static func shown(_ run: ClientRun) async throws -> [JSONMember] {
         let answer = try await run.client().transport.send(
             APIRequest("GET", AppArguments.path(run.arguments, "alert")))
-        // Who may not look goes by what is there.
+        // A token that may not read acts without this condition.
         if answer.status == 403 { return [] }
         guard answer.isSuccess else { return [JSONValue.member(.text, nil)] }
         return [JSONValue.member(.text, try RelayClient.Reply(answer).json[.message])]

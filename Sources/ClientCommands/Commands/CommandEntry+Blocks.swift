@@ -4,7 +4,7 @@ import Terminal
 import UpgradeRules
 import WireFormat
 
-/// Single versions that must be left, and that may be used again.
+/// The commands that block single versions, and unblock them.
 extension CommandEntry {
     static let versionBlock = client("version block") { run in
         let arguments = run.arguments
@@ -73,7 +73,7 @@ extension CommandEntry {
 
 /// Blocked versions as people read them.
 enum BlockText {
-    /// - Parameter versions: those that are meant; nil: all.
+    /// - Parameter versions: the versions to list; nil: all.
     static func list(_ version: JSONValue, of name: String, among versions: [String]? = nil) -> String {
         let blocks = version.list(.blocks).filter { versions?.contains($0.shown(.version)) ?? true }
         if blocks.isEmpty { return "\(name): no version is blocked\n" }

@@ -13,7 +13,7 @@ extension CommandEntry {
             return APIRequest("GET", ["v1", "campaigns"], query: try PageOptions.query(arguments) + filters)
         },
         note: { answer in
-            // Every campaign stands for it, and so does all that is decided.
+            // A store that went back stops every campaign for this one reason.
             let past = answer.list(.items).lazy.compactMap { $0[.reason]?.string }
                 .first { $0.hasPrefix(StoreFall.opening) }
             let notes = [past.map { "\(DisplayWidth.sanitised($0))\n" }, PageOptions.next(answer)].compactMap(\.self)
@@ -70,7 +70,7 @@ extension CommandEntry {
 
     static let campaignsPause = campaigns("pause", .pause)
     static let campaignsResume = campaigns("resume", .resume) { run, id, campaign in
-        // What was stopped between two waves goes on with the next one.
+        // A campaign that was suspended between two waves resumes with the next one.
         guard campaign[.state]?.string == CampaignState.suspended.rawValue,
             campaign[.wave]?[.endedAt]?.string != nil, let wave = campaign[.shown]?["ifWave"]?.integer
         else { return }
@@ -98,9 +98,9 @@ extension CommandEntry {
         },
         text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
 
-    /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
+    /// A command that moves a campaign to another state, under the API's name for it; prints the new state.
     ///
-    /// - Parameter asks: about the campaign of this id.
+    /// - Parameter asks: asks for a confirmation where the act needs one.
     private static func campaigns(
         _ verb: String, _ act: ActKind,
         asks: @escaping @Sendable (ClientRun, _ id: String, _ campaign: JSONValue) async throws -> Void = { _, _, _ in }
@@ -124,13 +124,13 @@ extension CommandEntry {
             })
     }
 
-    /// The campaign that an act is about.
+    /// Reads the campaign that the command acts on.
     private static func shown(_ run: ClientRun) async throws -> JSONValue {
         let id = try run.arguments.require("ID")
         return try await run.look(APIRequest("GET", ["v1", "campaigns", id]))
     }
 
-    /// The campaign that a person is asked about.
+    /// The campaign as a confirmation shows it.
     private static func details(_ campaign: JSONValue) -> String {
         campaign == .null ? "" : CampaignText(campaign).details(hasColour: false)
     }

@@ -35,9 +35,9 @@ struct ClientRun: Sendable {
             try connection.configurationFile(context).load().store, environment: context.environment)
     }
 
-    /// Asks the daemon; where none answers at the control socket, turns to the store itself, which the configuration names.
+    /// Asks the daemon; where none answers at the control socket, opens the store that the configuration names.
     ///
-    /// - Parameter hasBegun: whether the daemon has answered already; then nothing else is asked.
+    /// - Parameter hasBegun: whether the daemon has answered already; then the store is not opened.
     func ask<Value>(
         _ daemon: () async throws -> Value, orStore look: (any ClosedStore) throws -> Value,
         hasBegun: () -> Bool = { false }
@@ -47,7 +47,7 @@ struct ClientRun: Sendable {
         } catch let error as CommandFailure
             where error.code == .unreachable && connection.address == nil && !hasBegun()
         {
-            // The socket may only be closed to this user; then the store is as well, and the error says so.
+            // The socket may only be closed to this user; then the store is closed as well, and its error explains that.
             return try look(store())
         }
     }
@@ -58,7 +58,7 @@ extension CommandEntry {
     ///
     /// - Parameters:
     ///   - tokenIsDevice: whether `--token` is a device's (`ConnectionOptions`).
-    ///   - changesCampaign: whether it changes the campaign that it is given (`CampaignReference`).
+    ///   - changesCampaign: whether it changes the campaign that its arguments name (`CampaignReference`).
     static func client(
         _ name: String, tokenIsDevice: Bool = false, changesCampaign: Bool = false,
         run: @escaping @Sendable (ClientRun) async throws -> ExitCode
@@ -83,13 +83,13 @@ extension CommandEntry {
         }
     }
 
-    /// A command that asks the daemon one thing and shows the answer: with `--json` as it came, else as `text` says it.
+    /// A command that sends the daemon one request and shows the answer: with `--json` as it came, else as `text`.
     ///
     /// - Parameters:
-    ///   - asks: what a person is asked before (`Confirmation`), and what was shown then: it goes with the request.
-    ///   - request: made of what was given before anything is asked.
-    ///   - done: what `--json` prints where the daemon answers without a body.
-    ///   - note: what goes to standard error after the text.
+    ///   - asks: asks for a confirmation (`Confirmation`), and returns the facts shown, which go with the request.
+    ///   - request: makes the request from the arguments, before anything is asked.
+    ///   - done: the JSON for `--json` where the daemon answers without a body.
+    ///   - note: the text for standard error after the result.
     static func request(
         _ name: String, changesCampaign: Bool = false,
         asks: @escaping @Sendable (ClientRun) async throws -> [JSONMember] = { _ in [] },

@@ -5,7 +5,7 @@ import UpgradeRules
 import WireFormat
 
 extension CommandEntry {
-    /// Which device is meant, or whose.
+    /// A device by its token, or a user's devices by the phone number.
     private enum Target {
         case token(String)
         case telephone(String)
@@ -66,7 +66,7 @@ extension CommandEntry {
         case .telephone(let telephone):
             let known = try await devices(of: telephone, run)
             try await Confirmation.obtain(run, "Forget this user?") { devicesTable(known) }
-            // Of more than a page nobody has counted them.
+            // With more than a page, the number of devices is unknown.
             let isWhole = known.json[.next]?.string == nil
             let shown = isWhole ? [JSONValue.member(.devices, .integer(Int64(known.items.count)))] : []
             let query = try [("telephone", telephone)] + AppArguments.query(run)
@@ -98,7 +98,7 @@ extension CommandEntry {
         return try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
     }
 
-    /// What a person sees before a yes.
+    /// The devices as the confirmation shows them.
     private static func devicesTable(_ reply: RelayClient.Reply) -> String {
         var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", .time("REGISTERED")])
         for item in reply.items {
@@ -114,7 +114,7 @@ extension CommandEntry {
         return table.text + (reply.json[.next]?.string == nil ? "" : "and more\n")
     }
 
-    /// The one device with the token, in one app or in all.
+    /// Finds the one device with the token, in one app or in all.
     ///
     /// - Throws: `CommandFailure` where no device or more than one has it.
     private static func search(
@@ -124,7 +124,7 @@ extension CommandEntry {
         var found: [(place: AppArguments.Place, RelayClient.Reply)] = []
         for place in try await AppArguments.places(run) {
             let answer = try await client.transport.send(APIRequest("GET", place.path("devices", token)))
-            // A token that cannot be one of this platform is none of its devices.
+            // A token that this platform cannot have is not on any of its devices.
             if answer.status == 404 || (answer.status == 422 && run.arguments.value("app") == nil) { continue }
             guard answer.isSuccess else { throw Problem(answer).failure }
             found.append((place, try RelayClient.Reply(answer)))

@@ -2,7 +2,7 @@
 import Terminal
 import WireFormat
 
-/// What leads people from the terminal to the page, and takes a page of it home.
+/// The commands around the web page: a link to it, and a campaign's report as a file.
 extension CommandEntry {
     static let page = request(
         "page",

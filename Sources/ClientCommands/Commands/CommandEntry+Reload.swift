@@ -19,17 +19,17 @@ extension CommandEntry {
 }
 
 /// The credentials of the running service, as systemd copied them when it started (systemd.exec(5), LoadCredential=), beside
-/// the files that they were copied from. Only root can compare them: both are closed to all others.
+/// the files that they were copied from. Only root can compare them: both are closed to all other users.
 struct CredentialCopies {
     static let usualSources = "/etc/upgrade-relay/secrets"
 
-    /// systemd takes no credential of more than a megabyte; so many bytes are read of what is there.
+    /// The bytes read of a file at most. systemd takes no credential of more than a megabyte.
     private static let largest = 16 << 20
 
     var copies = "/run/credentials/upgrade-relay.service"
     var sources = CredentialCopies.usualSources
 
-    /// The names of those whose source has other bytes now; what cannot be read is left out.
+    /// The names of the credentials whose source has other bytes now; one that cannot be read is left out.
     func changed() -> [String] {
         let names = (try? Folder.names(copies)) ?? []
         return names.sorted().filter { name in

@@ -8,7 +8,7 @@ extension CommandEntry {
         request: { _ in APIRequest("GET", ["v1", "sessions"]) },
         text: { table($1) })
 
-    /// - Parameter id: of the one that is shown; nil: all.
+    /// - Parameter id: the session to show; nil: all.
     private static func table(_ answer: JSONValue, of id: String? = nil) -> String {
         var table = TextTable([.whole("ID"), "NAME", "SCOPES", .time("SIGNED IN"), .time("LAST USE"), .time("ENDS")])
         for session in answer.list(.items) where id == nil || session[.id]?.string == id {
@@ -29,7 +29,7 @@ extension CommandEntry {
                 let sessions = try await run.client().reply(to: APIRequest("GET", ["v1", "sessions"])).json
                 return table(sessions, of: id)
             }
-            // Its id is used once: nothing else of it can be another by now.
+            // A session's id is never used again, so the request needs no condition.
             return []
         },
         request: { try APIRequest("DELETE", ["v1", "sessions", $0.require("ID")]) },

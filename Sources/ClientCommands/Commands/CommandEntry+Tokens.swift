@@ -26,7 +26,7 @@ extension CommandEntry {
         request: { _ in APIRequest("GET", ["v1", "tokens"]) },
         text: { table($1) })
 
-    /// - Parameter name: of the one that is shown; nil: all.
+    /// - Parameter name: the token to show; nil: all.
     private static func table(_ answer: JSONValue, of name: String? = nil) -> String {
         var table = TextTable([.whole("NAME"), "SCOPES", "APPS", .time("CREATED"), .time("LAST USE"), .time("REVOKED")])
         for token in answer.list(.items) where name == nil || token[.name]?.string == name {

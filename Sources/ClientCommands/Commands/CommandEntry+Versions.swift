@@ -29,7 +29,7 @@ extension CommandEntry {
         return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
     }
 
-    /// Why a bump made no campaign. A rise is answered with 202 (CONTRACT, "HTTP API").
+    /// The reason why a bump made no campaign. A rise is answered with 202 (CONTRACT, "HTTP API").
     private static func pushesNothing(hasRisen: Bool) -> String {
         hasRisen
             ? "nothing is pushed: the app has no push service in the configuration (apns, fcm); the other channels say it\n"
@@ -78,7 +78,7 @@ extension CommandEntry {
         },
         text: { released($1, of: try AppArguments.name($0)) })
 
-    /// A release may have begun a wave, or put in force what is not the newest: the reply says which.
+    /// A release may have begun a wave, or put a version in force that is not the newest: the reply shows which.
     private static func released(_ version: JSONValue, of name: String) -> String {
         let (required, inForce) = (version.shown(.required, or: "-"), version.shown(.inForce, or: "nothing"))
         guard required != inForce else { return "\(name): required \(required) is in force\n" }
@@ -159,7 +159,7 @@ extension CommandEntry {
         return "\(required) since \(version.shown(.inForceSince, or: "-")) (\(version.shown(.inForceBy, or: "-")))"
     }
 
-    /// Why a new requirement is not in force yet, and what is.
+    /// The reason why a new requirement is not in force yet, and the version that is.
     private static func waiting(_ version: JSONValue) -> String {
         let until = version.shown(.waitingUntil)
         return version.shown(.waitingReason) + (until.isEmpty ? "" : " (until \(until))") + "\n"

@@ -3,12 +3,12 @@ import RelayStore
 import Terminal
 import WireFormat
 
-/// What is asked of a person before something that cannot be undone, or only by telling every user again.
+/// The question to a person before an act that cannot be undone, or only by notifying every user again.
 enum Confirmation {
-    /// Shows what would happen and wants a yes. Where nobody can be asked, `--yes` has said it before.
+    /// Shows the facts and requires a yes. `--yes` gives it beforehand, also where no person can be asked.
     ///
-    /// - Parameter facts: what is shown.
-    /// - Throws: `CommandFailure` where it is not a yes, `UsageError` where nobody can be asked.
+    /// - Parameter facts: the text that is shown.
+    /// - Throws: `CommandFailure` where the answer is not yes, `UsageError` where no person can be asked.
     static func obtain(
         _ run: ClientRun, _ question: String, facts: () async throws -> String
     ) async throws {
@@ -23,12 +23,12 @@ enum Confirmation {
 }
 
 extension JSONValue {
-    /// What the daemon showed of what an act is about, as the act takes it back; empty where an older one shows nothing.
+    /// The facts about an act's object that the daemon showed, for the act's request; empty where an older daemon shows none.
     ///
-    /// - Parameter name: the member that has it.
+    /// - Parameter name: the member that has them.
     func carried(_ act: ActKind, in name: Field = .shown) -> [JSONMember] {
         guard let shown = self[name] else { return [] }
-        // Nothing is there: so it has to be when the act is done.
+        // There is no object: the act requires that this has not changed.
         guard let members = shown.object else { return act.facts.first.map { [Self.member($0, nil)] } ?? [] }
         return members.filter { member in act.facts.contains { $0.rawValue == member.name } }
     }
@@ -40,9 +40,9 @@ extension JSONValue {
 }
 
 extension ClientRun {
-    /// What an act is about, before it is done.
+    /// Reads an act's object, before the act.
     ///
-    /// - Returns: null where there is no such thing, and where the token may act and not look: then the act says it, or goes by what is there.
+    /// - Returns: null where there is none, or where the token may act and not read. The act then fails, or has no condition.
     func look(_ request: APIRequest) async throws -> JSONValue {
         let answer = try await client().transport.send(request)
         if answer.status == 403 || answer.status == 404 { return .null }
@@ -50,22 +50,22 @@ extension ClientRun {
         return try RelayClient.Reply(answer).json
     }
 
-    /// Sends a bump. What it would do to phones is shown and wants a yes on a terminal.
+    /// Sends a bump. On a terminal, its effect on phones is shown first and needs a yes.
     ///
-    /// - Parameter question: about the app of this name, whose plan is this.
+    /// - Parameter question: the question for the app's name and the plan.
     func send(
         bump: JSONValue, question: (_ name: String, _ plan: JSONValue) -> String
     ) async throws -> RelayClient.Reply {
         let client = try client()
         var body = bump.object ?? []
-        // Read before the plan: what comes between is found when it is sent.
+        // Read before the plan, so that a change in between is found when the bump is sent.
         let now = try await look(APIRequest("GET", AppArguments.path(arguments, "version")))
         if arguments.flag("yes") {
             body += Self.confirmed(Self.named(by: bump))
         } else if console.canAsk {
             let request = try APIRequest("POST", AppArguments.path(arguments, "plan"), json: .object(body))
             let answer = try await client.transport.send(request)
-            // What the bump itself is told as well is told there: that a version would fall, that nothing is required.
+            // A plan that is refused, for example because a version would fall, is ignored: the bump is refused as well.
             if answer.isSuccess {
                 let plan = try RelayClient.Reply(answer).json
                 let doubts = plan.list(.doubts)
@@ -85,7 +85,7 @@ extension ClientRun {
         doubts.isEmpty ? [] : [JSONMember(name: "confirm", value: .array(doubts))]
     }
 
-    /// Who says yes beforehand means the versions that the command names, and nothing else that turns up.
+    /// The doubts that `--yes` confirms: only those about versions that the command names.
     private static func named(by bump: JSONValue) -> [JSONValue] {
         func doubt(_ reason: Doubt.Reason, _ version: JSONValue) -> JSONValue {
             ["reason": .string(reason.rawValue), "version": version]

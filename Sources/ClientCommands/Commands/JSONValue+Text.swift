@@ -4,12 +4,12 @@ import Terminal
 package import WireFormat
 
 extension TextTable.Column {
-    /// What a campaign, a delivery, a notification or a relay has come to.
+    /// The state of a campaign, a delivery, a notification or a relay.
     static let state = tinted("STATE", by: Tint.ofState)
 }
 
 extension Tint {
-    /// nil: it has none.
+    /// nil: the state has no colour.
     @Sendable static func ofState(_ state: String) -> Tint? {
         switch state {
         case "completed", "accepted", "delivered", "alive": .green
@@ -27,13 +27,13 @@ extension JSONValue {
 
     /// A member that is one value.
     ///
-    /// - Parameter none: what is shown where it is missing, null or "".
+    /// - Parameter none: the text where it is missing, null or "".
     package func shown(_ field: Field, or none: String = "") -> String { Self.shown(self[field], or: none) }
 
-    /// As the daemon has written it for who asks: whole, or masked.
+    /// A personal member as the daemon sent it: whole, or masked.
     package func shown(_ field: PersonalField, or none: String = "") -> String { Self.shown(self[field], or: none) }
 
-    /// The same of a device.
+    /// A device's member, "" where it is missing.
     func shown(of field: DeviceField) -> String { Self.shown(self[field.name], or: "") }
 
     private static func shown(_ value: JSONValue?, or none: String) -> String {
@@ -45,7 +45,7 @@ extension JSONValue {
         }
     }
 
-    /// The entries of a page, a row each.
+    /// A table with a row for each entry of a page.
     func table(_ columns: [TextTable.Column], none: String, row: (JSONValue) -> [String]) -> String {
         var table = TextTable(columns)
         for item in list(.items) { table.add(row(item)) }

@@ -31,7 +31,7 @@ enum PageOptions {
         return .done
     }
 
-    /// That there is another page, for standard error.
+    /// A note, for standard error, that there is another page.
     @Sendable static func next(_ answer: JSONValue) -> String? {
         answer[.next]?.string.map { "there is more: --cursor \(DisplayWidth.sanitised($0))\n" }
     }

@@ -10,7 +10,7 @@ package enum PlanText {
             + "\none push, \(plan.count(.samplePayloadSize)) of \(UpgradePayload.maximumSize) bytes\n\(payload)\n"
     }
 
-    /// Without the push: what somebody should know who is about to let it happen.
+    /// The facts for a person who decides about the bump, without the payload.
     static func summary(_ plan: JSONValue) -> String {
         let (audience, toPush) = (plan.count(.audience), plan.count(.toPush))
         let filtered = (plan[.filteredBy]?.object ?? []).reduce(0) { $0 + ($1.value.integer ?? 0) }

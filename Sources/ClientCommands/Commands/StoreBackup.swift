@@ -23,9 +23,9 @@ extension CommandEntry {
 }
 
 extension ClientRun {
-    /// Shows how far a copy is.
+    /// Shows the progress of a copy.
     ///
-    /// - Returns: bytes.
+    /// - Returns: its size in bytes.
     func copying(_ work: ((BackupProgress) -> Bool) throws -> Void) throws -> Int64 {
         let display = progress("copying", unit: .bytes)
         var size: Int64 = 0
@@ -39,7 +39,7 @@ extension ClientRun {
     }
 }
 
-/// One backup on its way into its file. The network's thread feeds it, one piece after another.
+/// Writes one backup into its file. The network's thread feeds it, one piece after another.
 private final class BackupWork: Sendable {
     private struct State {
         var reader = BackupReader()
@@ -105,7 +105,7 @@ private final class BackupWork: Sendable {
         }
     }
 
-    /// Without a daemon.
+    /// Copies the store without a daemon.
     func copy(_ store: any ClosedStore) throws {
         let size: Int64
         do {
@@ -118,8 +118,8 @@ private final class BackupWork: Sendable {
     }
 }
 
-/// Takes the daemon's backup apart: lines of JSON that tell how far the copy is, one with its size, then the copy. Pure:
-/// bytes in, what they mean out.
+/// Parses the daemon's backup: JSON lines with the progress of the copy, one with its size, then the copy. Pure: bytes in,
+/// events out.
 struct BackupReader {
     enum Event: Equatable {
         case progress(done: Int64, total: Int64)
@@ -128,13 +128,13 @@ struct BackupReader {
     }
 
     private var line: [UInt8] = []
-    /// Bytes of the copy that are still to come; nil while there are lines.
+    /// Bytes of the copy that have not come yet; nil while there are lines.
     private(set) var left: Int64?
 
     /// Whether the whole copy has come.
     var isWhole: Bool { left == 0 }
 
-    /// - Throws: `CommandFailure`: what the daemon said went wrong, or that this is no backup.
+    /// - Throws: `CommandFailure` with the daemon's error, or because this is no backup.
     mutating func feed(_ bytes: [UInt8]) throws -> [Event] {
         var events: [Event] = []
         var rest = bytes[...]

@@ -14,7 +14,7 @@ enum UserText {
         return "\(name)\n" + user.list(.apps).map { "\n" + app($0) }.joined()
     }
 
-    /// Other spellings of the telephone that was asked for; nil where there are none.
+    /// Other spellings of the requested telephone; nil where there are none.
     static func similar(_ answer: JSONValue) -> String? {
         let similar = (answer[.similar]?.array ?? []).compactMap(\.string)
         return similar.isEmpty ? nil : similar.joined(separator: ", ")
@@ -80,14 +80,14 @@ enum UserText {
         return text
     }
 
-    /// What a channel says, in words.
+    /// The verdicts of a channel, in words.
     private static let words = [
         "pushed": "has its push", "due": "is to be pushed", "notPushed": "is not pushed",
         "mustUpgrade": "must upgrade", "mayUpgrade": "may upgrade", "alert": "an alert", "nothing": "nothing to do",
         "denied": "is denied", "passes": "passes", "unknown": "version unknown",
     ]
 
-    /// Enough to know it again.
+    /// Enough of a token to recognise it.
     private static func shortened(_ token: String) -> String {
         token.count <= 12 ? token : "\(token.prefix(6))…\(token.suffix(4))"
     }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Delimited text by RFC 4180, in bytes, so that a file of any size passes through. Pure.
+/// Parses delimited text by RFC 4180, piece by piece, so that a file may have any size. Pure.
 ///
-/// Line ends may be CRLF or LF, the last one may be missing; empty lines are passed over. What is not of this form costs its
-/// own record and no other: a quote that is opened and never properly closed would otherwise swallow the lines behind it. The
-/// parser goes on with the line after the one on which the broken record began.
+/// Line ends may be CRLF or LF, the last one may be missing; empty lines are skipped. A malformed record costs only itself:
+/// the parser goes on with the line after the one on which that record began. A quote that is never properly closed would
+/// otherwise swallow the lines behind it.
 struct CSVParser: Sendable {
     struct Record: Sendable, Equatable {
-        /// Of the line on which the record begins, from 1.
+        /// The number of the line on which the record begins, from 1.
         var line: Int
         /// The fields one after another, without quotes and delimiters.
         fileprivate(set) var bytes: [UInt8] = []
-        /// Where each of them ends.
+        /// The end of each field in `bytes`.
         fileprivate var ends: [Int] = []
-        /// As it stood in the file, without its line end; empty where nobody asked for it.
+        /// As it stood in the file, without its line end; empty where `Shape.keepsRaw` is false.
         fileprivate(set) var raw: [UInt8] = []
 
         var count: Int { ends.count }
 
-        /// Where a field is in `bytes`.
+        /// The place of a field in `bytes`.
         subscript(index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 
         var fields: [String] { ends.indices.map { String(decoding: bytes[self[$0]], as: UTF8.self) } }
     }
 
-    /// A line with which no record begins that could be read.
+    /// A line that begins no readable record.
     struct Fault: Sendable, Equatable, CustomStringConvertible {
         var line: Int
         var problem: String
@@ -39,28 +39,28 @@ struct CSVParser: Sendable {
         case fault(Fault)
     }
 
-    /// What the header promises of the records behind it.
+    /// The header's rules for the records behind it.
     struct Shape: Sendable {
         var count: Int
-        /// Fields that hold no line break in any file that is right: a record with one there was opened by a stray quote.
+        /// Fields that never hold a line break in a correct file: a record with one there was opened by a stray quote.
         var plain: [Int]
-        /// Whether records bring themselves as they stood in the file.
+        /// Whether records keep their text as it stood in the file.
         var keepsRaw: Bool
     }
 
-    /// Neither a line nor a record of several may be longer.
+    /// The most bytes of a line, or of a record of several lines.
     static let maximumRecord = 65_536
-    /// A line may not have more fields.
+    /// The most fields of a record.
     static let maximumFields = 256
 
     private let delimiter: UInt8
-    /// Not known before the header is read.
+    /// nil before the header is read.
     private var shape: Shape?
-    /// What has come and is not done with, from `start` on.
+    /// The bytes that are not parsed yet, from `start` on.
     private var buffer: [UInt8] = []
     private var start = 0
     private var line: Int
-    /// Within a line that was given up because of its length.
+    /// Whether the rest of a line that is too long is being skipped.
     private var isSkipping = false
     private var record = Record(line: 1)
 
@@ -70,8 +70,8 @@ struct CSVParser: Sendable {
         self.line = line
     }
 
-    /// Hands each record that `bytes` completes to `receive`, in the order of the file. What that returns for the header, the
-    /// records behind it are held against.
+    /// Hands each record that `bytes` completes to `receive`, in the order of the file. The shape that it returns for the header
+    /// applies to the records behind it.
     mutating func feed(_ bytes: some Collection<UInt8>, _ receive: (Item) throws -> Shape?) throws {
         buffer.removeFirst(start)
         start = 0
@@ -79,12 +79,12 @@ struct CSVParser: Sendable {
         while try takeRecord(isLast: false, receive) {}
     }
 
-    /// The records that the end of the file completes.
+    /// Hands over the records that the end of the file completes.
     mutating func finish(_ receive: (Item) throws -> Shape?) throws {
         while try takeRecord(isLast: true, receive) {}
     }
 
-    /// False where more must come first.
+    /// Returns false where more bytes are needed.
     private mutating func takeRecord(isLast: Bool, _ receive: (Item) throws -> Shape?) throws -> Bool {
         guard start < buffer.count else { return false }
         let lineFeed = buffer[start...].firstIndex(of: 0x0A)
@@ -133,7 +133,7 @@ struct CSVParser: Sendable {
 
     private enum Outcome {
         case whole(end: Int, lines: Int)
-        /// More must come.
+        /// More bytes are needed.
         case unfinished
         case broken(String)
     }
@@ -142,7 +142,7 @@ struct CSVParser: Sendable {
         !range.isEmpty && buffer[range.upperBound - 1] == 0x0D ? range.dropLast() : range
     }
 
-    /// A line without quotes, as nearly all are. False, and nothing is changed, where it is not so plain.
+    /// Takes a line without quotes, as nearly all are. Returns false, and changes nothing, for any other line.
     private mutating func takePlain(_ text: Range<Int>) -> Bool {
         var delimiters = 0
         for byte in buffer[text] {
@@ -171,8 +171,8 @@ struct CSVParser: Sendable {
         case closed
     }
 
-    /// A record with quotes, which may have several lines. Looks no further than `maximumRecord`, however the file was cut on
-    /// its way.
+    /// Takes a record with quotes, which may have several lines. Looks no further than `maximumRecord`, however the file was cut
+    /// into pieces.
     private mutating func takeQuoted(isLast: Bool) -> Outcome {
         var state = State.fieldStart
         var lines = 0
@@ -223,7 +223,7 @@ struct CSVParser: Sendable {
         return whole(end: place, lines: lines + 1)
     }
 
-    /// Ends the last field, and asks whether a record of several lines can be one.
+    /// Ends the last field, and checks whether a record of several lines is possible.
     private mutating func whole(end: Int, lines: Int) -> Outcome {
         record.ends.append(record.bytes.count)
         guard lines > 1, let shape else { return .whole(end: end, lines: lines) }

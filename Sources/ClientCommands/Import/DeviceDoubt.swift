@@ -3,17 +3,18 @@ import Registry
 import UpgradeRules
 import WireFormat
 
-/// A value that the relay would store as it is, and that can hardly be meant. Reported, and refused with `--strict`; never changed.
+/// A value that the relay would store as it is, but that looks like a mistake. Reported, and refused with `--strict`; never
+/// changed.
 struct DeviceDoubt: Hashable, Sendable {
     var column: DeviceField
     var doubt: ValueDoubt
 
-    /// Of the lines that have it.
+    /// The text for the lines that have it.
     var text: String { doubt.words(for: column.name) }
 
     /// - Parameters:
     ///   - value: in UTF-8, as it stood in the file; empty where the file has none.
-    ///   - platform: of the device.
+    ///   - platform: the device's platform.
     init?(_ value: ArraySlice<UInt8>, of column: DeviceField, on platform: String) {
         guard !value.isEmpty else { return nil }
         let found: ValueDoubt? =
@@ -26,12 +27,12 @@ struct DeviceDoubt: Hashable, Sendable {
         (self.column, doubt) = (column, found)
     }
 
-    /// The columns that are judged, as they are reported.
+    /// The columns that are judged, in the order of the report.
     static let columns: [DeviceField] =
         [.telephone, .token] + DeviceField.texts.filter { $0 != .telephone } + [.registeredAt, .seenAt, .deadSince]
 }
 
-/// How many lines of a file have each doubt, and the first of them.
+/// The number of a file's lines with each doubt, and the first of them.
 struct DoubtTally: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         var count: Int64 = 0
@@ -41,7 +42,7 @@ struct DoubtTally: Sendable, Equatable {
 
     private(set) var entries: [DeviceDoubt: Entry] = [:]
 
-    /// The first columns first.
+    /// In the order of `DeviceDoubt.columns`.
     var doubts: [DeviceDoubt] {
         DeviceDoubt.columns.flatMap { column in
             ValueDoubt.allCases.flatMap { doubt in entries.keys.filter { $0.column == column && $0.doubt == doubt } }

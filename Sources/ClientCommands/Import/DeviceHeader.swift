@@ -3,12 +3,12 @@ import Registry
 import Terminal
 import WireFormat
 
-/// The first line of a table: which field of a line holds what.
+/// The first line of a table: it names the fields of the lines behind it.
 struct DeviceHeader: Sendable {
-    /// By column of `DeviceLine.columns`; nil: the file has none.
+    /// The field of each column of `DeviceLine.columns`; nil: the file does not have the column.
     let fields: [Int?]
     let count: Int
-    /// What the reader of the file should hear of it.
+    /// Warnings about it for the user.
     let warnings: [String]
 
     /// - Parameters:
@@ -81,7 +81,8 @@ struct DeviceHeader: Sendable {
         return text.last
     }
 
-    /// The bytes of a column, without the apostrophe that keeps a spreadsheet from taking them for a formula; nil where there is none.
+    /// The bytes of a column, without the apostrophe that keeps a spreadsheet from taking them for a formula; nil where the file
+    /// does not have the column.
     func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8>? {
         fields[column].map { CSVText.cell(record.bytes[record[$0]]) }
     }

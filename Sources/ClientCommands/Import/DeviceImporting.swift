@@ -3,7 +3,7 @@ import Glibc
 import Terminal
 import Threading
 
-/// One import of a file: from its bytes to the relay, and what the person hears of it.
+/// One import of a file: reads it, sends its devices to the relay, and reports to the user.
 struct DeviceImporting {
     private let run: ClientRun
     private let input: InputFile
@@ -15,7 +15,7 @@ struct DeviceImporting {
     private var report = ImportReport()
     private var warnings: [String] = []
 
-    /// - Parameter client: nil: as the command line has it.
+    /// - Parameter client: nil: the one that the command line names.
     init(_ run: ClientRun, client: RelayClient? = nil) throws {
         let arguments = run.arguments
         self.run = run
@@ -36,7 +36,7 @@ struct DeviceImporting {
         } catch var failure as CommandFailure {
             try? await upload.settle()
             try? tell()
-            // What was under way is stored by now: the bar's last number is the summary's.
+            // The request that was in flight is settled: the bar's last number is the summary's.
             display.finish(done: input.consumed, note: note)
             _ = try? rejects?.finish()
             if let reached { failure.message += "\n\(reached)" }
@@ -68,7 +68,7 @@ struct DeviceImporting {
             try await upload.add(items)
             try tell()
             if bytes.isEmpty { break }
-            // All read is not all stored: the end is told by what follows.
+            // All is read, but not all is stored: the display ends after `upload.finish`.
             if input.consumed == input.size { continue }
             display.update(done: input.consumed, note: note)
         }
@@ -81,7 +81,7 @@ struct DeviceImporting {
         "\(Quantity.count(upload.tally.stored)) devices \(isDryRun ? "looked at" : "stored")"
     }
 
-    /// How far an import came that ends before its time.
+    /// The progress of an import that ends early; nil before line 2 is settled.
     private var reached: String? {
         guard upload.settledLine > 1 else { return nil }
         let lines = "all up to line \(Quantity.count(upload.settledLine)) are done"
@@ -132,7 +132,7 @@ final class InputFile {
         if descriptor > STDERR_FILENO { close(descriptor) }
     }
 
-    /// The next piece; empty at the end. Waits for a pipe no longer than until `isInterrupted`, and is empty then.
+    /// The next piece; empty at the end. For a pipe it is also empty once `isInterrupted` returns true.
     func read(unless isInterrupted: () -> Bool = { false }) throws -> [UInt8] {
         while true {
             if size == nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
 
-/// One device of an import: where it belongs, and the line that the API gets.
+/// One device of an import: its app and platform, and its line for the API.
 package struct DeviceLine: Sendable, Equatable {
     /// The columns of CSV and NDJSON (CONTRACT, "Commands").
     static let columns = DeviceField.allCases
@@ -10,7 +10,7 @@ package struct DeviceLine: Sendable, Equatable {
     package var platform: String
     /// NDJSON without its line end.
     package var json: [UInt8]
-    /// The line as it stood in the file, where it may have to be written again.
+    /// The line as it stood in the file, kept where it may have to be written again.
     package var raw: [UInt8]?
 
     package init(app: String, platform: String, json: [UInt8], raw: [UInt8]? = nil) {
@@ -21,9 +21,9 @@ package struct DeviceLine: Sendable, Equatable {
     }
 }
 
-/// A line of an import that is not stored, and why.
+/// A line of an import that is not stored, and the reason.
 package struct RefusedLine: Error, Sendable, Equatable {
-    /// In the file, from 1.
+    /// Its number in the file, from 1.
     package var line: Int
     package var reason: String
     /// As it stood in the file; nil where that was not kept.

@@ -4,7 +4,7 @@ import Terminal
 import UpgradeRules
 import WireFormat
 
-/// Reads devices from a file's bytes, delimited text or NDJSON by what the first line holds. Pure.
+/// Reads devices from a file's bytes: delimited text or NDJSON, depending on the first line. Pure.
 package struct DeviceReader: Sendable {
     package enum Item: Sendable, Equatable {
         case device(line: Int, DeviceLine)
@@ -12,35 +12,35 @@ package struct DeviceReader: Sendable {
     }
 
     private enum Form {
-        /// Too little has come to tell.
+        /// Too little was read to decide.
         case unknown
         case csv(CSVParser, DeviceHeader?)
         case ndjson(LineSplitter)
     }
 
-    /// Bytes of one line: many times what the API takes, and no file without line ends fills the memory.
+    /// The most bytes of one line: many times the API's limit, but a file without line ends cannot fill the memory.
     private static let longestLine = 1 << 20
 
-    /// For files without the columns.
+    /// The app and the platform of lines that name none.
     let app: String?
     let platform: String?
-    /// Whether what can hardly be meant is refused.
+    /// Whether a line with a `DeviceDoubt` is refused.
     let isStrict: Bool
-    /// Whether devices and refused lines bring their lines as they stood in the file.
+    /// Whether devices and refused lines keep their text as it stood in the file.
     let keepsRaw: Bool
     private var form = Form.unknown
     private var transcoder: UTF16Reader?
     /// Whether the first record is not the header but names the delimiter.
     private var hasDelimiterLine = false
-    /// Of the line before: nearly always of the next one too.
+    /// The app and platform of the line before; nearly always the next line has the same.
     private var lastPlace: (app: String, platform: String)?
     private var firstBytes: [UInt8] = []
     private var items = 0
 
-    /// What a file of the refused lines must begin with to be read.
+    /// The lines with which a file of the refused lines must begin to be readable.
     package private(set) var preamble: [UInt8] = []
     private(set) var doubts = DoubtTally()
-    /// Of the header.
+    /// The header's warnings that were not taken yet.
     private var warnings: [String] = []
 
     package init(app: String?, platform: String?, isStrict: Bool = false, keepsRaw: Bool = false) {
@@ -79,7 +79,7 @@ package struct DeviceReader: Sendable {
         guard items > 0 else { throw CommandFailure(.failed, "the file has a header and no devices") }
     }
 
-    /// What the reader of the file should hear that he has not heard.
+    /// Returns the warnings for the user since the last call.
     mutating func takeWarnings() -> [String] {
         defer { warnings = [] }
         return warnings
@@ -101,7 +101,7 @@ package struct DeviceReader: Sendable {
         }
     }
 
-    /// Decides by the beginning, the same however much more has come with it.
+    /// Chooses the form by the first `InputText.sample` bytes, however many have come.
     private mutating func begin(_ receive: (Item) throws -> Void) throws {
         let sample = firstBytes.prefix(InputText.sample)
         var text: [UInt8]
@@ -202,7 +202,7 @@ package struct DeviceReader: Sendable {
                 line: record.line)
             for (index, column) in DeviceLine.columns.enumerated() {
                 guard let value = columns.value(index, of: record), !InputText.isUTF8(value) else { continue }
-                // What it meant would be lost, and something else stored.
+                // Its meaning would be lost, and another value stored.
                 throw RefusedLine(line: record.line, reason: "\(column.name): not in UTF-8")
             }
             try doubt(of: place.platform, line: record.line) { columns.value($0.index, of: record) ?? [] }
@@ -214,7 +214,7 @@ package struct DeviceReader: Sendable {
         }
     }
 
-    /// - Parameter value: of a column; empty where there is none.
+    /// - Parameter value: the bytes of a column; empty where there is none.
     private mutating func doubt(
         of platform: String, line: Int, _ value: ((column: DeviceField, index: Int)) -> ArraySlice<UInt8>
     ) throws(RefusedLine) {
@@ -229,7 +229,7 @@ package struct DeviceReader: Sendable {
         throw RefusedLine(line: line, reason: first.text)
     }
 
-    /// The columns of `DeviceDoubt`, with their places among all.
+    /// The columns of `DeviceDoubt`, with their indexes among all columns.
     private static let judged = DeviceDoubt.columns.compactMap { column in
         DeviceLine.columns.firstIndex(of: column).map { (column: column, index: $0) }
     }
@@ -237,7 +237,7 @@ package struct DeviceReader: Sendable {
     /// The object of a device, from its token on. A column that the file does not have is left out, which leaves the field as it is;
     /// an empty cell is null, which forgets it.
     ///
-    /// - Parameter value: of a column, by its place among all; nil: the file has none.
+    /// - Parameter value: the bytes of a column, by its index among all; nil: the file does not have the column.
     private static func json(_ value: (Int) -> ArraySlice<UInt8>?) -> [UInt8] {
         var json: [UInt8] = []
         json.reserveCapacity(256)
@@ -259,12 +259,12 @@ package struct DeviceReader: Sendable {
         return json
     }
 
-    /// The columns behind app and platform, as they stand before their values.
+    /// The columns behind app and platform: their names in JSON with the colon, and their indexes.
     private static let names = DeviceLine.columns.enumerated().dropFirst(2).map {
         (Array("\"\($0.element.name)\":".utf8), $0.offset)
     }
 
-    /// Where a line belongs by its own columns, or by what the command was given where they are empty.
+    /// A line's app and platform: its own, or the command's where its own are empty.
     private mutating func place(
         app: ArraySlice<UInt8>, platform: ArraySlice<UInt8>, line: Int
     ) throws(RefusedLine) -> (app: String, platform: String) {
@@ -298,7 +298,7 @@ package struct DeviceReader: Sendable {
         let item: Item
         do throws(RefusedLine) {
             let place = try place(json: bytes, range, line: line)
-            // The API reads and judges the line itself: what is handed on is what was given.
+            // The API reads and judges the line itself, so it is passed on unchanged.
             item = .device(
                 line: line,
                 DeviceLine(app: place.app, platform: place.platform, json: json, raw: keepsRaw ? json : nil))
@@ -311,7 +311,7 @@ package struct DeviceReader: Sendable {
     private mutating func place(
         json bytes: [UInt8], _ range: Range<Int>, line: Int
     ) throws(RefusedLine) -> (app: String, platform: String) {
-        // An empty name is a name here.
+        // In NDJSON an empty name is not replaced by the command's.
         if let plain = DeviceLineScan(bytes, in: range), plain[.app]?.isEmpty != true,
             plain[.platform]?.isEmpty != true
         {

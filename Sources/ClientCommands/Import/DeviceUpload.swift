@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// Sends devices to the API many thousand at a time, and keeps account of what became of them. While one request is under way
-/// the next is filled; never are two under way, so that of two lines with one token the later one counts.
+/// Sends devices to the API, many thousand at a time, and counts the outcomes. While one request is in flight, the next is
+/// filled. There are never two in flight, so that the later of two lines with one token counts.
 package struct DeviceUpload: Sendable {
-    /// Lines of one request at first and at most, and bytes after which it is sent all the same. A request takes about a
-    /// second: long enough for the relay to store much at once, short enough for the time-out and for the progress bar.
+    /// The lines of one request at first, at most and at least, and the bytes after which it is sent anyway. A request takes about
+    /// a second: long enough for the relay to store much at once, short enough for the time-out and for the progress bar.
     package static let linesAtFirst = 16_384
     package static let mostLines = 65_536
     package static let fewestLines = 1024
@@ -26,11 +26,11 @@ package struct DeviceUpload: Sendable {
         var body: [UInt8] = []
         /// The file's line for each line of the body.
         var lines: [Int] = []
-        /// The same as they stood in the file; empty where that is not kept.
+        /// The lines as they stood in the file; empty where that is not kept.
         var raws: [[UInt8]] = []
     }
 
-    /// A request that is on its way, or its answer.
+    /// A request in flight, or its answer.
     private struct Sending {
         var batch: Batch
         var answer: Task<(APIAnswer, Duration), any Error>
@@ -39,20 +39,20 @@ package struct DeviceUpload: Sendable {
     private let client: RelayClient
     private let isDryRun: Bool
     private var batches: [Batch] = []
-    /// Of `batches`: where the last device went, and nearly always the next one goes.
+    /// The index in `batches` of the last device's batch; nearly always the next device has the same.
     private var last = 0
     private var linesPerRequest = Self.linesAtFirst
     private var sending: Sending?
     package private(set) var tally = Tally()
-    /// Not yet taken.
+    /// The refused lines that the caller has not taken yet.
     private var refused: [RefusedLine] = []
 
-    /// The last line that was taken.
+    /// The last line that was added.
     private var lastLine = 0
-    /// The first of a request that failed.
+    /// The first line of a request whose answer is not noted, because it is pending or failed.
     private var lostLine: Int?
 
-    /// - Parameter isDryRun: whether the relay says what it would do, and does nothing.
+    /// - Parameter isDryRun: whether the relay only reports what it would do.
     package init(_ client: RelayClient, isDryRun: Bool = false) {
         self.client = client
         self.isDryRun = isDryRun
@@ -85,8 +85,8 @@ package struct DeviceUpload: Sendable {
         try await settle()
     }
 
-    /// The lines that were refused since the last call, in the order of the file; those behind a line that is still on its way
-    /// come with a later call. Nothing of them is kept here.
+    /// Returns the lines that were refused since the last call, in the order of the file; those behind a line that is still in
+    /// flight come with a later call. Returned lines are not kept.
     package mutating func takeRefused() -> [RefusedLine] {
         let open = firstOpenLine ?? .max
         let sorted = refused.sorted { $0.line < $1.line }
@@ -95,7 +95,7 @@ package struct DeviceUpload: Sendable {
         return Array(sorted[..<border])
     }
 
-    /// Whether the request, which `last` names, is full.
+    /// Adds the device to its batch, which `last` then names, and returns whether the batch is full.
     private mutating func keep(_ device: DeviceLine, _ line: Int) -> Bool {
         if !batches.indices.contains(last) || batches[last].app != device.app
             || batches[last].platform != device.platform
@@ -108,7 +108,7 @@ package struct DeviceUpload: Sendable {
         batches[last].body.append(UInt8(ascii: "\n"))
         batches[last].lines.append(line)
         if let raw = device.raw { batches[last].raws.append(raw) }
-        // The lines of many apps share the room that those of one have.
+        // The batches of several apps share the room that one app alone has.
         return batches[last].lines.count >= max(linesPerRequest / batches.count, Self.fewestLines)
             || batches[last].body.count >= Self.bytesPerRequest / batches.count
     }
@@ -132,8 +132,8 @@ package struct DeviceUpload: Sendable {
         return request
     }
 
-    /// Waits for the request that is under way, if there is one, and notes its answer. To be called where the import ends
-    /// before its time: what is under way is stored.
+    /// Waits for the request in flight, if there is one, and notes its answer. Must be called where the import ends early,
+    /// because the relay stores that request all the same.
     package mutating func settle() async throws {
         guard let sending else { return }
         self.sending = nil
@@ -158,9 +158,9 @@ package struct DeviceUpload: Sendable {
         tally.versionsKept += reply.count(.versionsKept)
     }
 
-    /// - Returns: the relay's counts; nil where it knows no such app.
+    /// - Returns: the relay's counts; nil where the relay does not know the app.
     private mutating func note(_ answer: APIAnswer, _ batch: Batch) async throws -> JSONValue? {
-        // Nobody knows this app: its lines cannot be stored, those of others can.
+        // The relay does not know this app: its lines cannot be stored, those of other apps can.
         if answer.status == 404 {
             let reason = Problem(answer).message.replacing("\n", with: " ")
             for index in batch.lines.indices { refuse(batch, index, reason) }
@@ -183,14 +183,14 @@ package struct DeviceUpload: Sendable {
         if unnamed > 0, (1..<batch.lines.count).contains(lastNamed) {
             try await askAgain(batch, after: lastNamed, unnamed: unnamed)
         } else {
-            // It did not name each; that must not make the count wrong.
+            // The relay did not name each refused line; the count must be right all the same.
             tally.refusedCount += max(0, unnamed)
         }
         return reply
     }
 
-    /// The relay names so many refused lines with their reasons and counts the rest. What is behind the last one that it
-    /// named is sent once more, which does no harm, and less at a time as it names more.
+    /// The relay names a limited number of refused lines with their reasons and counts the rest. The lines behind the last one
+    /// that it named are sent again, which is harmless, and fewer each time.
     private mutating func askAgain(_ batch: Batch, after named: Int, unnamed: Int64) async throws {
         let before = tally.refusedCount
         var rest = Batch(app: batch.app, platform: batch.platform)
@@ -199,7 +199,7 @@ package struct DeviceUpload: Sendable {
         let ends = batch.body.indices.lazy.filter { batch.body[$0] == UInt8(ascii: "\n") }
         rest.body = Array(batch.body[(ends.dropFirst(named - 1).first.map { $0 + 1 } ?? 0)...])
         _ = try await note(try await client.transport.send(self.request(rest)), rest)
-        // The relay may have been set up differently in between: what it counted first is what was refused.
+        // The relay's configuration may have changed in between: the first count is the least.
         tally.refusedCount = max(tally.refusedCount, before + unnamed)
     }
 

@@ -2,11 +2,11 @@
 import Terminal
 import WireFormat
 
-/// What the person hears of an import's lines: how many were refused for which reason, with a few examples, and what looked
-/// wrong in those that were not.
+/// The report to the user on an import's lines: the number refused for each reason, a few examples, and doubts about lines
+/// that were not refused.
 struct ImportReport: Sendable {
     static let mostExamples = 20
-    /// Reasons that are told apart: texts that quote what stood there could be as many as lines.
+    /// The most reasons that are counted separately: texts that quote the file could be as many as its lines.
     private static let mostReasons = 20
 
     private struct Reason {
@@ -34,7 +34,7 @@ struct ImportReport: Sendable {
         }
     }
 
-    /// A reason without what stood there: all that is behind its first part, and numbers and quoted words.
+    /// A reason without its details: the text from the first ";" on is left out, numbers and quoted words are replaced.
     private static func kind(_ reason: String) -> String {
         var kind = ""
         var isQuoted = false
@@ -57,12 +57,12 @@ struct ImportReport: Sendable {
             + (otherReasons > 0 ? [Reason(text: "other reasons", count: otherReasons)] : [])
     }
 
-    /// For standard error, as they come.
+    /// The lines for standard error, in the order in which they come.
     static func text(_ lines: [RefusedLine]) -> String {
         lines.map { "line \($0.line): \(DisplayWidth.sanitised($0.reason))\n" }.joined()
     }
 
-    /// Reason by reason, the most frequent first; nothing where the examples have said it all.
+    /// Reason by reason, the most frequent first; nothing where the examples show every refused line.
     func reasonsText(refused: Int64) -> String {
         guard refused > Int64(examples.count) else { return "" }
         let shown = sorted

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What a file's bytes are, by how it begins: text in UTF-8 or UTF-16, or something that can be named. Pure.
+/// The kind of a file's bytes, by their beginning: text in UTF-8 or UTF-16, or another kind with a name. Pure.
 enum InputText: Sendable, Equatable {
     case utf8(mark: Int)
     case utf16(mark: Int, isLittleEndian: Bool)
-    /// What it is instead, and what to do about it.
+    /// Another kind, and advice on what to do about it.
     case other(String, hint: String)
 
-    /// How much of the file is looked at.
+    /// The bytes of the file that are looked at.
     static let sample = 65_536
 
     private static let marks: [(bytes: [UInt8], text: InputText)] = [
@@ -32,7 +32,7 @@ enum InputText: Sendable, Equatable {
         } else if let mark = Self.marks.first(where: { sample.starts(with: $0.bytes) }) {
             self = mark.text
         } else if sample.count >= 2, sample.first != 0, sample.dropFirst().first == 0 {
-            // The first character of a table's header is one of ASCII.
+            // The first character of a table's header is ASCII.
             self = .utf16(mark: 0, isLittleEndian: true)
         } else if sample.count >= 2, sample.first == 0, sample.dropFirst().first != 0 {
             self = .utf16(mark: 0, isLittleEndian: false)
@@ -41,7 +41,7 @@ enum InputText: Sendable, Equatable {
         }
     }
 
-    /// A byte that is damaged costs its line. Where nothing but damage is found, the file was written in another encoding.
+    /// A damaged byte costs its line alone. Where damage outnumbers the characters beyond ASCII, another encoding is assumed.
     private static func unmarked(_ sample: ArraySlice<UInt8>) -> InputText {
         var (good, bad) = (0, 0)
         // The sample's end may have cut a character.
@@ -70,7 +70,7 @@ enum InputText: Sendable, Equatable {
     }
 }
 
-/// From UTF-16 to UTF-8, however the text is cut. What is no character becomes U+FFFD. Pure.
+/// Converts UTF-16 to UTF-8, however the text is cut into pieces. An invalid unit becomes U+FFFD. Pure.
 struct UTF16Reader: Sendable {
     private let isLittleEndian: Bool
     /// Half a unit.

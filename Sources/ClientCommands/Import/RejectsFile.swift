@@ -2,16 +2,16 @@
 import Glibc
 import Terminal
 
-/// The lines that an import refused, as they stood in its file and behind the same header, to be mended and imported. For its
-/// owner alone: it holds tokens and telephones. Where nothing is refused there is none.
+/// The lines that an import refused, as they stood in its file and behind the same header, to be corrected and imported. Only
+/// its owner may read it: it holds tokens and telephones. Where nothing is refused there is no file.
 final class RejectsFile {
     private let file: BackupFile
     private var buffer: [UInt8] = []
     private var isEmpty = true
 
-    /// Makes a file before anything is sent, so that one that cannot be written is no surprise at the end.
+    /// Creates the file before anything is sent, so that a failure to write it shows early.
     ///
-    /// - Parameter input: which must not be the same file.
+    /// - Parameter input: the input, which must not be the same file.
     init(_ path: String, input: InputFile) throws(CommandFailure) {
         file = try BackupFile(path, replaces: true)
         var (own, other) = (stat(), stat())
@@ -23,7 +23,7 @@ final class RejectsFile {
         try file.create()
     }
 
-    /// - Parameter preamble: what the file must begin with.
+    /// - Parameter preamble: the bytes with which the file must begin.
     func append(_ lines: [RefusedLine], after preamble: [UInt8]) throws(CommandFailure) {
         for line in lines {
             guard let raw = line.raw else { continue }
@@ -37,7 +37,7 @@ final class RejectsFile {
     /// - Returns: whether there is a file now.
     func finish() throws(CommandFailure) -> Bool {
         guard !isEmpty else {
-            // That of an earlier import is mended.
+            // The file of an earlier import is obsolete: nothing is refused any more.
             _ = unsafe unlink(file.path)
             return false
         }

@@ -2,14 +2,14 @@
 import RelayEngine
 package import Signing
 
-/// What an app's pushes are allowed by, in one of Apple's worlds.
+/// The credential that allows an app's pushes, in one of Apple's environments.
 package enum APNsCredential: Sendable {
     /// A key signs a token, which each push carries.
     case key(APNsTokenSource, of: APNsKeyPlace)
-    /// The connection shows a certificate; what a push carries besides is ignored (PROTOCOLS 1.4).
+    /// The connection shows a certificate; a token in a push is ignored (PROTOCOLS 1.4).
     case certificate(PushCertificate, in: APNsWorld)
 
-    /// What a provider is told apart by.
+    /// The identity by which providers differ.
     var identity: AnyHashable {
         switch self {
         case .key(let tokens, _): ObjectIdentifier(tokens)
@@ -17,7 +17,7 @@ package enum APNsCredential: Sendable {
         }
     }
 
-    /// What keeps it from being used in any push at this moment.
+    /// Throws the fault that keeps it from being used in any push at this moment.
     func check(at now: Timestamp) throws(UnusableCredential) {
         guard case .certificate(let certificate, let world) = self else { return }
         guard certificate.content.worlds.contains(world) else {
@@ -31,7 +31,7 @@ package enum APNsCredential: Sendable {
     }
 }
 
-/// Where in an app's section of the configuration a key is named.
+/// The place in an app's section of the configuration where a key is named.
 package enum APNsKeyPlace: String, Sendable, Hashable {
     case both = "apns"
     /// The sandbox has a key of its own.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// What an error answer of APNs carries: `{"reason":"…"}`, and `"timestamp"` in milliseconds with a 410.
+/// The content of an error answer of APNs: `{"reason":"…"}`, and `"timestamp"` in milliseconds with a 410.
 ///
 /// Read from the bytes, one pass: a JSON decoder costs more than the push (STYLE 5). Anything that does not look like that gives
 /// nil fields, and the status class decides.
@@ -31,7 +31,7 @@ extension APNsErrorBody {
         (self.reason, self.milliseconds) = (reason, milliseconds)
     }
 
-    /// Since when the token is dead; nil where the body does not say so in a way that can be believed: a moment of the future
+    /// The moment since when the token is dead; nil where the body does not give it in a credible way: a moment in the future
     /// would retire a token that was registered since, and APNs is younger than July 2008.
     func timestamp(at now: Timestamp) -> Timestamp? {
         guard let milliseconds else { return nil }

@@ -20,8 +20,8 @@ package struct APNsProvider: PushProvider {
             self.collapseID = collapseID ?? Self.collapseID(for: topic)
         }
 
-        /// One id per app, so that a phone shows one upgrade notice however many were sent. A bundle id may have 155
-        /// characters; a long one keeps its end, which tells apps apart.
+        /// One id per app, so that a phone shows one upgrade notice however many were sent. A bundle id may have 155 characters;
+        /// a long one keeps its end, which is where apps differ.
         static func collapseID(for topic: String) -> String {
             "upgrade-" + String(decoding: topic.utf8.suffix(maximumCollapseID - "upgrade-".utf8.count), as: UTF8.self)
         }
@@ -49,7 +49,7 @@ package struct APNsProvider: PushProvider {
         self.init(settings: settings, credential: .key(tokens, of: .both))
     }
 
-    /// Whose end is watched; nil where a key signs.
+    /// The certificate whose end is watched; nil where a key signs.
     package var certificate: PushCertificate? {
         guard case .certificate(let certificate, _) = allowedBy else { return nil }
         return certificate
@@ -82,8 +82,8 @@ package struct APNsProvider: PushProvider {
     ) throws -> PushTemplate {
         try allowedBy.check(at: now)
         let token = try tokens?.token(at: now)
-        // PROTOCOLS 1.2. HPACK as Apple asks (PROTOCOLS 1.7, text A): path and authorization without indexing, and so
-        // the apns-id, which differs each time; what stays the same is indexed.
+        // PROTOCOLS 1.2. HPACK as Apple asks (PROTOCOLS 1.7, text A): path and authorization without indexing, and likewise the
+        // apns-id, which differs each time; fields that stay the same are indexed.
         var fields: [RequestTemplate.Field] = [
             .init(":method", "POST"),
             .init(":scheme", "https"),
@@ -117,13 +117,13 @@ package struct APNsProvider: PushProvider {
 
     /// Whether a device token may stand in a request's path: hex digits and nothing else (Apple, "Registering your app with
     /// APNs"). The API lets no other in, but other programs write to the store too, and a CR, LF or NUL makes the request
-    /// malformed (RFC 9113, 8.2.1): a strict server may close the connection, with everybody else's pushes on it.
+    /// malformed (RFC 9113, 8.2.1): a strict server may close the connection, with all other pushes on it.
     package static func isSendable(token: Range<Int>, of arena: [UInt8]) -> Bool {
         guard !token.isEmpty, token.count <= longestToken else { return false }
         precondition(token.lowerBound >= 0 && token.upperBound <= arena.count)
         return unsafe arena.withUnsafeBufferPointer { bytes in
-            // No way out before the end, no check of the place and no "or" that may stop early: so the compiler takes 16 and
-            // more bytes at once. 5 ns for a token of 64 digits; with any of the three it is 200.
+            // No exit before the end, no bounds check and no "or" that may stop early: this lets the compiler take 16 and more
+            // bytes at once. 5 ns for a token of 64 digits; with any of the three it is 200.
             var wrong: UInt8 = 0
             let digits = unsafe UnsafeBufferPointer(rebasing: bytes[token])
             var place = 0
@@ -138,7 +138,7 @@ package struct APNsProvider: PushProvider {
         }
     }
 
-    /// Bytes. Apple: do not hard-code a length. This only keeps out what is no token.
+    /// Bytes. Apple: do not hard-code a length. This only keeps out texts that are no token.
     private static let longestToken = 400
 
     package func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch) {
@@ -176,7 +176,7 @@ package struct APNsProvider: PushProvider {
 
     // MARK: Answer
 
-    /// What the answer to a push means for it.
+    /// The outcome of a push, by its answer.
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
         if answer.status == 200 {
@@ -189,14 +189,15 @@ package struct APNsProvider: PushProvider {
         return tokens == nil ? Self.withoutTokens(outcome) : outcome
     }
 
-    /// Of a 200 that says more than nothing, which APNs' own never does. Which of the two is true nobody knows: the push counts as not taken,
-    /// and the token stays.
+    /// The outcome of a 200 with a body, which APNs' own never has. Status and body may disagree, so the push counts as not taken
+    /// where the body does not look good, and the token stays.
     static func outcome(ofGood body: [UInt8]) -> PushOutcome {
         if let reason = APNsErrorBody(body).reason { return .rejected(reason: reason) }
         return APNsJudge.isGood(body) ? .accepted : .fault(reason: "HTTP 200", .answer)
     }
 
-    /// Where no token is sent, an answer about tokens asks for nothing that could be done: somebody on the way added one.
+    /// The outcome where no token is sent: an answer about tokens then asks for nothing that could be done, since a server on the
+    /// way added one.
     private static func withoutTokens(_ outcome: PushOutcome) -> PushOutcome {
         switch outcome {
         case .renewCredential(let reason), .pauseCredential(_, let reason), .reconnect(let reason):
@@ -282,18 +283,18 @@ package struct APNsProvider: PushProvider {
     }
 }
 
-/// What an answer of APNs means for its connection, by the same table that decides about the push.
+/// The meaning of an APNs answer for its connection, by the same table that decides about the push.
 package struct APNsJudge: AnswerJudge {
     package init() {}
 
-    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from APNs"). Any other is
-    /// kept and judged, unless it begins as an object without a reason does.
+    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from APNs"). Any
+    /// other body is kept and judged, unless it begins as an object without a reason does.
     package func isGood(_ body: Span<UInt8>) -> Bool {
         var beginning = BodyBeginning()
         return beginning.opensObject(body) && beginning.takes("\"reason\"", body) == false
     }
 
-    /// A stand-in may say something that tells of no error, as long as it is an object.
+    /// A stand-in may send a body that reports no error, as long as it is an object.
     static func isGood(_ body: [UInt8]) -> Bool {
         body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }.map { $0 == UInt8(ascii: "{") } ?? true
     }

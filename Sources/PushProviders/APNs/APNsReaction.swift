@@ -2,7 +2,7 @@
 import HTTP2
 import RelayEngine
 
-/// The one table of what each status and reason of APNs means: for the push, and for the connection that it came on.
+/// The one table of the meaning of each status and reason of APNs: for the push, and for the connection that it came on.
 ///
 /// Authority: Apple, "Handling notification responses from APNs"; the reactions follow PROTOCOLS 1.6. A reason that is
 /// not in the table is decided by its status class and never touches a token.
@@ -13,7 +13,7 @@ struct APNsReaction: Sendable {
         case badToken
         case unregistered
         case retry(RetrySchedule.Cause)
-        /// 429 or 5xx: as `Retry-After` says, else by schedule.
+        /// 429 or 5xx: after `Retry-After`, else by schedule.
         case tooManyRequests
         case serviceFailed
         case renewCredential
@@ -98,8 +98,8 @@ struct APNsReaction: Sendable {
         Key(status: 403, reason: "Forbidden"): fault(.forbidden),
         Key(status: 403, reason: "InvalidProviderToken"): fault(.credential),
         Key(status: 403, reason: "MissingProviderToken"): fault(.noCredential),
-        // The connection is bound to another key family (PROTOCOLS 1.4): a new one is not. What waits goes back, so that
-        // a key that no connection takes is noticed after a few pushes.
+        // The connection is bound to another key family (PROTOCOLS 1.4): a new one is not. Waiting pushes go back, so that a key
+        // that no connection takes is noticed after a few pushes.
         Key(status: 403, reason: "UnrelatedKeyIdInToken"): APNsReaction(.reconnect, .halt),
         Key(status: 404, reason: "BadPath"): malformed,
         Key(status: 405, reason: "MethodNotAllowed"): malformed,

@@ -2,8 +2,8 @@
 import RelayEngine
 import WireFormat
 
-/// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration
-/// to look at, and how to go on.
+/// The text for an operator when a campaign is suspended: what is wrong, with which app, which field of the configuration to look
+/// at, and how to go on.
 struct APNsRemedy {
     let place: SendingPlace
     let topic: String

@@ -7,14 +7,14 @@ import WireFormat
 /// One key's provider token: signed when needed, shared by every connection and by every relay that has the key, kept across restarts.
 ///
 /// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once. Other relays sign by
-/// themselves: before signing, what they have kept is looked at, and of those that sign at once the one whose token was kept first is
-/// followed by all. The others' tokens are thrown away unused, for Apple counts those that it is shown. Where a token is there that may
-/// be used, nothing is read.
+/// themselves: before signing, the tokens that they have kept are looked at, and if several sign at once, all follow the one
+/// whose token was kept first. The other tokens are thrown away unused, since Apple counts those that it is shown. If there is a
+/// token that may be used, nothing is read.
 package final class APNsTokenSource: Sendable {
     private struct State {
         var machine: ProviderTokenMachine
         var token: ProviderToken?
-        /// When a token was signed, or a pause said, that could not be kept: neither the next run nor another relay knows of it.
+        /// The time of a token or a pause that could not be kept: neither the next run nor another relay knows of it.
         var unkept: (token: Timestamp?, pause: Timestamp?) = (nil, nil)
 
         mutating func use(_ token: ProviderToken) {
@@ -24,10 +24,10 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// What is kept of the key.
+    /// The kept data of the key.
     private struct Kept {
         var place = ProviderTokenPlace.key
-        /// When the token was issued which a new one would replace.
+        /// The time of issue of the token that a new one would replace.
         var issuedAt: Timestamp?
         /// nil: there is none, or not one of this key file.
         var token: ProviderToken?
@@ -45,10 +45,10 @@ package final class APNsTokenSource: Sendable {
     /// - Parameters:
     ///   - stored: the token in the key's own place, if any. One signed by another key file of the same id would be
     ///     refused by APNs, so it is verified against the key first.
-    ///   - keeper: keeps tokens and pauses for the next run and for other relays; nil: nobody does. A failure to keep does not stop
-    ///     the push: see `saveAgain`.
-    ///   - pause: shared by all that sign with the key's id.
-    ///   - onSigned: told of each token that is signed and used.
+    ///   - keeper: keeps tokens and pauses for the next run and for other relays; nil: none are kept. A failure to keep does not
+    ///     stop the push: see `saveAgain`.
+    ///   - pause: shared by all token sources that sign with the key's id.
+    ///   - onSigned: called for each token that is signed and used.
     package init(
         teamID: String, keyID: String, key: ES256PrivateKey, stored: ProviderToken? = nil,
         keeper: (any ProviderTokenKeeper)? = nil, pause: CredentialPause = CredentialPause(),
@@ -60,13 +60,13 @@ package final class APNsTokenSource: Sendable {
         self.keeper = keeper
         self.onSigned = onSigned
         let usable = stored.flatMap { Self.isSigned($0.text, by: key) ? $0 : nil }
-        // The pause is the key's, whichever file it was signed with.
+        // The pause belongs to the key, whichever file its token was signed with.
         if let stored, let end = stored.pausedUntil { pause.extend(to: end, by: stored.pausedBy) }
         sharedPause = pause
         state = Mutex(State(machine: ProviderTokenMachine(issuedAt: usable?.issuedAt), token: usable))
     }
 
-    /// What is known, with what others were told of the key meanwhile.
+    /// The state, merged with the pauses that other token sources of this key have learned of.
     private func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try state.withLock { state in
             if let end = sharedPause.latest { _ = state.machine.paused(until: end) }
@@ -85,7 +85,7 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// nil: one is to be signed.
+    /// nil: a new one must be signed.
     private static func usable(_ state: State, at now: Timestamp) throws -> ProviderToken? {
         switch state.machine.tokenNeeded(at: now) {
         case .use: return state.token
@@ -109,7 +109,7 @@ package final class APNsTokenSource: Sendable {
             }
             let kept = look(&state, at: now)
             let refusal = state.machine.refused(tokenIssuedAt: issuedAt, at: now)
-            // Not by another batch: it was the one in use a moment ago.
+            // Another batch did not renew it: it was the one in use a moment ago.
             if refusal == .alreadyRenewed { return .taken }
             if refusal == .sign { _ = try sign(&state, after: kept, at: now) }
             return refusal
@@ -118,7 +118,7 @@ package final class APNsTokenSource: Sendable {
 
     // MARK: Pauses
 
-    /// Until when a server wants no other token of this key, and no pushes with it; nil where it does not mind.
+    /// The time until which a server wants no other token of this key, and no pushes with it; nil where it wants no pause.
     package func pause(at server: String, now: Timestamp) -> Timestamp? {
         sharedPause.end(at: server, now: now)
     }
@@ -139,14 +139,14 @@ package final class APNsTokenSource: Sendable {
             return
         }
         guard let isKept = try? keeper.pause(until: known.until, by: known.by, at: said) else { return }
-        // There is no token that it could be a pause of: it is kept with the next one, or with this one.
+        // There is no kept token to attach the pause to: it is kept with the next one, or with this one.
         if !isKept, let token = state.token { state.unkept.token = state.unkept.token ?? token.issuedAt }
         if isKept || state.token == nil { state.unkept.pause = nil }
     }
 
-    // MARK: What all relays share
+    // MARK: Shared by all relays
 
-    /// The store works: what it could not keep before is kept now.
+    /// The store works again: tokens and pauses that it could not keep before are kept now.
     package func saveAgain() {
         withState { state in
             if let signed = state.unkept.token, let token = state.token, let kept = look(&state, at: signed),
@@ -158,7 +158,7 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// Something has changed of what is kept: another relay's token, where it is newer, is used from now on, and its pause kept. It is
+    /// The kept data has changed: another relay's token, if it is newer, is used from now on, and its pause kept. The data is
     /// read before the lock is taken, so that no push waits for it.
     package func refresh(at now: Timestamp) {
         guard let kept = try? read() else { return }
@@ -166,7 +166,7 @@ package final class APNsTokenSource: Sendable {
         withState { takeUp(kept, &$0, at: now) }
     }
 
-    /// nil: nobody keeps anything, or it cannot be reached.
+    /// nil: there is no keeper, or it cannot be reached.
     private func look(_ state: inout State, at now: Timestamp) -> Kept? {
         guard let kept = try? read() else { return nil }
         learn(kept, at: now)
@@ -201,8 +201,8 @@ package final class APNsTokenSource: Sendable {
 
     // MARK: Signing
 
-    /// - Parameter kept: nil where the store cannot be reached. The token is used all the same, and kept later: without it there would be
-    ///   no push. What that may cost: another relay may sign one in the same twenty minutes, and APNs answers
+    /// - Parameter kept: nil where the store cannot be reached. The token is used all the same, and kept later: without it there
+    ///   would be no push. The possible cost: another relay may sign one in the same twenty minutes, and APNs answers
     ///   TooManyProviderTokenUpdates to one of them, so that the key rests for some minutes.
     private func sign(_ state: inout State, after kept: Kept?, at now: Timestamp) throws -> ProviderToken {
         let token = try signed(at: now)
@@ -213,12 +213,12 @@ package final class APNsTokenSource: Sendable {
         return winner ?? token
     }
 
-    /// - Returns: the token to use, this one or that of who was faster.
+    /// - Returns: the token to use, this one or that of a relay that was faster.
     private func mint(_ token: ProviderToken, after kept: Kept, at now: Timestamp) throws -> ProviderToken {
         guard let keeper else { return token }
         let winner = try keeper.mint(token, kept.place, replacing: kept.issuedAt, at: now)
         if Self.isSigned(winner.text, by: key) { return winner.unpaused }
-        // The first of all was signed at the same moment, by another file.
+        // The first one kept was signed at the same moment, with another file.
         let own = try keeper.mint(token, .file(fingerprint), replacing: nil, at: now)
         return Self.isSigned(own.text, by: key) ? own.unpaused : token
     }

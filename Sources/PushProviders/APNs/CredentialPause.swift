@@ -2,21 +2,22 @@
 import RelayEngine
 import Synchronization
 
-/// Until when the servers of a service want no other token of a key, and no pushes with it.
+/// The pauses of a key: until when the servers of a service want no other token of it, and no pushes with it.
 ///
-/// It is the key's as the service knows it, by its id: of all that sign in its name, with whichever file. What one server says
-/// holds there: its sandbox, or another app's server, does not stop production. Where a second says so meanwhile it is the key
-/// that has signed too often, and it rests everywhere. May be used from any thread.
+/// A pause belongs to the key as the service knows it, by its id: it holds for all token sources that sign with that id, with
+/// whichever file. A pause of one server holds there: its sandbox, or another app's server, does not stop production. If a second
+/// server wants a pause before the first one ends, the key has signed too often, and it rests everywhere. May be used from any
+/// thread.
 package final class CredentialPause: Sendable {
-    /// By server; that of an older release, which did not note the server, has none.
+    /// By server; the pause of an older release, which did not note the server, has none.
     private let ends = Mutex<[String?: Timestamp]>([:])
 
     package init() {}
 
-    /// Until when no other token is signed, whoever wants that; it may be past, and is nil where nobody ever did.
+    /// The end of the longest pause, from any server; it may be past, and is nil where no server ever wanted one.
     var latest: Timestamp? { ends.withLock { $0.values.max() } }
 
-    /// Until when a server gets nothing with the key; nil: it may be sent to.
+    /// The time until which a server gets nothing with the key; nil: it may be sent to.
     func end(at server: String, now: Timestamp) -> Timestamp? {
         ends.withLock { ends in
             let running = ends.filter { ProviderTokenMachine.isPaused(until: $1, at: now) }
@@ -34,13 +35,14 @@ package final class CredentialPause: Sendable {
         }
     }
 
-    /// What another relay has kept, or this one. Its own it knows better than was kept: which servers want it, and each for how long.
+    /// Takes up a pause that this relay or another has kept. A pause that this relay kept itself adds nothing: `ends` has each
+    /// server's own.
     func take(_ end: Timestamp, by server: String?, at now: Timestamp) {
         if let known = remembered(at: now), known == (end, server) { return }
         extend(to: end, by: server)
     }
 
-    /// What the next run and other relays are to know: the server, or nil where it is the whole key's.
+    /// The pause for the next run and other relays; its server is nil where the whole key rests.
     func remembered(at now: Timestamp) -> (until: Timestamp, by: String?)? {
         ends.withLock { ends in
             let running = ends.filter { ProviderTokenMachine.isPaused(until: $1, at: now) }

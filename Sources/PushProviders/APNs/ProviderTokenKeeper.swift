@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Where a key's provider token is kept: for the next run, and for every relay that has the key, so that all of them send with the same
-/// one. Each call may block until a database has answered.
+/// The place where a key's provider token is kept: for the next run, and for every relay that has the key, so that all of them
+/// send with the same one. Each call may block until a database has answered.
 package protocol ProviderTokenKeeper: Sendable {
     func token(_ place: ProviderTokenPlace) throws -> ProviderToken?
 
-    /// Keeps a token that was just signed in the place of the one of `known` (nil: none), where nobody was faster and
-    /// `ProviderTokenMachine.mayReplace` lets it.
+    /// Keeps a token that was just signed, in the place of the token issued at `known` (nil: none), if no other relay was faster
+    /// and `ProviderTokenMachine.mayReplace` allows it.
     ///
-    /// - Returns: what is kept now, this one or another.
+    /// - Returns: the token that is kept now, this one or another.
     func mint(
         _ token: ProviderToken, _ place: ProviderTokenPlace, replacing known: Timestamp?, at now: Timestamp
     ) throws -> ProviderToken
 
     /// Keeps the key's pause, whichever file signs.
     ///
-    /// - Returns: false where nothing is kept of the key.
+    /// - Returns: false where no token of the key is kept.
     func pause(until end: Timestamp, by server: String?, at now: Timestamp) throws -> Bool
 }
 
-/// Where a token is kept, by what signed it.
+/// The place of a token, by the key file that signed it.
 ///
-/// Two key files of one id are an operator's mistake, or its repair: Apple gives each key an id of its own, and so refuses the tokens of
-/// one of them. If the files had one place, relays with the one would sign over the token of those with the other, again and again, and
-/// each time all but one of these would have none. So who finds the other file's token there leaves it, and shares a place with those that
-/// have the same file. Which file has the key's own place never changes.
+/// Two key files of one id are an operator's mistake, or its repair: Apple gives each key an id of its own, and so refuses the
+/// tokens of one of them. If the files had one place, relays with the one would sign over the token of those with the other,
+/// again and again, and each time all but one of these would have none. So a relay that finds the other file's token there leaves
+/// it, and shares a place with the relays that have the same file. Which file has the key's own place never changes.
 package enum ProviderTokenPlace: Sendable, Hashable {
     /// The key's own: its first file's. The pause is here.
     case key
-    /// Of another file of the same key id, by its fingerprint.
+    /// That of another file of the same key id, by its fingerprint.
     case file(String)
 }

@@ -2,13 +2,13 @@
 import RelayEngine
 import UpgradeRules
 
-/// A message as FCM takes it, but for what differs from push to push (PROTOCOLS 2.2):
+/// A message as FCM takes it, except for the parts that differ from push to push (PROTOCOLS 2.2):
 /// ```json
 /// {"message":{"token":"…","data":{"page":"{\"type\":\"…\",\"userTel\":\"…\",\"downloadUrl\":\"…\",…}","pushId":"…"},
 ///             "android":{"priority":"high","ttl":"604800s","collapse_key":"upgrade"}}}
 /// ```
-/// The values of `data` must be texts, so `page` is the JSON text of what an iOS push has there: a JSON text in a JSON text, and
-/// what it holds is escaped twice. Everything is rendered once for a campaign; a push is the copying of its own few bytes.
+/// The values of `data` must be texts, so `page` is the JSON text of the object that an iOS push has there: a JSON text in a JSON
+/// text, whose content is escaped twice. Everything is rendered once for a campaign; a push only copies its own few bytes.
 package struct FCMBody: Hashable, Sendable {
     /// Bytes of keys and values, together, of `data` and of `notification`: "Maximum message payload size is 4096 bytes".
     package static let maximumSize = 4096
@@ -45,7 +45,7 @@ package struct FCMBody: Hashable, Sendable {
             end += Array(#","restricted_package_name":""#.utf8) + Self.escaped(name.utf8) + Self.quote
         }
         if let android = notification.android { end += Array(#","notification":"#.utf8) + android }
-        // Only what is wanted: a message without these is what it always was.
+        // Only fields that are set: a message without these is what it always was.
         if settings.isForConstrainedBandwidth { end += Array(#","bandwidth_constrained_ok":true"#.utf8) }
         if settings.isForRestrictedSatellite { end += Array(#","restricted_satellite_ok":true"#.utf8) }
         if let label = settings.analyticsLabel {
@@ -70,11 +70,11 @@ package struct FCMBody: Hashable, Sendable {
 
     // MARK: One push
 
-    /// Targets that are Firebase installation ids begin so in the registry; no registration token does, for what stands before
-    /// its first colon is an id of 22 characters. Google, 2026: `fid` takes the place of `token` (PROTOCOLS 2.2).
+    /// Targets that are Firebase installation ids begin so in the registry; no registration token does, since the part before its
+    /// first colon is an id of 22 characters. Google, 2026: `fid` takes the place of `token` (PROTOCOLS 2.2).
     static let installationPrefix = Array("fid:".utf8)
 
-    /// Appends the key and value that say whom it is for, without the first and last quotation mark.
+    /// Appends the key and value that name the target, without the first and last quotation mark.
     static func appendTarget(_ arena: [UInt8], _ token: Range<Int>, to bytes: inout [UInt8]) {
         let isInstallation =
             token.count > installationPrefix.count && arena[token.lowerBound] == UInt8(ascii: "f")
@@ -90,20 +90,20 @@ package struct FCMBody: Hashable, Sendable {
     static func appendEscapedTwice(_ arena: [UInt8], _ range: Range<Int>, to bytes: inout [UInt8]) {
         let start = bytes.count
         UpgradePayload.appendEscaped(arena, range, to: &bytes)
-        // What the first escaping has left needs a second one only where it put a backslash.
+        // The second escaping only changes a text in which the first has put a backslash.
         guard bytes[start...].contains(UInt8(ascii: "\\")) else { return }
         let once = Array(bytes[start...])
         bytes.removeSubrange(start...)
         UpgradePayload.appendEscaped(once, to: &bytes)
     }
 
-    /// Whether the bytes may stand between quotation marks as they are: the API lets nothing else in, but other programs write to
+    /// Whether the bytes may stand between quotation marks as they are: the API lets no others in, but other programs write to
     /// the store too, and a quotation mark would let a token add fields of its own.
     static func isSendable(token: Range<Int>, of arena: [UInt8]) -> Bool {
         guard !token.isEmpty, token.count <= longestToken else { return false }
         precondition(token.lowerBound >= 0 && token.upperBound <= arena.count)
         return unsafe arena.withUnsafeBufferPointer { bytes in
-            // No way out before the end, as in `APNsProvider.isSendable`: so the compiler takes many bytes at once.
+            // No exit before the end, as in `APNsProvider.isSendable`: this lets the compiler take many bytes at once.
             var wrong: UInt8 = 0
             let text = unsafe UnsafeBufferPointer(rebasing: bytes[token])
             var place = 0
@@ -120,10 +120,10 @@ package struct FCMBody: Hashable, Sendable {
         }
     }
 
-    /// Bytes; what the API lets in.
+    /// Bytes; the API's own limit.
     private static let longestToken = 4096
 
-    /// One whole body, for whoever wants to look at it.
+    /// One whole body, to be looked at.
     package func render(token: String, telephone: String, pushID: String) -> [UInt8] {
         let arena = Array(token.utf8) + Array(telephone.utf8)
         let split = token.utf8.count

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an error answer of FCM carries (google.rpc.Status over HTTP, https://google.aip.dev/193):
+/// The content of an error answer of FCM (google.rpc.Status over HTTP, https://google.aip.dev/193):
 /// ```json
 /// {"error": {"code": 404, "message": "…", "status": "NOT_FOUND", "details": [
 ///   {"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": "UNREGISTERED"}]}}
 /// ```
-/// Read from the bytes, one pass: a tree costs more than the push (STYLE 5). The lane keeps the first 4 KiB of a body, so
-/// one that breaks off gives what it had up to there. Anything else gives nothing, and the HTTP status decides.
+/// Read from the bytes, one pass: a tree costs more than the push (STYLE 5). The lane keeps the first 4 KiB of a body, so one
+/// that breaks off gives the fields up to there. Anything else gives nothing, and the HTTP status decides.
 struct FCMErrorBody: Hashable, Sendable {
-    /// It is what FCM answers where it takes a message: an object that tells of no error, and names a message
-    /// where it names anything.
+    /// It is the answer of FCM to a message that it takes: an object that reports no error, and any name in it is a message's.
     var isGood = false
     /// "NOT_FOUND": the canonical code.
     var status: String?
-    /// Of the detail FcmError: "UNREGISTERED". A `BadRequest` beside it does not take it away.
+    /// From the detail FcmError: "UNREGISTERED". A `BadRequest` beside it does not take it away.
     var errorCode: String?
-    /// Of the detail ErrorInfo: "SERVICE_DISABLED".
+    /// From the detail ErrorInfo: "SERVICE_DISABLED".
     var reason: String?
-    /// Whether the text speaks of the registration token, or of the installation id.
+    /// Whether the text mentions the registration token, or the installation id.
     var namesToken = false
     /// The detail BadRequest finds fault with the target alone.
     var violatesTarget = false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP2
 
-/// What an answer of FCM means for its connection, by the same table that decides about the push.
+/// The meaning of an FCM answer for its connection, by the same table that decides about the push.
 package struct FCMJudge: AnswerJudge {
     package init() {}
 
@@ -10,8 +10,8 @@ package struct FCMJudge: AnswerJudge {
         return (reaction.connection, AnswerReading(entry: FCMReaction.entry(of: reaction)))
     }
 
-    /// An object, which begins neither with what an error's does, nor with the name of anything but a message. A piece that ends before that
-    /// can be seen is kept.
+    /// An object that begins neither as an error does, nor with a name that is not a message's. A body that ends before that can
+    /// be seen is kept.
     package func isGood(_ body: Span<UInt8>) -> Bool {
         var beginning = BodyBeginning()
         guard beginning.opensObject(body), beginning.takes("\"error\"", body) == false else { return false }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// The words of a push as FCM takes them, for the system to show: plain ones for every platform, the names of the app's own texts
-/// and its sound for Android's alone (Google, "REST Resource: projects.messages", Notification and AndroidNotification):
+/// The words of a push as FCM takes them, for the system to show: plain ones for every platform; the names of the app's own texts
+/// and its sound only for Android (Google, "REST Resource: projects.messages", Notification and AndroidNotification):
 /// ```json
 /// {"notification":{"title":"…","body":"…"},
 ///  "android":{"notification":{"title_loc_key":"…","title_loc_args":["…"],"body_loc_key":"…","sound":"…"}}}

@@ -13,11 +13,11 @@ package struct FCMProvider: PushProvider {
         package var isHighPriority: Bool
         /// A device keeps the last message of a key while it cannot be reached; four keys at once per device.
         package var collapseKey = "upgrade"
-        /// Only this app gets the message, whatever token it goes to. Default whichever the token is of.
+        /// Only this app gets the message, whichever token it goes to. Default: the app that the token belongs to.
         package var packageName: String?
         /// Whether the system itself shows the payload's words; default data alone, which the app reads.
         package var showsNotification = false
-        /// Under which Google's figures show a campaign's pushes. Default none.
+        /// The label under which Google's figures show a campaign's pushes. Default none.
         package var analyticsLabel: AnalyticsLabel?
         /// "messages will be allowed to be delivered to the app while the device is in bandwidth constrained mode". Default no.
         package var isForConstrainedBandwidth = false
@@ -158,15 +158,15 @@ package struct FCMProvider: PushProvider {
             retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)), at: now)
     }
 
-    /// As the lane's judge found it, where it has read the body.
+    /// The reaction that the lane's judge found, if it has read the body.
     private static func reaction(to answer: Answer, in batch: RequestBatch) -> FCMReaction {
         guard answer.body >= 0 else { return FCMReaction.to(status: answer.status, nil) }
         return FCMReaction.to(status: answer.status, entry: batch.reading(of: answer).entry)
             ?? FCMReaction.to(status: answer.status, FCMErrorBody(batch.bodies[Int(answer.body)]))
     }
 
-    /// FCM does not say since when a token is dead: it was when the answer came. A device that registers again after it was read
-    /// for the push is known by its new time of registration and stays.
+    /// FCM does not report since when a token is dead, so the time of the answer counts. A device that registers again after it
+    /// was read for the push has a newer time of registration, and stays.
     static func outcome(_ reaction: FCMReaction, retryAfter: Duration?, at now: Timestamp) -> PushOutcome {
         let reason = reaction.reason
         switch reaction.push {
@@ -200,14 +200,14 @@ package struct FCMProvider: PushProvider {
 
     // MARK: Words
 
-    /// All that a push can have, but for an answer's bare status. etc/TROUBLESHOOTING.md explains each.
+    /// All reasons that a push can have, but for an answer's bare status. etc/TROUBLESHOOTING.md explains each.
     package static let reasons: Set<String> = FCMReaction.reasons.union(PushOutcome.transportReasons).union([
         "MalformedDeviceToken", "PayloadTooLarge",
     ])
 
     package var knownReasons: Set<String> { Self.reasons }
 
-    /// Those that an operator ends by another key, project or permission.
+    /// The reasons that an operator ends by another key, project or permission.
     package static let credentialReasons: Set<String> = [
         UnusableCredential.refusalWord, "UNAUTHENTICATED", "PERMISSION_DENIED", "SENDER_ID_MISMATCH",
         "THIRD_PARTY_AUTH_ERROR",

@@ -2,19 +2,19 @@
 import HTTP2
 import RelayEngine
 
-/// The one table of what each answer of FCM means: for the push, and for the connection that it came on.
+/// The one table of the meaning of each answer of FCM: for the push, and for the connection that it came on.
 ///
 /// Authority: Google, "FCM error codes" and "Best practices when sending FCM messages at scale"; PROTOCOLS 2.3. Decided by the
-/// `errorCode` of the detail FcmError, then by `error.status`, then by the HTTP status. Only UNREGISTERED speaks about a token;
+/// `errorCode` of the detail FcmError, then by `error.status`, then by the HTTP status. Only UNREGISTERED concerns a token;
 /// INVALID_ARGUMENT may, where the same payload was taken for another device.
 struct FCMReaction: Sendable, Hashable {
     enum Push: Sendable, Hashable {
         case accepted
         case rejected
-        /// The token is none of FCM's, as far as one answer can say.
+        /// The token is not one of FCM's, as far as one answer can prove.
         case badToken
         case unregistered
-        /// The same, said by something that may not be FCM: the token stays.
+        /// The same, from a server that may not be FCM: the token stays.
         case perhapsUnregistered
         case quota
         case unavailable
@@ -24,7 +24,7 @@ struct FCMReaction: Sendable, Hashable {
 
     var push: Push
     var connection: AnswerVerdict
-    /// As the ledger has it.
+    /// The reason in the ledger.
     var reason: String
 
     /// - Parameter body: nil where the answer has none.
@@ -32,7 +32,7 @@ struct FCMReaction: Sendable, Hashable {
         guard status != 200 || body?.isGood == false else { return accepted }
         let reaction = reaction(to: status, body)
         guard status == 200 else { return reaction }
-        // Which of the two is true nobody knows: the push counts as not taken, and the token stays.
+        // Status and body disagree: the push counts as not taken, and the token stays.
         return switch reaction.push {
         case .unregistered: made(.perhapsUnregistered, reaction.reason)
         case .badToken: made(.rejected, reaction.reason)
@@ -51,7 +51,7 @@ struct FCMReaction: Sendable, Hashable {
         return made(push(status), "HTTP \(status)")
     }
 
-    /// What an answer's body was found to mean by the lane's judge; nil where nobody has read it.
+    /// The meaning that the lane's judge found in an answer's body; nil where it has not read the body.
     static func to(status: UInt16, entry: UInt16) -> FCMReaction? {
         switch entry {
         case 0: nil
@@ -67,7 +67,7 @@ struct FCMReaction: Sendable, Hashable {
 
     private static let statusAlone = UInt16.max
 
-    /// All that a word can mean, in an order.
+    /// Every meaning of a word, in a fixed order.
     private static let entries: [FCMReaction] =
         [codes, statuses, infos].flatMap { $0.map { made($1, $0) } }
         + [.fault(.request), .badToken, .rejected].map { made($0, invalidArgument) }
@@ -80,7 +80,7 @@ struct FCMReaction: Sendable, Hashable {
     private static func made(_ push: Push, _ reason: String) -> FCMReaction {
         let connection: AnswerVerdict =
             switch push {
-            // A connection is bound to no token, unlike those to APNs: what waits is called back by who renews it.
+            // Unlike those to APNs, a connection is bound to no token: the renewal of a token calls waiting pushes back.
             case .fault: .doubt
             default: .keep
             }
@@ -91,7 +91,8 @@ struct FCMReaction: Sendable, Hashable {
 
     private static func push(_ code: String, _ body: FCMErrorBody) -> Push? {
         guard code == invalidArgument else { return codes[code] }
-        // "Ambiguous" (PROTOCOLS 2.3): a violation of a field is our payload; FcmError with the text about the token is the token.
+        // "Ambiguous" (PROTOCOLS 2.3): a violation of a field means our payload; FcmError with the text about the token means the
+        // token.
         if body.violatesPayload { return .fault(.request) }
         if body.violatesTarget { return .badToken }
         guard body.errorCode != nil else { return .fault(.request) }
@@ -101,7 +102,7 @@ struct FCMReaction: Sendable, Hashable {
     /// `errorCode` of FcmError.
     private static let codes: [String: Push] = [
         "UNREGISTERED": .unregistered,
-        // The token is another project's: it stays, and where most are it is the project that is wrong.
+        // The token belongs to another project and stays; if most do, the project is wrong.
         "SENDER_ID_MISMATCH": .rejected,
         // FCM's own key for APNs or web push.
         "THIRD_PARTY_AUTH_ERROR": .rejected,
@@ -111,9 +112,9 @@ struct FCMReaction: Sendable, Hashable {
         "INTERNAL": .unavailable,
     ]
 
-    /// `error.status`, where no FcmError says more.
+    /// `error.status`, where no FcmError gives more.
     private static let statuses: [String: Push] = [
-        // Also what a wrong project, or another server, says.
+        // A wrong project, or another server, answers this too.
         "NOT_FOUND": .perhapsUnregistered,
         "PERMISSION_DENIED": .fault(.forbidden),
         "UNAUTHENTICATED": .renewCredential,
@@ -142,7 +143,7 @@ struct FCMReaction: Sendable, Hashable {
         switch status {
         case 401: .renewCredential
         case 403: .fault(.unknown)
-        // FCM's own has a body: this is another server, or a path that it does not know.
+        // FCM's own 404 has a body: this is another server, or a path that it does not know.
         case 404: .fault(.answer)
         case 408, 499: .unavailable
         case 429: .quota

@@ -2,8 +2,8 @@
 import RelayEngine
 import WireFormat
 
-/// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration to
-/// look at, and how to go on.
+/// The text for an operator when a campaign is suspended: what is wrong, with which app, which field of the configuration to look
+/// at, and how to go on.
 struct FCMRemedy {
     let place: SendingPlace
     let project: String
@@ -13,12 +13,12 @@ struct FCMRemedy {
     private var fcm: String { "\(place.section).fcm" }
 
     /// - Parameters:
-    ///   - reason: FCM's word; where no access token is to be had, the text of `UnusableCredential`.
+    ///   - reason: FCM's word; where no access token is available, the text of `UnusableCredential`.
     ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused` and `.mostlyUnregistered`.
     func text(_ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?) -> String {
         switch fault {
         case .credential where reason.hasPrefix(UnusableCredential.refusalWord):
-            // Google's own text says what to do about the account.
+            // Google's own text explains what to do about the account.
             return place.say(
                 reason, nil,
                 "\(fcm).serviceAccount (\(account)), and this machine's clock, which says \(place.now.internetTime)")
@@ -85,7 +85,7 @@ struct FCMRemedy {
         }
     }
 
-    /// Whether it is put right there alone.
+    /// Whether it is put right in Google Cloud alone.
     private func isOfGoogleCloud(_ reason: String) -> Bool {
         ["SERVICE_DISABLED", "SECURITY_POLICY_VIOLATED", "CONSUMER_SUSPENDED"].contains(reason)
     }

@@ -6,11 +6,11 @@ import Synchronization
 import Threading
 import WireFormat
 
-/// The access tokens of one service account: asked for when needed, one question at a time, renewed early, shared by all that
-/// push in its name.
+/// The access tokens of one service account: asked for when needed, one question at a time, renewed early, shared by all services
+/// that push in its name.
 ///
-/// May be used from any thread. The question is asked on a thread of its own: whoever wants a token never waits for the network,
-/// but is told that none is there yet (`CredentialPending`) and that something has changed (`onChange`).
+/// May be used from any thread. The question is asked on a thread of its own: a caller never waits for the network. It gets
+/// `CredentialPending` while there is no token, and `onChange` reports an answer.
 package final class FCMTokenSource: Sendable {
     package struct Token: Sendable, Hashable {
         /// Without "Bearer". A secret.
@@ -20,7 +20,7 @@ package final class FCMTokenSource: Sendable {
         package var number: Int
     }
 
-    /// What came of a question.
+    /// The outcome of a question.
     package enum Reply: Sendable {
         case answered(GoogleTokenAnswer, retryAfter: Duration?)
         case failed(String)
@@ -36,16 +36,16 @@ package final class FCMTokenSource: Sendable {
         case refused(String)
         case unavailable(String)
 
-        /// What is still true while another question is out.
+        /// The trouble that still holds while another question is out.
         var passing: String? { if case .unavailable(let text) = self { text } else { nil } }
     }
 
     private struct State {
         var machine = GoogleTokenMachine()
-        /// What the last question came to, where it was no token.
+        /// The outcome of the last question, where it was no token.
         var trouble: Trouble?
         var number = 0
-        /// The last one: what is rejected is known by its number.
+        /// The text of the last token: a rejected one is known by its number.
         var text = ""
         var waiting: [@Sendable () -> Void] = []
     }
@@ -58,8 +58,9 @@ package final class FCMTokenSource: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - start: what runs the questions. Default a thread for each.
-    ///   - onChange: called on the question's thread when it has been answered, or was in vain.
+    ///   - start: runs the questions. Default a thread for each.
+    ///   - onChange: called when a question has been answered or has failed, on its thread; on the caller's where that could not
+    ///     start.
     package init(
         account: GoogleAccount, clock: @escaping @Sendable () -> Timestamp, exchange: @escaping Exchange,
         start: @escaping Start = FCMTokenSource.onOwnThread, onChange: @escaping @Sendable () -> Void
@@ -73,7 +74,7 @@ package final class FCMTokenSource: Sendable {
 
     // MARK: Tokens
 
-    /// The token to send with. Near its end another one is asked for, and it serves meanwhile.
+    /// The token to send with. A new one is asked for near its end, and it serves until then.
     ///
     /// - Throws: `CredentialPending`, `UnusableCredential`.
     package func token(at now: Timestamp) throws -> Token {
@@ -110,7 +111,7 @@ package final class FCMTokenSource: Sendable {
         }
     }
 
-    /// What Google refused may have been put right.
+    /// The cause of Google's refusal may have been put right.
     package func forgetRefusal() {
         state.withLock { state in
             state.machine.forgetRefusal()
@@ -118,7 +119,7 @@ package final class FCMTokenSource: Sendable {
         }
     }
 
-    /// A person does not want to wait.
+    /// A person does not want to wait: the next call asks at once.
     package func askAtOnce() {
         forgetRefusal()
         state.withLock { $0.machine.askAtOnce() }
@@ -159,7 +160,7 @@ package final class FCMTokenSource: Sendable {
         let waiting = state.withLock { state in
             switch reply {
             case .answered(.granted(let token, let lifetime), _):
-                // One that lasts no time would be asked for over and over.
+                // A token that lasts no time would be asked for over and over.
                 _ = state.machine.granted(token, lifetime: max(lifetime, Self.shortestLife), at: now)
                 (state.text, state.trouble) = (token, nil)
                 state.number += 1
@@ -185,7 +186,7 @@ extension FCMTokenSource {
     private static let shortestLife = Duration.seconds(60)
     private static let timeout = Duration.seconds(20)
 
-    /// The process may end before the answer comes: nobody waits for it then.
+    /// The process may end before the answer comes: nothing waits for the thread.
     package static let onOwnThread: Start = { question in
         try NativeThread(name: "fcm-token", question).detach()
     }

@@ -30,7 +30,7 @@ final class APNsRules: ServiceRules {
 
     func target(of slot: StreamSlot) -> UInt64 { ShortHash.ofToken(slot.headers.deviceToken ?? []) }
 
-    /// None with 200.
+    /// A 200 has none.
     func writeBody(of answer: PushAnswer, into slot: StreamSlot) {
         guard let reason = answer.reason else { return }
         slot.body += #"{"reason":""#.utf8

@@ -19,7 +19,7 @@ package struct RequestCheck {
     /// Apple: do not hard-code a length. This only keeps nonsense out.
     private static let longestToken = 200
 
-    /// The world that certificates are to be for; nil: any.
+    /// The environment that certificates must be for; nil: any.
     private let world: APNsWorld?
 
     package init(
@@ -30,8 +30,8 @@ package struct RequestCheck {
         self.book = ProviderTokenBook(verifier: ProviderTokenVerifier(teamID: teamID, keys: keys))
     }
 
-    /// `payloadSize` is what arrived; `payload` may have been cut off after the largest size that can be right. `now`
-    /// in seconds since 1970.
+    /// `payloadSize` is the size that arrived; `payload` may have been cut off after the largest size that can be right. `now` in
+    /// seconds since 1970.
     package mutating func judge(
         _ headers: borrowing RequestHeaders, payload: [UInt8], payloadSize: Int, credential: inout ConnectionCredential,
         now: Int64
@@ -43,7 +43,7 @@ package struct RequestCheck {
         return reason.map { .rejected($0) } ?? .accepted
     }
 
-    /// How many different provider tokens held.
+    /// The number of different provider tokens that were good.
     var providerTokens: Int { book.verified }
 
     private func target(_ headers: borrowing RequestHeaders) -> RejectionReason? {
@@ -54,7 +54,7 @@ package struct RequestCheck {
         return headers.hasDuplicate ? .duplicateHeaders : nil
     }
 
-    /// A certificate is looked at, and else the token.
+    /// Checks the certificate if there is one, else the token.
     private mutating func credentialFault(
         _ headers: borrowing RequestHeaders, _ credential: inout ConnectionCredential, now: Int64
     ) -> RejectionReason? {
@@ -66,7 +66,7 @@ package struct RequestCheck {
         return world.map(worlds.contains) ?? !worlds.isEmpty ? nil : .badCertificateEnvironment
     }
 
-    /// Verifies each distinct value once; the age is looked at every time.
+    /// Verifies each distinct value once; the age is checked every time.
     package mutating func credentialFault(
         _ authorization: ArraySlice<UInt8>?, _ credential: inout ConnectionCredential, now: Int64
     ) -> RejectionReason? {
@@ -115,7 +115,7 @@ package struct RequestCheck {
         return topics.contains { bundle == $0 || topic == $0 } ? nil : .topicDisallowed
     }
 
-    /// PayloadEmpty also stands for what is not JSON or has no `aps`: Apple's table has no reason of its own for it.
+    /// PayloadEmpty also stands for a payload that is not JSON or has no `aps`: Apple's table has no reason of its own for it.
     private func payload(_ payload: [UInt8], _ size: Int, _ headers: borrowing RequestHeaders) -> RejectionReason? {
         if size == 0 { return .payloadEmpty }
         let isVoIP = headers[.pushType] == Self.voIP
@@ -159,7 +159,7 @@ package struct RequestCheck {
         pushTypes.first { $0.name == type }?.suffix
     }
 
-    // Bytes, made once: to compare with a string's would cost more than all the rest of a check.
+    // Bytes, made once: comparing with a string's would cost more than all the rest of a check.
     private static let post = Array("POST".utf8)[...]
     private static let background = Array("background".utf8)[...]
     private static let voIP = Array("voip".utf8)[...]

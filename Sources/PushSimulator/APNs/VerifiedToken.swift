@@ -3,7 +3,7 @@ import Glibc
 package import Signing
 import WireFormat
 
-/// A provider token whose signature holds (PROTOCOLS 1.4).
+/// A provider token whose signature is good (PROTOCOLS 1.4).
 package struct VerifiedToken: Hashable, Sendable {
     package var keyID: String
     /// Seconds since 1970.
@@ -17,8 +17,8 @@ struct ProviderTokenVerifier: Sendable {
     let teamID: String
     let keys: [String: ES256PublicKey]
 
-    /// `authorization` is the whole header value. Nil: missing scheme, malformed, unknown key, wrong algorithm, wrong
-    /// team or a signature that does not hold: all 403 InvalidProviderToken.
+    /// `authorization` is the whole header value. Nil: missing scheme, malformed, unknown key, wrong algorithm, wrong team or a
+    /// bad signature: all 403 InvalidProviderToken.
     func verify(_ authorization: some Collection<UInt8>) -> VerifiedToken? {
         // RFC 9110 section 11.1: the scheme is case-insensitive; a2 sends "Bearer".
         let scheme = Array("bearer ".utf8)
@@ -43,7 +43,7 @@ struct ProviderTokenVerifier: Sendable {
         return VerifiedToken(keyID: keyID, issuedAt: issuedAt)
     }
 
-    /// Seconds from 1970 to the year 9999, with which one can reckon without an overflow.
+    /// Seconds from 1970 to the year 9999, so that sums cannot overflow.
     private static let moments: ClosedRange<Int64> = 0...253_402_300_799
 
     private static func text(_ name: String, in members: [JSONMember]) -> String? {
@@ -52,12 +52,12 @@ struct ProviderTokenVerifier: Sendable {
     }
 }
 
-/// What a connection knows about the provider tokens it has seen. APNs binds a connection to its first one.
+/// The provider tokens that a connection has seen. APNs binds a connection to its first one.
 package struct ConnectionCredential: Sendable {
     /// The newest accepted token.
     package private(set) var current: VerifiedToken?
     private var currentBytes: [UInt8] = []
-    /// What the client has shown in TLS; with it no token is looked at (PROTOCOLS 1.2).
+    /// The certificate that the client has shown in TLS; with it no token is looked at (PROTOCOLS 1.2).
     package private(set) var certificate: ClientCertificate?
     /// Whether the client may have all its streams: APNs allows one until it has seen a valid token.
     package var isProven: Bool { current != nil || certificate.map(\.isTrusted) ?? false }
@@ -76,7 +76,7 @@ package struct ConnectionCredential: Sendable {
     /// How far `iat` may lie in the future. Apple names no figure; five minutes forgives a drifting clock.
     package static let clockSkew: Int64 = 300
 
-    /// Once per push, so by memcmp.
+    /// Runs once per push, so it uses memcmp.
     func isCurrent(_ authorization: borrowing Span<UInt8>) -> Bool {
         guard current != nil, currentBytes.count == authorization.count else { return false }
         return unsafe authorization.withUnsafeBytes { sent in
@@ -121,13 +121,13 @@ package struct ConnectionCredential: Sendable {
     }
 }
 
-/// Remembers what verification said about each distinct authorization value, so that a signature is checked once.
+/// Remembers the result for each distinct authorization value, so that a signature is checked once.
 struct ProviderTokenBook {
     private let verifier: ProviderTokenVerifier
     private var known: [[UInt8]: VerifiedToken?] = [:]
-    /// A client that sends nothing but new tokens must not fill the memory.
+    /// A client that sends only new tokens must not fill the memory.
     private static let most = 1024
-    /// How many tokens have held.
+    /// The number of tokens that were good.
     private(set) var verified = 0
 
     init(verifier: ProviderTokenVerifier) {

@@ -2,12 +2,12 @@
 import Signing
 import WireFormat
 
-/// Google's token endpoint for one service account, and the access tokens that it has given (RFC 7523; PROTOCOLS 2.1). Holds
-/// no time: it is passed in. Pure but for the dice that tokens are made of.
+/// Google's token endpoint for one service account, and the access tokens that it has given (RFC 7523; PROTOCOLS 2.1). Holds no
+/// time: it is passed in. Pure but for the dice that make tokens.
 struct AccessTokens {
-    /// An access token that is out.
+    /// An access token that was given.
     struct Access: Equatable {
-        /// Seconds since 1970; from then on it counts no more.
+        /// Seconds since 1970; from then on it is void.
         var expiresAt: Int64
         var maySend: Bool
         /// Pushes judged before it was given, by the script's count.
@@ -20,7 +20,7 @@ struct AccessTokens {
         var json: JSONValue?
     }
 
-    /// What may be asked for; others exist, but not for an account like this one.
+    /// The scopes that allow sending. The endpoint grants others too, but their tokens cannot send.
     private static let sending: Set<String> = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
@@ -31,10 +31,10 @@ struct AccessTokens {
     private static let most = 4096
 
     private let project: FCMProject
-    /// The names by which it is reached; the first is the one that the key file has.
+    /// The URLs by which it is reached; the first is the one in the key file.
     private let audiences: [String]
     private var given: [[UInt8]: Access] = [:]
-    /// How many it has given, and how many were asked for.
+    /// The number of tokens given, and of requests for one.
     private(set) var granted = 0
     private(set) var asked = 0
 
@@ -76,7 +76,7 @@ struct AccessTokens {
         }
     }
 
-    /// What the script wants in its stead.
+    /// The script's answer instead.
     mutating func answer(_ fault: FaultScript.TokenEndpointFault) -> Answer {
         asked += 1
         guard let error = fault.error else { return Answer(status: UInt16(fault.status ?? 503), json: nil) }
@@ -94,7 +94,7 @@ struct AccessTokens {
         given[Array(token.utf8)] = Access(
             expiresAt: now + project.tokenLifetime, maySend: maySend, judgedBefore: judged)
         granted += 1
-        // Google says a second less than it means.
+        // Google reports a second less than the token lasts.
         let json: JSONValue = [
             "access_token": .string(token), "expires_in": .integer(max(0, project.tokenLifetime - 1)),
             "token_type": .string("Bearer"),
@@ -113,7 +113,7 @@ struct AccessTokens {
         var description: String
     }
 
-    /// - Returns: whether what it asks for is enough to send.
+    /// - Returns: whether its scopes are enough to send.
     private func verify(_ assertion: String, now: Int64, isRevoked: Bool) -> Result<Bool, Refusal> {
         func refuse(_ description: String) -> Result<Bool, Refusal> { .failure(Refusal(description: description)) }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

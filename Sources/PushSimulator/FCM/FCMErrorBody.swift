@@ -3,7 +3,7 @@ import WireFormat
 
 /// The bodies with which Google refuses a push (PROTOCOLS 2.3; google.rpc.Status over HTTP, https://google.aip.dev/193).
 enum FCMErrorBody {
-    /// What a refusal says: FCM's own word in `FcmError`, the place of a fault in `BadRequest`, the reason of another of
+    /// The content of a refusal: FCM's own word in `FcmError`, the place of a fault in `BadRequest`, the reason of another of
     /// Google's services in `ErrorInfo`. Each where there is one.
     private struct Text {
         var status: String
@@ -16,7 +16,7 @@ enum FCMErrorBody {
 
     /// - Parameters:
     ///   - fault: what is wrong with the request; nil where a script decided.
-    ///   - isAnonymous: it had no access token at all.
+    ///   - isAnonymous: whether it had no access token at all.
     static func bytes(
         _ reason: RejectionReason, fault: FCMMessage.Fault? = nil, project: String, isAnonymous: Bool = false
     ) -> [UInt8] {
@@ -49,7 +49,7 @@ enum FCMErrorBody {
         return error.bytes(isPretty: true) + [UInt8(ascii: "\n")]
     }
 
-    /// nil: it is no JSON.
+    /// nil: the answer is not JSON.
     private static func text(
         _ reason: RejectionReason, _ fault: FCMMessage.Fault?, project: String, isAnonymous: Bool
     ) -> Text? {
@@ -68,7 +68,7 @@ enum FCMErrorBody {
                 // The first example of the same page: BadRequest alone, and the text twice.
                 return Text(status: "INVALID_ARGUMENT", message: violation.reason, violation: violation)
             case .refused(let violation)?:
-                // Both, as those who met it on the wire have written down (firebase-admin-dotnet#45).
+                // Both, as seen on the wire (firebase-admin-dotnet#45).
                 return Text(
                     status: "INVALID_ARGUMENT", message: violation.reason, errorCode: "INVALID_ARGUMENT",
                     violation: violation)
@@ -122,7 +122,7 @@ enum FCMErrorBody {
 
     private static func page(_ reason: RejectionReason) -> [UInt8] { page(status: reason.status) }
 
-    /// As Google's fronts answer what does not reach a service.
+    /// The page of Google's fronts for requests that do not reach a service.
     static func page(status: UInt16) -> [UInt8] {
         let title = status == 404 ? "Error 404 (Not Found)!!1" : "Error \(status) (Server Error)!!1"
         return Array(

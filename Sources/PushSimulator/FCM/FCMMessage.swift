@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// A message that FCM takes: what is left to look at once all its rules are met (PROTOCOLS 2.2). Pure.
+/// A message that FCM takes: the parts that are looked at once all its rules are met (PROTOCOLS 2.2). Pure.
 struct FCMMessage: Equatable {
-    /// How the request names whom it is for.
+    /// The ways in which a request names its target.
     enum TargetKind: String, CaseIterable {
         case token, fid, topic, condition
     }
 
     enum Fault: Error, Equatable {
-        /// Google's front refuses it: no word of FCM's.
+        /// Google's front refuses it: without a word of FCM's.
         case unreadable(FieldFault)
-        /// FCM refuses it, for what it holds.
+        /// FCM refuses it, for its content.
         case refused(FieldFault)
         /// FCM refuses it, for its token.
         case badToken
@@ -19,7 +19,7 @@ struct FCMMessage: Equatable {
 
     let kind: TargetKind
     let target: String
-    /// `validate_only`: nobody is pushed to.
+    /// `validate_only`: no device gets a push.
     let isDryRun: Bool
 
     /// Bytes of keys and values.

@@ -8,11 +8,11 @@ package struct FCMProject: Sendable {
     package var email: String
     /// `kid` of the assertions.
     package var keyID: String
-    /// The account's key. The simulator needs its public half; whoever pushes needs all of it.
+    /// The account's key. The simulator needs its public half; the client that pushes needs all of it.
     package var key: RS256PrivateKey
     /// Seconds that an access token lasts (PROTOCOLS 2.1).
     package var tokenLifetime: Int64 = 3600
-    /// Names under which clients reach the token endpoint, beside those of loopback. Default none.
+    /// Names under which clients reach the token endpoint, besides those of loopback. Default none.
     package var otherHosts: [String] = []
 
     /// A new account with a new key. Throws `SigningError`.
@@ -38,7 +38,7 @@ package struct FCMProject: Sendable {
         self.key = try RS256PrivateKey(pem: Array(key.utf8))
     }
 
-    /// What Google gives for a key of a service account. A secret.
+    /// The key file that Google gives for a service account. A secret.
     package func keyFile(tokenURL: String) -> [UInt8] {
         let file: JSONValue = [
             "type": .string("service_account"), "project_id": .string(projectID), "private_key_id": .string(keyID),

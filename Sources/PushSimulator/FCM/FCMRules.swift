@@ -5,7 +5,7 @@ import WireFormat
 final class FCMRules: ServiceRules {
     /// The request that is being judged.
     private struct Current {
-        /// nil: it is none.
+        /// nil: the body is not JSON.
         var json: JSONValue?
         var jsonFault = ""
         var pushID: String?
@@ -95,7 +95,7 @@ final class FCMRules: ServiceRules {
 
     // MARK: Pushes
 
-    /// Access first, then what the request holds.
+    /// Checks access first, then the request's content.
     func verdict(
         on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict {

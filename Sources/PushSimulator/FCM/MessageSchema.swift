@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// The fields of a request to send as FCM's API knows them (PROTOCOLS 2.2), read as Google's fronts read JSON: unknown names
-/// are refused, values must be of their type, null is as good as nothing, and names may be written in either way,
-/// `collapse_key` and `collapseKey` (https://protobuf.dev/programming-guides/json/).
+/// The fields of a request to send as FCM's API knows them (PROTOCOLS 2.2), read as Google's fronts read JSON: unknown names are
+/// refused, values must be of their type, null counts as absent, and names may be written in either way, `collapse_key` and
+/// `collapseKey` (https://protobuf.dev/programming-guides/json/).
 struct MessageSchema: Sendable {
     indirect enum Kind: Sendable {
         case text
@@ -17,7 +17,7 @@ struct MessageSchema: Sendable {
         case texts
         case list(Kind)
         case object(type: String, [String: Kind])
-        /// Of other platforms.
+        /// An object of another platform.
         case anything
     }
 
@@ -126,7 +126,7 @@ struct MessageSchema: Sendable {
         return known
     }
 
-    /// What a scalar held, as Google repeats it.
+    /// The text of a scalar, as Google repeats it.
     private static func scalar(_ value: JSONValue) -> String {
         switch value {
         case .object, .array, .null: ""
@@ -147,7 +147,7 @@ struct MessageSchema: Sendable {
         return result
     }
 
-    /// Whole ones, rounded down: "rounded down to the nearest second". nil: no duration.
+    /// The full seconds of a duration: "rounded down to the nearest second". nil: it is not a duration.
     static func seconds(_ text: String) -> Int64? {
         guard text.hasSuffix("s") else { return nil }
         let parts = text.dropLast().split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)

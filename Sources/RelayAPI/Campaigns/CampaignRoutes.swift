@@ -35,7 +35,7 @@ extension API {
         return .json { $0.adoption(adoption, shares, at: now) }
     }
 
-    /// Without a body, what was rejected, cancelled or expired is sent again.
+    /// Without a body, the rejected, cancelled and expired deliveries are sent again.
     func retryCampaign(_ id: String, body: [UInt8], _ caller: Caller) throws -> Response {
         let campaign = try record(id, caller)
         var states = Set(CampaignRound.retried)
@@ -48,9 +48,9 @@ extension API {
         return .json { $0.campaign(status, for: caller.sight) }
     }
 
-    /// What a body says of an act, which may be left out: what was confirmed, and `{"now": true}` where that begins pushes.
+    /// Reads an act's optional body: the confirmed facts, and `{"now": true}` where the act begins pushes.
     ///
-    /// - Parameter more: reads what else it may say.
+    /// - Parameter more: reads further members.
     static func carried(
         _ act: ActKind, _ body: [UInt8], mayBeUrgent: Bool, more: (inout BodyFields) -> Void = { _ in }
     ) throws -> (Shown, isUrgent: Bool) {
@@ -91,7 +91,7 @@ extension API {
         return .events(CampaignEvents(api: self, campaign: record.key, sight: call.sight, slot: slot))
     }
 
-    /// - Throws: a 404, also of what the caller may not see.
+    /// - Throws: a 404, also for a campaign that the caller may not see.
     package func record(_ id: String, _ caller: Caller) throws -> CampaignRecord {
         guard let record = try store.campaign(id: id), caller.maySee(record.app) else {
             throw ProblemDetails(404, "there is no campaign \"\(JSONValue.shortened(id))\"")

@@ -35,7 +35,7 @@ extension API {
         }
     }
 
-    /// Other spellings of the telephone that is filtered by, where that is not registered.
+    /// Other spellings of the filter's telephone, where that is not registered.
     package func similar(to filter: DeliveryFilter, where isMeant: (AppKey) -> Bool) throws -> [String] {
         try filter.telephone.map { try userSearch.similar(to: $0, where: isMeant) } ?? []
     }
@@ -75,8 +75,8 @@ extension API {
         call.query.form(call.head.headers["accept"], among: [.json, .csv, .ndjson])
     }
 
-    /// - Throws: a 403 where a user or a device is named without the right to read people's data: the answer would say who is
-    ///   registered, whatever of it is masked.
+    /// - Throws: a 403 where a user or a device is named without the right to read people's data: even a masked answer would reveal
+    ///   who is registered.
     package static func deliveryFilter(_ query: inout Query, _ caller: Caller) throws -> DeliveryFilter {
         var filter = DeliveryFilter()
         filter.state = query.choice("state", of: DeliveryState.allCases, \.name)

@@ -4,9 +4,9 @@ import RelayEngine
 import RelayStore
 import WireFormat
 
-/// Dead tokens for whoever keeps a table of its own, in the order in which the relay learnt of them.
+/// Dead tokens for clients that keep a table of their own, in the order in which the relay learned of them.
 extension API {
-    /// - Parameter since: a moment, or where an answer before has ended.
+    /// - Parameter since: a moment, or the end of an earlier answer.
     func deadDevices(since: String, _ call: inout Call) throws -> Response {
         let (app, sight) = (call.app, call.sight)
         var query = call.query
@@ -39,7 +39,7 @@ extension API {
         try query.finish()
         try require(app)
         let first = cursor ?? start ?? DeadPlace(order: 0)
-        // One more than is shown tells whether there is a next page.
+        // One item beyond the limit shows whether there is a next page.
         let found = try store.deadDevices(of: app, after: first, limit: limit + 1)
         let items = found.prefix(limit)
         let last = Cursor.text(items.last?.place ?? first)
@@ -79,8 +79,8 @@ extension JSONWriter {
         }
     }
 
-    /// Dead tokens for a receiver that has asked for them by name: its own tables are cleaned by them. No telephone is among it.
-    /// Nothing can be pushed to them any more.
+    /// Dead tokens for a receiver that has asked for them by name, to clean its own tables. Without telephones. Nothing can be
+    /// pushed to these tokens any more.
     mutating func deadTokens(_ app: AppKey, _ devices: [DeadDevice], through last: DeadPlace) {
         object { writer in
             writer.app(app)

@@ -8,7 +8,7 @@ package import WireFormat
 
 /// Reads a device as clients give it.
 package enum DeviceFields {
-    /// The body of `PUT …/devices/{token}`: what is left out is null, for a PUT replaces.
+    /// The body of `PUT …/devices/{token}`: a member that is left out is null, for a PUT replaces.
     ///
     /// - Returns: the device, and the token that its phone had before, where one is named.
     static func read(
@@ -29,7 +29,7 @@ package enum DeviceFields {
         return (DeviceRegistration(app, change), replaces)
     }
 
-    /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.
+    /// The body of `PATCH …/devices/{token}`: a member that is left out stays as it is, one that is null is forgotten.
     package static func readChange(_ bytes: [UInt8], token: String) throws(BodyError) -> DeviceChange {
         var fields = try BodyFields(bytes)
         let change = read(&fields, token: token)
@@ -37,7 +37,7 @@ package enum DeviceFields {
         return change
     }
 
-    /// One line of an import, which names its token and may name its app and platform. What is left out stays as it is.
+    /// One line of an import, which names its token and may name its app and platform. A member that is left out stays as it is.
     package static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange
     {
         var fields = try BodyFields(bytes, in: range)
@@ -63,10 +63,9 @@ package enum DeviceFields {
         return change
     }
 
-    /// The same for a line that is written plainly and holds nothing but what is right: from bytes to bytes.
+    /// The same for a line without faults in its plain form: from bytes to bytes.
     ///
-    /// - Returns: false where it did not take the line; then `readLine` must judge it. What is taken, `readLine` would take
-    ///   in the same way.
+    /// - Returns: false where it did not take the line; then `readLine` must judge it. `readLine` would take a taken line in the same way.
     package static func readPlain(_ bytes: [UInt8], in range: Range<Int>, into batch: inout RegistrationBatch) -> Bool {
         guard let line = DeviceLineScan(bytes, in: range), let token = line[.token],
             line[.app].map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,

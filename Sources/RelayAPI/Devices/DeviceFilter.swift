@@ -2,7 +2,7 @@
 package import RelayStore
 import UpgradeRules
 
-/// Which devices of a list are wanted; what is nil does not matter.
+/// Which devices of a list are wanted; a member that is nil does not matter.
 package struct DeviceFilter: Sendable {
     /// The parameters that make it up.
     static let parameters = ["telephone", "below", "environment", "dead"]
@@ -26,7 +26,7 @@ package struct DeviceFilter: Sendable {
         isDead = query.flag("dead")
     }
 
-    /// The telephone is not looked at: who reads by it finds no others.
+    /// Ignores the telephone: a read by telephone finds no other devices.
     package func takes(_ record: DeviceRecord) -> Bool {
         let device = record.registration
         if let below, let version = device.version, version >= below { return false }

@@ -3,22 +3,22 @@ import HTTPServer
 import RelayStore
 import WireFormat
 
-/// Many devices as NDJSON: stored while the rest is still on its way. A line that is refused keeps no other line out, and is
-/// answered with its number and reason.
+/// Many devices as NDJSON: stored while the rest is still on its way. A refused line keeps no other line out; the answer has its
+/// number and reason.
 final class DeviceImport: BodyConsumer {
     /// Characters of one reason: a line of many faults must not make a thousand lines of the answer.
     private static let longestReason = 400
 
     private let api: API
     private let app: AppKey
-    /// Its route's, for the log.
+    /// The route's pattern, for the log.
     private let pattern: String
     private var lines: LineSplitter
     private let storage: DeviceStorage
     private var refused: [(line: Int, reason: String)] = []
     private var refusedCount: Int64 = 0
 
-    /// - Parameter isDryRun: whether it is only told what would become of the devices.
+    /// - Parameter isDryRun: whether the outcome is reported without storing the devices.
     init(api: API, app: AppKey, pattern: String, isDryRun: Bool) {
         self.api = api
         self.app = app

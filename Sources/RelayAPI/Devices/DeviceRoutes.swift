@@ -25,7 +25,7 @@ extension API {
         }
         // RFC 9110 section 9.3.4: a PUT that creates answers 201.
         return .json(isNew ? 201 : 200) { writer in
-            // As the store has it now: registering replaces all of it, and revives who was retired.
+            // As the store has it now: registering replaces all of it, and revives a retired device.
             writer.object { writer in
                 writer.registrationMembers(registration, for: caller.sight)
                 writer.members([.registeredAt: now, .retiredAt: nil as Timestamp?])

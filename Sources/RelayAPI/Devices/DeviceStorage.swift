@@ -4,20 +4,20 @@ import RelayEngine
 import RelayStore
 import Synchronization
 
-/// The way of one import's devices into the store: while one batch is being stored, the next is filled. Devices are stored in
-/// the order in which they came, and at most two batches are held.
+/// Stores one import's devices: while one batch is being stored, the next is filled. Devices are stored in the order in which they
+/// came, and at most two batches are held.
 ///
 /// Used by one thread at a time.
 final class DeviceStorage {
     /// Devices of one batch. The store's cost of a device falls with their number, for devices share the index's pages that
     /// they dirty: from 19 µs at 1000 to 7 µs at 20,000 and 5 µs at 50,000, in a registry of a million.
     static let most = 50_000
-    /// Bytes of their texts: a little more than so many iOS devices have.
+    /// Bytes of a batch's texts: a little more than that many iOS devices have.
     static let mostBytes = 4 << 20
-    /// The fewest that are handed over before the end.
+    /// The fewest devices that are handed over before the end.
     static let fewest = 1000
 
-    /// Where all imports of a server store, one batch at a time: the store has one writer.
+    /// The queue on which all imports of a server store, one batch at a time: the store has one writer.
     struct Queue: Sendable {
         fileprivate let queue = DispatchQueue(label: "import")
         fileprivate let imports = ImportCount()
@@ -27,7 +27,7 @@ final class DeviceStorage {
         let count = Atomic(0)
     }
 
-    /// What became of the batches so far, and the one that is not being filled: on its way to be stored, or back from there.
+    /// The outcome of the batches so far, and the batch that is not being filled: on its way to be stored, or back from there.
     private struct Outcome {
         var counts = UpsertCounts()
         var failure: (any Error)?
@@ -46,7 +46,7 @@ final class DeviceStorage {
     private let outcome = Arc(Mutex(Outcome()))
     private let done = DispatchSemaphore(value: 0)
     private var isStoring = false
-    /// What is filled.
+    /// The batch that is being filled.
     var batch: RegistrationBatch
 
     init(
@@ -65,7 +65,7 @@ final class DeviceStorage {
         queue.imports.count.subtract(1, ordering: .relaxed)
     }
 
-    /// Devices that the batch takes: many imports at a time share the room that one has.
+    /// Devices that the batch takes: imports that run at the same time share the room of one.
     private var most: Int { max(Self.fewest, Self.most / max(queue.imports.count.load(ordering: .relaxed), 1)) }
 
     /// Whether the batch takes no more.
@@ -74,7 +74,7 @@ final class DeviceStorage {
     var counts: UpsertCounts { outcome.value.withLock { $0.counts } }
     var failure: (any Error)? { outcome.value.withLock { $0.failure } }
 
-    /// Hands the batch over where it is worth it and nobody has to be waited for.
+    /// Hands the batch over if it is large enough and this does not have to wait.
     func storeIfIdle() {
         guard batch.count >= Self.fewest else { return }
         batch.reserve(devices: most, mostBytes: Self.mostBytes)
@@ -121,7 +121,7 @@ final class DeviceStorage {
     }
 }
 
-/// A value that several own: a mutex cannot be copied into a closure.
+/// A value with several owners: a mutex cannot be copied into a closure.
 private final class Arc<Value: ~Copyable & Sendable>: Sendable {
     let value: Value
 

@@ -7,7 +7,7 @@ import WireFormat
 
 /// One user, explained.
 extension JSONWriter {
-    /// - Parameter wait: why what is asked for in an app is not in force yet.
+    /// - Parameter wait: why the requested version of an app is not in force yet.
     mutating func explanation(
         _ user: UserExplanation, for sight: Sight, wait: (UserExplanation.App) -> GateVerdict?
     ) {

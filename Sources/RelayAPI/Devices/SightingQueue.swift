@@ -5,9 +5,9 @@ import Synchronization
 package import Threading
 import UpgradeRules
 
-/// Versions reported at login, on their way into the registry: gathered by device, stored each second or a thousand at a time
-/// by one thread, so that no login waits for the disk. What the store refuses waits for the next second; what there is no
-/// room for is dropped and counted (the device reports it again at its next login).
+/// Versions reported at login, on their way into the registry: gathered by device, stored each second or a thousand at a time by
+/// one thread, so that no login waits for the disk. Sightings that the store refuses wait for the next second; sightings without
+/// room are dropped and counted (the device reports them again at its next login).
 package final class SightingQueue: Sendable {
     private struct Device: Hashable {
         var app: AppKey
@@ -20,8 +20,8 @@ package final class SightingQueue: Sendable {
         var toldAtLogin: Int64?
         var at: Timestamp
 
-        /// Takes what is newer. What only the older sighting says stays said, and whom it was told stays told: a device may come back
-        /// with another version within the second.
+        /// Takes the newer sighting. A system or a notice at login that only the older one has is kept: a device may come back with
+        /// another version within the second.
         mutating func take(_ newer: Seen) {
             (version, at) = (newer.version, newer.at)
             system = newer.system ?? system
@@ -31,13 +31,13 @@ package final class SightingQueue: Sendable {
 
     private struct State {
         var waiting: [Device: Seen] = [:]
-        /// Those that wait, the longest first: what is stored, and with what, does not hang on a hash.
+        /// The devices that wait, the longest first: the order and the batches do not depend on a hash.
         var order: [Device] = []
         var dropped: Int64 = 0
         var isRunning = false
         var isStopping = false
 
-        /// Those that have waited longest.
+        /// Removes the devices that have waited longest.
         mutating func take(_ most: Int) -> [(device: Device, seen: Seen)] {
             let taken = order.prefix(most).compactMap { device in
                 waiting.removeValue(forKey: device).map { (device, $0) }
@@ -46,7 +46,7 @@ package final class SightingQueue: Sendable {
             return taken
         }
 
-        /// Puts back, before the others, what could not be stored. What was noted meanwhile is newer.
+        /// Puts sightings that could not be stored back to the front. A sighting that was noted since is newer.
         mutating func putBack(_ taken: [(device: Device, seen: Seen)], limit: Int) {
             var back: [Device] = []
             for (device, seen) in taken {
@@ -81,7 +81,7 @@ package final class SightingQueue: Sendable {
         self.clock = clock
     }
 
-    /// How many sightings were dropped for want of room.
+    /// How many sightings were dropped for lack of room.
     package var dropped: Int64 { state.withLock { $0.dropped } }
 
     /// Takes a sighting; a later one of the same device replaces it. Never blocks for long.
@@ -106,7 +106,7 @@ package final class SightingQueue: Sendable {
         if isFull { worker.wake() }
     }
 
-    /// Begins to store what is noted. Does nothing the second time.
+    /// Starts the thread that stores the sightings. Does nothing the second time.
     ///
     /// - Throws: where the system has no thread left.
     package func start() throws(SystemError) {
@@ -121,7 +121,7 @@ package final class SightingQueue: Sendable {
         }
     }
 
-    /// Stores what waits and ends the thread. May come twice, and without a start.
+    /// Stores the waiting sightings and ends the thread. May come twice, and without a start.
     package func stop() {
         let waits = state.withLock { state in
             defer { state.isStopping = true }
@@ -132,7 +132,7 @@ package final class SightingQueue: Sendable {
         flush()
     }
 
-    /// Stores what waits, as far as the store takes it.
+    /// Stores the waiting sightings, as far as the store takes them.
     package func flush() {
         while true {
             let taken = state.withLock { $0.take(Self.batch) }

@@ -67,7 +67,7 @@ extension UserExplanation.Word {
 }
 
 extension LaunchGateDocument.Section {
-    /// What it says, whoever reads it.
+    /// The content of the section, which is the same for every reader.
     var words: String {
         if let required { return "the document requires \(required.minimumVersion)" }
         if let optional { return "the document announces \(optional.optionalVersion)" }
@@ -76,7 +76,7 @@ extension LaunchGateDocument.Section {
 }
 
 extension Delivery? {
-    /// Of a device that the campaign is, or was, to tell, and whose push was not taken.
+    /// For a device that the campaign is or was meant for, and whose push was not taken.
     func words(_ campaign: CampaignRecord) -> UserExplanation.Word {
         let name = "campaign \(campaign.id)"
         let stands =

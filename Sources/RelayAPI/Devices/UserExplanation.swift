@@ -4,16 +4,16 @@ package import RelayStore
 package import UpgradeRules
 import WireFormat
 
-/// All that support asks about one user: devices, what each channel tells the user now and why, what was pushed.
+/// The answer to support's questions about one user: devices, each channel's present answer with its reason, and pushes.
 package struct UserExplanation: Sendable {
     package var telephone: String
     package var apps: [App] = []
-    /// Where nobody is known by this telephone: spellings of it by which somebody is.
+    /// Other spellings that are known, where this telephone is not.
     package var similar: [String] = []
 
     package var isKnown: Bool { !apps.isEmpty }
 
-    /// How the telephone was looked for.
+    /// How the telephone was looked up.
     package var spelling: String {
         let odd = telephone.unicodeScalars.enumerated().filter { !("0"..."9").contains($1) }
         let signs = odd.prefix(5).map { "\($1.properties.name ?? "a sign without a name") at \($0 + 1)" }
@@ -21,7 +21,7 @@ package struct UserExplanation: Sendable {
             + (odd.isEmpty ? "all digits" : "\(odd.count) of them no digits (\(signs.joined(separator: ", ")))")
     }
 
-    /// What one channel does, in one word and in a sentence.
+    /// The behaviour of one channel, in one word and in a sentence.
     package struct Word: Hashable, Sendable {
         package enum Says: String, Hashable, Sendable, CaseIterable {
             // A push.
@@ -43,7 +43,7 @@ package struct UserExplanation: Sendable {
 
     package struct App: Sendable {
         package var app: AppKey
-        /// nil where nothing was ever asked for.
+        /// nil where no version was ever requested.
         package var record: VersionRecord?
         package var stage: Stage?
         package var devices: [Device] = []
@@ -67,23 +67,23 @@ package struct UserExplanation: Sendable {
         package var login: Word
         package var enforce: Word
         package var launchDocument: Word
-        /// The requirements that it was told of at login, as far as campaigns have noted it, oldest first.
+        /// The requirements of which it was notified at login, as far as campaigns have noted it, oldest first.
         package var toldAtLogin: [Version]
     }
 
     package struct Push: Sendable {
         package var delivery: Delivery
-        /// nil where the campaign has just gone.
+        /// nil where the campaign was removed a moment ago.
         package var target: UpgradeTarget?
     }
 }
 
-/// Asks all that knows of a user, each channel as its own clients do.
+/// Explains a user from all sources, and each channel as its own clients see it.
 package struct UserExplainer {
     private let store: any RelayStore
     private let versionCache: VersionCache
     private let unknownVersions: EnforceRules.Unknown
-    /// Pushes of one user that are told of, over all apps.
+    /// The most pushes of one user that are listed, over all apps.
     private static let mostPushes = 200
 
     package init(store: any RelayStore, versionCache: VersionCache, unknownVersions: EnforceRules.Unknown) {
@@ -135,7 +135,7 @@ package struct UserExplainer {
 
     // MARK: Channels
 
-    /// The app asks with its telephone and its push token, and so as who it is.
+    /// The app asks with its telephone and its push token, which prove the user.
     private func login(of device: DeviceRecord) -> UserExplanation.Word {
         let (app, version) = (device.registration.app, device.registration.version)
         let user = device.registration.user
@@ -218,7 +218,7 @@ package struct UserExplainer {
 }
 
 extension DeviceRegistration {
-    /// Who uses it, as all channels that know him see him.
+    /// The user of the device, as the channels that know him see him.
     fileprivate var user: UpgradeRule.User { UpgradeRule.User(telephone, isProven: true, system: osVersion) }
 }
 

@@ -5,7 +5,7 @@ import Telemetry
 import UpgradeRules
 import WireFormat
 
-/// The devices of one user, whatever app they have, and that the user is forgotten.
+/// The devices of one user in all apps, and the erasure of a user.
 extension API {
     func devices(_ query: inout Query, _ caller: Caller) throws -> Response {
         let limit = query.limit(default: 100)
@@ -34,7 +34,7 @@ extension API {
         UserExplainer(store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
     }
 
-    /// A user of whom nothing is known is no error: that is the answer, with how the telephone was looked for.
+    /// An unknown user is no error: the answer reports it, with how the telephone was looked up.
     func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let (telephone, places) = try user("who is asked about", &query, caller)
         let explanation = try userExplainer.explain(telephone) { places.takes($0) }
@@ -43,12 +43,12 @@ extension API {
         }
     }
 
-    /// What a person is shown before a user is erased: of all apps that the caller may see.
+    /// The facts that a person is shown before a user is erased, from all apps that the caller may see.
     package func shown(ofUser telephone: String, _ caller: Caller) throws -> Shown {
         try shown(.user(telephone, apps: try store.census().devices.keys.filter { caller.maySee($0) }))
     }
 
-    /// The log says who asked for it, and not of whom.
+    /// The log names the caller, and masks the telephone of the user.
     package func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let shown = Shown(.eraseUser, in: &query)
         let (telephone, places) = try user("who is to be forgotten", &query, caller)

@@ -4,18 +4,18 @@ package import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// Finds the users who are meant by a telephone that is not registered as it is written.
+/// Finds the other spellings that may be meant by a telephone that is not registered.
 ///
-/// Apps compare telephones character by character, so the relay does, and a number with or without its country code is another user's.
-/// Who asks for one user and mistypes the number must not read an empty list as "nothing was sent": each route that takes a
-/// telephone asks here. The login check does not: it is asked by millions, and by anybody.
+/// Apps compare telephones character by character, and so does the relay: a number with or without its country code is another
+/// user's. A caller that mistypes a user's number must not read an empty list as "nothing was sent", so each route that takes a
+/// telephone asks here. The login check does not: millions of devices ask it, and anybody may.
 package struct UserSearch {
     private let store: any RelayStore
-    /// Devices, and deliveries, of one spelling that are looked at for one of an app that is meant.
+    /// The most devices, and the most deliveries, of one spelling that are searched for one of a meant app.
     private static let most = 100
-    /// Devices of an app that show how its users are written.
+    /// Devices of an app that serve as samples of how its users are written.
     private static let sample = 100
-    /// Apps whose users are looked at for that.
+    /// The most apps that samples are taken from.
     private static let mostApps = 10
 
     package init(_ store: any RelayStore) {
@@ -54,9 +54,9 @@ extension API {
 }
 
 extension Response {
-    /// The same for lists that are streamed, which have no member for it.
+    /// Adds other spellings to a streamed list, which has no member for them, in a header.
     ///
-    /// - Parameter similar: of digits and plus signs alone, as `TelephoneRule` makes them.
+    /// - Parameter similar: made of digits and plus signs alone, by `TelephoneRule`.
     func naming(_ similar: [String], for sight: Sight) -> Response {
         guard !similar.isEmpty else { return self }
         var response = self

@@ -20,7 +20,7 @@ struct LiveEvent: Hashable, Sendable {
 }
 
 extension Overview {
-    /// Marks what is not as it was at the look before.
+    /// Marks the items that have changed since the look before.
     mutating func note(since last: Overview?) {
         for app in apps {
             let event = LiveEvent("version") { writer, sight in
@@ -32,12 +32,12 @@ extension Overview {
             let event = LiveEvent("campaign") { $0.campaign(status, for: $1) }
             note("campaign \(status.record.id)", event, of: status.record.app, since: last)
         }
-        // It has numbers alone, as each fault may be of an app that the reader may not see.
+        // It has counts alone, as each fault may be of an app that the reader may not see.
         let isSame = last.map { $0.faults == faults && $0.warnings == warnings } ?? false
         note("readiness", readiness, of: nil, since: last, isSame: isSame)
     }
 
-    /// - Parameter isSame: whether what its event does not tell is as it was.
+    /// - Parameter isSame: whether the data that the event leaves out is unchanged.
     private mutating func note(
         _ key: String, _ event: LiveEvent, of app: AppKey?, since last: Overview?, isSame: Bool = true
     ) {

@@ -10,11 +10,11 @@ final class LiveEvents: ByteSource {
     private let caller: Caller
     /// Given back when the connection ends, however it ends.
     private let slot: Slots.Slot
-    /// What the reader has.
+    /// The revision that the reader has.
     private var revision: Int64
     private var sentAt: Int64 = 0
 
-    /// - Parameter last: the id of the last event that the reader has; nil, or another process's: it is told of everything.
+    /// - Parameter last: the id of the last event that the reader has; nil, or another process's: every item is sent.
     init(api: API, caller: Caller, last: String?, slot: Slots.Slot) {
         self.api = api
         self.caller = caller
@@ -25,7 +25,7 @@ final class LiveEvents: ByteSource {
     func next() throws -> BodyPiece {
         guard !api.stop.isSet else { return .end }
         let overview = try api.overview()
-        // Of a look that has not been: nothing is known of what the reader has.
+        // No look had this revision, so nothing is known of the reader's state.
         if revision > overview.revision || revision < 0 { revision = 0 }
         let now = MonotonicClock.milliseconds()
         var bytes: [UInt8] = sentAt == 0 ? Array("retry: 2000\n\n".utf8) : []
@@ -34,14 +34,14 @@ final class LiveEvents: ByteSource {
                 item.revision > revision && item.app.map(caller.maySee) ?? true
             }
             for item in news.dropLast() { bytes += item.event.lines(for: caller.sight) + [0x0A] }
-            // The last of a look alone: who was cut off before it is told of the whole look again.
+            // Only the last event of a look has an id: a reader that was cut off before it gets the whole look again.
             if let last = news.last {
                 bytes +=
                     last.event.lines(for: caller.sight) + Array("id: \(api.live.id(of: overview.revision))\n\n".utf8)
             }
             revision = overview.revision
         }
-        // So that a reader that has gone is noticed, and a reader knows that there is life: a browser's script sees no comment.
+        // So that a lost reader is noticed, and a reader sees that the server lives: a browser's script sees no comment.
         if bytes.isEmpty, now - sentAt >= EventPacing.silence { bytes = Array("event: alive\ndata: {}\n\n".utf8) }
         if bytes.isEmpty { return .later(LiveLook.interval) }
         sentAt = now
@@ -69,7 +69,7 @@ extension API {
                 "too many watch: \(watchers.limit) are served, \(watchers.each) to one API token or app, and to none more than are left "
                 + "for others",
             retryAfter: 5)
-        // What the browser has seen last wins over what its page was made of.
+        // The last event that the browser has seen wins over the state that its page was made of.
         let last = call.head.headers["last-event-id"] ?? after
         return .events(LiveEvents(api: self, caller: call.caller, last: last, slot: slot))
     }

@@ -5,15 +5,15 @@ import Synchronization
 import Threading
 import UpgradeRules
 
-/// What everybody who watches sees, as it was at one look at the store.
+/// The state that all watchers see, from one look at the store.
 package struct Overview: Sendable {
     package struct App: Sendable {
         package var key: AppKey
         /// nil: nothing was ever stored for it.
         package var version: VersionStatus?
-        /// The newest one that began, with its curve.
+        /// The newest campaign that began, with its curve.
         package var adoption: CampaignAdoption?
-        /// When that was read.
+        /// When the adoption was read.
         var adoptionAt: Timestamp?
     }
 
@@ -22,7 +22,7 @@ package struct Overview: Sendable {
         var event: LiveEvent
         /// nil: everybody may see it.
         var app: AppKey?
-        /// Of the look that found it changed.
+        /// The revision of the look that found it changed.
         var revision: Int64
     }
 
@@ -30,14 +30,14 @@ package struct Overview: Sendable {
     package var revision: Int64 = 0
     /// In the order of their names.
     package var apps: [App] = []
-    /// The newest first; those that are open all.
+    /// The newest first: all that are open, and the latest of the others.
     package var campaigns: [CampaignStatus] = []
     package var faults: [ReadinessFault] = []
     package var warnings: [ReadinessFault] = []
     var items: [String: Item] = [:]
 }
 
-/// One look at the store a second, for all who watch together, and none where nobody does. Any thread may ask.
+/// Looks at the store at most once a second for all watchers together, and not at all without one. Any thread may ask.
 package final class LiveLook: Sendable {
     /// Milliseconds for which a look holds.
     static let interval: Int64 = 1000
@@ -50,9 +50,9 @@ package final class LiveLook: Sendable {
     private let last = Mutex<(overview: Overview, takenAt: Int64)?>(nil)
     private let looking = Mutex(())
 
-    /// A second old at most, or as old as the look that another thread is taking just now. The first of all is waited for.
+    /// At most a second old, or, while another thread is looking, the look before that. Waits for the first look of all.
     ///
-    /// - Parameter read: makes the next one, from the last; waits for the store.
+    /// - Parameter read: makes the next look from the last; waits for the store.
     func overview(_ read: (Overview?) throws -> Overview) throws -> Overview {
         if let fresh { return fresh }
         if let taken = try looking.withLockIfAvailable({ _ in try take(read) }) { return taken }
@@ -75,10 +75,10 @@ package final class LiveLook: Sendable {
 }
 
 extension API {
-    /// What everybody who watches sees.
+    /// The look that all watchers share.
     package func overview() throws -> Overview { try live.overview(look) }
 
-    /// What the watchers' next look finds.
+    /// Takes the watchers' next look.
     private func look(after last: Overview?) throws -> Overview {
         var next = Overview(at: now())
         next.revision = (last?.revision ?? 0) + 1
@@ -99,7 +99,7 @@ extension API {
         return next
     }
 
-    /// The curve is read again where its campaign has changed, and now and then: a point of it is kept later than the number.
+    /// Reads the curve again where its campaign has changed, and every ten seconds: its points are stored later than the count.
     private func readAdoption(
         of record: CampaignRecord?, into app: inout Overview.App, known last: Overview?, at now: Timestamp
     ) throws {

@@ -4,13 +4,13 @@ import RelayStore
 package import UpgradeRules
 import WireFormat
 
-/// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
+/// The answers that one app's clients can get at login (SEEDS S1), rendered: they depend on what is in force, never on versions that wait.
 package struct CheckAnswers: Sendable {
     let rules: [UpgradeRule]
     private let endsOlderSystems: Bool
-    /// The systems that a rule wants at least, the oldest first.
+    /// The minimum systems of the rules, the oldest first.
     private let minimums: [Version]
-    /// For users of systems below the first of `minimums`, below the second, …, and last for those on whose systems all versions run.
+    /// A tier for systems below the first of `minimums`, one below the second, …, and last one for systems that run all versions.
     private let tiers: [Tier]
 
     init(_ requirements: Requirements, _ profile: AppProfile) {
@@ -20,13 +20,13 @@ package struct CheckAnswers: Sendable {
         let minimums = Set(rules.compactMap(\.minimumOS)).sorted()
         self.minimums = minimums
         tiers = (0...minimums.count).map { place in
-            // Of a tier's users the newest systems are just below the next minimum.
+            // The newest systems in a tier are just below the next minimum.
             let systems = minimums.prefix(place)
             return Tier(rules, requirements, profile) { rule in rule.minimumOS.map(systems.contains) ?? true }
         }
     }
 
-    /// Whether the answer hangs on whether who asks is on a list: that is for nobody to find out.
+    /// Whether the answer depends on a list of named users, which an unproven caller must not find out.
     var isRestricted: Bool { tiers.contains { $0.staged?.rule.namesUsers ?? false } }
 
     private func tier(of system: Version?) -> Tier {
@@ -34,13 +34,13 @@ package struct CheckAnswers: Sendable {
         return tiers[minimums.prefix { $0 <= system }.count]
     }
 
-    /// What an app is answered.
+    /// The answer to an app.
     package struct Answer: Sendable {
         package var content: Spoken<PreparedContent>
-        /// What it is told that it must obey, where it must upgrade.
+        /// The rule of the upgrade that the app is asked to make, where it must upgrade.
         package var toldAtLogin: UpgradeRule?
         package var verdict: Verdict
-        /// What the content tells an app: nothing where that would lead nowhere.
+        /// The prompt in the content: none where it would lead nowhere.
         package var prompt: UpgradeVerdict
     }
 
@@ -51,7 +51,7 @@ package struct CheckAnswers: Sendable {
             Verdict(rules, version: version, user: user, endsOlderSystems: endsOlderSystems), version)
     }
 
-    /// What a proxy does with a version. Of the user it knows nothing but perhaps the system, so it decides by what holds for everybody.
+    /// The verdict for a proxy, which knows nothing of the user but perhaps the system: rules that hold for everybody decide.
     func enforce(_ version: Version?, system: Version? = nil) -> EnforceVerdict {
         let answers = tier(of: system).everybody
         guard let version else { return .unknown(answers.unknown) }
@@ -63,10 +63,10 @@ package struct CheckAnswers: Sendable {
         }
     }
 
-    /// What users with systems of one kind can get.
+    /// The answers to users with systems of one kind.
     private struct Tier: Sendable {
         let everybody: Answers
-        /// Those of the users whom more has reached than everybody, and what that is.
+        /// The answers to users reached by a rule that is not for everybody, with that rule.
         let staged: (rule: UpgradeRule, answers: Answers)?
 
         init(
@@ -89,21 +89,21 @@ package struct CheckAnswers: Sendable {
         let none: Spoken<PreparedContent>
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
         private let remind: Spoken<PreparedContent>?
-        /// The same for who is below a version that will be required, and what that is.
+        /// The same for a version below one that will be required, with that one.
         private let coming: (version: Version, content: Spoken<PreparedContent>)?
-        /// What is told of a version that must be replaced, by the rule that wants it: not where there is no address to send anybody to.
+        /// The answers to a version that must be replaced, by the rule that forces it: none where there is no download URL.
         let forced: [Int64: Refused]
-        /// For whose phone there is no version that is required, where the service ends for those.
+        /// The answers to a phone that can run no required version, where the service ends for those.
         let ended: [Int64: Refused]
-        /// What a proxy is told of a version that is not known.
+        /// The refusal of an unknown version, for a proxy.
         let unknown: EnforceRefusal
 
         /// The answer at login, and a proxy's.
         typealias Refused = (content: Spoken<PreparedContent>, refusal: EnforceRefusal)
 
         /// - Parameters:
-        ///   - rules: those that are for these users.
-        ///   - ending: those that the service ends for them with.
+        ///   - rules: those for these users.
+        ///   - ending: those with which the service ends for these users.
         init(
             _ rules: [UpgradeRule], ending: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile
         ) {
@@ -182,7 +182,7 @@ package struct CheckAnswers: Sendable {
         }
     }
 
-    /// What is not there is left out: a to-string conversion makes "<null>" of a null, which looks like a URL.
+    /// A missing member is left out: a to-string conversion makes "<null>" of a null, which looks like a URL.
     private static func render(_ answer: LoginAnswer) -> PreparedContent {
         var writer = JSONWriter()
         writer.object { writer in

@@ -6,9 +6,8 @@ import WireFormat
 
 /// The open paths that apps ask at login and at launch: answered from memory.
 extension API {
-    /// A token that is named has its version refreshed, and is noted as told where it must upgrade, later and by another thread.
-    /// Nothing else of a device changes:
-    /// anybody may call this.
+    /// Refreshes the version of a named token, and notes that it was notified where it must upgrade, later and on another thread.
+    /// Nothing else of a device changes: anybody may call this.
     func check(_ head: RequestHead, _ query: inout Query) throws -> Response {
         let app = query.needed("app", example: "com.example.app")
         let platformName = query.needed("platform", example: "ios")
@@ -40,7 +39,7 @@ extension API {
             // Configured a moment ago: nothing is known yet.
             throw ProblemDetails(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
         }
-        // A token of the wrong form is nobody's: an old app is not refused its answer for it.
+        // A token of the wrong form is ignored: an old app is not refused its answer for it.
         if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform),
             isCredible(version, of: key, head)
         {
@@ -52,7 +51,7 @@ extension API {
         return content.response(to: head, isShared: telephone == nil && token == nil, vary: vary)
     }
 
-    /// Whether the answer hangs on who asks: a requirement for named users, and a telephone that somebody may prove.
+    /// Whether the answer depends on the user: a requirement for named users, and a telephone that the caller may prove.
     func isAboutUser(_ query: [RequestTarget.QueryItem]) -> Bool {
         func value(_ name: String) -> String? { query.first { $0.name == name }?.value }
         guard value("telephone") != nil, value("token") != nil, let app = value("app"),
@@ -61,9 +60,9 @@ extension API {
         return versionCache.isRestricted(AppKey(app: app, platform: platform))
     }
 
-    /// Whether the caller may know if the telephone is on the list of a requirement for named users: one with an API
-    /// token, or the device that is registered with it and names its own push token. Anybody else is answered as if
-    /// no telephone had been given, and in the same time: the list is not looked at before.
+    /// Whether the caller may know if the telephone is on the list of a requirement for named users: one that may write devices, or
+    /// the device that is registered with it and names its own push token. Any other caller is answered as if no telephone had been
+    /// given, and in the same time: the list is not looked at before.
     private func isProven(
         _ telephone: String?, token: String?, of app: AppKey, _ head: RequestHead
     ) throws -> Bool {
@@ -75,20 +74,19 @@ extension API {
         return TelephoneRule.matches(try store.device(app, token: good)?.registration.telephone, telephone)
     }
 
-    /// Whether a version is taken for true that somebody says a device has.
+    /// Whether a version is believed that a caller reports for a device.
     ///
-    /// Anybody may ask here, so what is said must not be able to do much harm. It never reaches a telephone, an environment
-    /// or a device that is not registered, and the answer is made of the request alone: a lie about somebody else's device
-    /// does not silence what that device hears at its own login (SEEDS S1), and its next login corrects the lie. A version
-    /// that nobody has published would silence pushes for ever: it is not believed. Whoever does not want to trust that
-    /// push tokens are kept secret sets `checkTrust: "authorized"`.
+    /// Anybody may ask here, so a report must not be able to do much harm. It never reaches a telephone, an environment or a device that is
+    /// not registered, and the answer depends on the request alone: a lie about another device does not change the answer to that device at
+    /// its own login (SEEDS S1), and its next login corrects the lie. A version that was never published would silence pushes for ever: it
+    /// is not believed. The setting `checkTrust: "authorized"` is for operators who do not trust push tokens to stay secret.
     private func isCredible(_ version: Version, of app: AppKey, _ head: RequestHead) -> Bool {
         if head.door == .control || isVouched(head, for: app) { return true }
         guard settings.checkTrust == .device else { return false }
         return versionCache.isCredible(version, of: app)
     }
 
-    /// Whether the caller may write devices anyhow.
+    /// Whether the caller has the right to write devices.
     private func isVouched(_ head: RequestHead, for app: AppKey) -> Bool {
         guard let authorization = head.headers["authorization"] else { return false }
         return
@@ -114,8 +112,8 @@ extension LanguageWish {
 }
 
 extension Query {
-    /// The version of a phone's system, on Android its API level. One that is no version is not known: an app is not refused its answer
-    /// for what a vendor calls its system.
+    /// The version of a phone's system, on Android its API level. A text that is no version counts as unknown: an app is not
+    /// refused its answer for a vendor's name of its system.
     mutating func system(_ name: String) -> Version? { text(name).flatMap { try? Version($0) } }
 
     fileprivate mutating func needed(_ name: String, example: String) -> String? {

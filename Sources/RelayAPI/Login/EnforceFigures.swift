@@ -4,7 +4,7 @@ import Synchronization
 import Telemetry
 import UpgradeRules
 
-/// What proxies were told, counted by app: only of apps that are configured, as anybody may ask about anything.
+/// The verdicts for proxies, counted by app: all apps that are not configured share one count, as anybody may ask about anything.
 final class EnforceFigures: Sendable {
     private struct Counts {
         var passed = 0

@@ -3,19 +3,18 @@ package import HTTPServer
 import UpgradeRules
 import WireFormat
 
-/// What is decided about a version at a proxy.
+/// The verdict on a version at a proxy.
 package enum EnforceVerdict: Sendable {
     case passes
-    /// It is below what everybody must have.
+    /// It is blocked, or below the version that everybody must have.
     case denied(EnforceRefusal)
-    /// Nothing is known of it; what is told where that is refused.
+    /// The version is unknown; with the refusal where such versions are denied.
     case unknown(EnforceRefusal)
 }
 
-/// Why a proxy lets a request pass no further, rendered when versions change: what clients of a proxy get is made for nobody
-/// in particular.
+/// Why a proxy lets a request pass no further, rendered when versions change: it depends on no single client.
 package struct EnforceRefusal: Sendable {
-    /// With which status.
+    /// The status of a refusal.
     package enum Status: Int, Sendable, CaseIterable {
         /// "Upgrade Required" (RFC 9110, section 15.5.22), but without the `Upgrade` field that it asks for: no protocol is
         /// asked for here, and nginx hands that field on to HTTP/2, where it makes the message malformed (RFC 9113, section
@@ -28,7 +27,7 @@ package struct EnforceRefusal: Sendable {
 
     private let forms: Spoken<Forms>
 
-    /// The same with each status.
+    /// The refusal with each status.
     private struct Forms {
         let upgradeRequired: [UInt8]
         let forbidden: [UInt8]
@@ -58,9 +57,9 @@ package struct EnforceRefusal: Sendable {
             target: target, downloadURL: nil, message: message)
     }
 
-    /// A version of which nothing is known, where `enforce.unknown` is "deny".
+    /// An unknown app or version, where `enforce.unknown` is "deny".
     ///
-    /// - Parameters: what is known of the app.
+    /// - Parameters: the app's requirement, as far as the app is known.
     static func unknown(
         required: Version? = nil, downloadURL: String? = nil, message: LocalizedText? = nil
     ) -> EnforceRefusal {
@@ -79,7 +78,7 @@ package struct EnforceRefusal: Sendable {
             var writer = JSONWriter()
             writer.object { writer in
                 writer.member(.type, type)
-                // Of the type, and the same with each status (RFC 9457, section 3.1.3).
+                // The title belongs to the type, and is the same with each status (RFC 9457, section 3.1.3).
                 writer.member(.title, Response.reason(Status.upgradeRequired.rawValue))
                 writer.member(.status, Int64(status.rawValue))
                 writer.member(.detail, detail)
@@ -95,7 +94,7 @@ package struct EnforceRefusal: Sendable {
         }
     }
 
-    /// With the default's words.
+    /// In the default language.
     package func response(_ status: Status) -> Response { response(status, for: LanguageWish()) }
 
     func response(_ status: Status, for wish: @autoclosure () -> LanguageWish) -> Response {

@@ -3,8 +3,8 @@ import HTTPServer
 import UpgradeRules
 import WireFormat
 
-/// What reverse proxies ask before they pass a request on (PROTOCOLS 4.3): whether this version of the app may go on. Answered
-/// from memory.
+/// The question of reverse proxies before they pass a request on (PROTOCOLS 4.3): whether this version of the app may go on.
+/// Answered from memory.
 extension API {
     /// Its path; Envoy puts the path and the query of its client behind it.
     static let enforcePath = "/v1/enforce"
@@ -45,7 +45,7 @@ extension API {
         case .denied(let refusal): return refused(refusal)
         case .unknown(let refusal) where rules.unknown == .deny: return refused(refusal)
         case .passes, .unknown:
-            // Envoy takes 200 alone for a yes (ext_authz_http_impl.cc); the others take every 2xx.
+            // Envoy takes 200 alone for a yes (ext_authz_http_impl.cc); the other proxies take every 2xx.
             return Response(status: isBelow ? 200 : 204, headers: [], body: .bytes([]))
         }
     }

@@ -2,8 +2,7 @@
 package import RelayStore
 import UpgradeRules
 
-/// What the owner says of `/v1/enforce`: where a proxy's question tells app, platform and version, and what becomes of those
-/// who do not tell.
+/// The owner's rules for `/v1/enforce`: where a proxy's question names app, platform and version, and the verdict on questions that do not.
 package struct EnforceRules: Sendable, Hashable {
     /// The names of the headers.
     package struct Headers: Sendable, Hashable {
@@ -36,7 +35,7 @@ package struct EnforceRules: Sendable, Hashable {
         }
     }
 
-    /// What becomes of an app that is not configured, and of a version that is missing or no version.
+    /// The verdict on an app that is not configured, and on a version that is missing or malformed.
     package enum Unknown: String, Sendable, CaseIterable {
         case allow, deny
     }
@@ -48,8 +47,8 @@ package struct EnforceRules: Sendable, Hashable {
 
     package init() {}
 
-    /// Completes what the query says from the headers, and what they do not say from the `User-Agent`. What is empty was not
-    /// said: a proxy that copies a header that is not there writes nothing.
+    /// Completes the query from the headers, and both from the `User-Agent`. An empty value counts as missing: a proxy that copies
+    /// a header that is not there writes nothing.
     ///
     /// - Parameter header: the value of a header, by its name in lower case as `headers` has them.
     func complete(_ asked: EnforceSubject, header: (String) -> String?) -> EnforceSubject {
@@ -61,7 +60,7 @@ package struct EnforceRules: Sendable, Hashable {
             system: given(asked.system) ?? given(header(headers.system)))
         guard !subject.isComplete, !agents.isEmpty, let text = header("user-agent") else { return subject }
         for agent in agents {
-            // What was said is not contradicted.
+            // A given app or platform must not be contradicted.
             guard (subject.app ?? agent.app.app) == agent.app.app,
                 (subject.platform ?? agent.app.platform.rawValue) == agent.app.platform.rawValue,
                 let version = agent.pattern.version(in: text)
@@ -75,7 +74,7 @@ package struct EnforceRules: Sendable, Hashable {
     }
 }
 
-/// Whom a proxy asks about, as far as it was said.
+/// The subject of a proxy's question, as far as it is given.
 struct EnforceSubject: Hashable {
     var app: String?
     var platform: String?

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// What is answered, rendered once in each language that there are words in (at most `LocalizedText.maximumLanguages` and the default).
+/// An answer, rendered once in each language of its words (at most `LocalizedText.maximumLanguages` and the default).
 package struct Spoken<Content: Sendable>: Sendable {
-    /// With the default's words.
+    /// In the default language.
     package let usual: Content
     /// By language, in lower case.
     private let others: [String: Content]
@@ -15,8 +15,8 @@ package struct Spoken<Content: Sendable>: Sendable {
             uniqueKeysWithValues: (message?.translations ?? []).map { ($0.language.folded, render($0.text)) })
     }
 
-    /// What somebody is answered, and the header that this hangs on; nil: on none. What he wishes is not looked at where there is one
-    /// language alone.
+    /// The content for a wish, and the header on which the choice depends; nil: none. The wish is not evaluated where there is only
+    /// one language.
     func chosen(for wish: @autoclosure () -> LanguageWish) -> (content: Content, vary: String?) {
         guard !others.isEmpty else { return (usual, nil) }
         let wish = wish()
@@ -24,15 +24,15 @@ package struct Spoken<Content: Sendable>: Sendable {
     }
 }
 
-/// In which languages somebody asks: a parameter wins over `Accept-Language`, unless it names no language at all. Neither is ever a
-/// fault: an app is not refused its answer for what a vendor calls a language.
+/// The languages that a request asks for: a parameter wins over `Accept-Language`, unless it names no language at all. Neither is
+/// ever a fault: an app is not refused its answer for a vendor's name of a language.
 struct LanguageWish {
-    /// The most wanted first; nil: nobody said.
+    /// The most wanted first; nil: none were given.
     private(set) var ranges: LanguageRanges?
     /// The header that decided, if one did: another request may have another.
     private(set) var vary: String?
 
-    /// Nobody said.
+    /// Without any language.
     init() {}
 
     init(parameter: String?, header: String?) {

@@ -2,8 +2,8 @@
 
 /// Where a `User-Agent` holds an app's version: literal text with one `{version}`, and `*` for any text.
 ///
-/// No regular expression: a header of anybody's must not be able to make the thread that serves it work for long. Each byte of
-/// the pattern is held against each of the header once. A run of digits and dots is taken for the version as a whole.
+/// No regular expression: a client's header must not be able to make the thread that serves it work for long. Each byte of the
+/// pattern is compared with each of the header once. A run of digits and dots is taken for the version as a whole.
 package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of a pattern.
     package static let maximumLength = 255
@@ -11,13 +11,13 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
     static let longestHeader = 1024
 
     package let text: String
-    /// What stands before the version and behind it.
+    /// The text before the version and the text behind it.
     private let (before, behind): ([UInt8], [UInt8])
 
     /// - Throws: `UserAgentPatternError`.
     package init(_ text: String) throws(UserAgentPatternError) {
         guard !text.isEmpty, text.utf8.count <= Self.maximumLength else { throw .length }
-        // What no header's value holds (RFC 9110, section 5.5) matches nothing.
+        // No header's value has other characters (RFC 9110, section 5.5), so they would match nothing.
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { throw .characters }
         let pieces = text.split(separator: "{version}", omittingEmptySubsequences: false).map { Array($0.utf8) }
         guard pieces.count == 2 else { throw .versions(pieces.count - 1) }
@@ -41,7 +41,7 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
         return run.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// By their lengths, which beginnings of the text are of the pattern.
+    /// For each length, whether the beginning of the text with that length matches the pattern.
     private static func lengths(of pattern: [UInt8], _ text: [UInt8]) -> [Bool] {
         var found = [true] + Array(repeating: false, count: text.count)
         // Nothing is found beyond this length, and nothing at all once it is below 0: most headers are of no pattern.
@@ -71,7 +71,7 @@ package enum UserAgentPatternError: Error, Hashable, Sendable, CustomStringConve
     case characters
     /// It has this many places for a version.
     case versions(Int)
-    /// What stands beside the version could be a part of it.
+    /// A character beside the version could be a part of it.
     case joined
 
     package var description: String {

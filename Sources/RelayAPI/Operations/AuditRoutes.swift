@@ -5,7 +5,7 @@ package import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// Who did what.
+/// The audit trail: acts and their actors.
 extension API {
     static let auditParameters = [
         "app", "platform", "actor", "action", "campaign", "since", "limit", "cursor", "format",

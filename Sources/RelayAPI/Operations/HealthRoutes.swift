@@ -12,8 +12,8 @@ extension API {
         .json { $0.object { $0.member("status", "ok") } }
     }
 
-    /// Whether requests can be answered and recorded: 503 with what keeps them from it; what is wrong beside that is listed. Up to a
-    /// second old.
+    /// Whether requests can be answered and recorded: 503 with the faults that prevent it; the other faults are listed beside them.
+    /// Up to a second old.
     func readiness(at door: Door) -> Response {
         let known = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         let faults = known.filter(\.stopsRequests)
@@ -55,7 +55,7 @@ extension API {
             return nil
         } catch {
             let problem = problem(error, at: "GET /readyz")
-            // Which table, and who holds it: that is what somebody has to look at.
+            // Names the table and the process that holds it, which the operator has to look at.
             let reason: String? =
                 switch error as? StoreError {
                 case let error? where error.code == .failed || error.code == .busy: error.description

@@ -22,7 +22,7 @@ extension API {
         try fields.finish()
         guard let level else { throw ProblemDetails(field: "level", "is missing") }
         let before = settings.log.minimum
-        // Said at the louder of the two, so that the change is in the log either way.
+        // Logged at the more verbose of the two levels, so that the change is in the log either way.
         settings.log.minimum = min(before, level)
         settings.log(.notice, "the log's level was changed", [("from", before.name), ("to", level.name)])
         settings.log.minimum = level

@@ -4,7 +4,7 @@ package import RelayEngine
 package import RelayStore
 import WireFormat
 
-/// What the running process knows of itself: a relay that is alone with its store has no row there.
+/// The running process's description of itself: a relay that is alone with its store has no row there.
 package struct OwnNode: Hashable, Sendable {
     package var description: NodeDescription
     package var startedAt: Timestamp
@@ -14,12 +14,12 @@ package struct OwnNode: Hashable, Sendable {
     }
 }
 
-/// A relay of this store, as who asks one of them may know it.
+/// A relay of this store, as a caller of any of its relays may see it.
 package struct NodeStatus: Sendable {
     package var record: NodeRecord
     /// It is the one that answers.
     package var isThis: Bool
-    /// Its configuration is another than the leader's, and it works.
+    /// Its configuration differs from the leader's, and it is at work.
     package var differs: Bool
 }
 
@@ -30,7 +30,7 @@ extension API {
         return .json { $0.page(nodes, next: nil) { $0.node($1, isAlone: isAlone) } }
     }
 
-    /// The relays of the store; of one that is alone, itself.
+    /// The relays of the store; a relay that is alone returns itself.
     package func nodeStatuses(for caller: Caller) throws -> [NodeStatus] {
         let own = control.node
         if store.membership.isAlone {
@@ -50,7 +50,7 @@ extension API {
                     try store.campaign(id: id).map { caller.maySee($0.app) } ?? false
                 }
             }
-            // By the name: one that was just given up has no lease.
+            // By the name: a relay that was just given up has no lease.
             return NodeStatus(
                 record: record, isThis: record.description.name == own.description.name,
                 differs: record.isAtWork && leading != nil && record.description.configuration != leading)
@@ -71,7 +71,7 @@ extension JSONWriter {
             .isThis: node.isThis, .release: record.description.release, .address: record.description.address,
             .host: record.description.host,
             .joinedAt: record.joinedAt,
-            // One that is alone has no lease that could end.
+            // A relay that is alone has no lease that could end.
             .aliveUntil: isAlone ? nil : record.aliveUntil, .clockAheadMs: record.clockAhead.milliseconds,
             .configuration: record.description.configuration, .differs: node.differs, .campaigns: record.campaigns,
         ])

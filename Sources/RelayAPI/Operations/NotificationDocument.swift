@@ -3,7 +3,7 @@ package import RelayEngine
 package import RelayStore
 import WireFormat
 
-/// What a receiver of notifications is sent.
+/// The body of a notification to a receiver.
 package enum NotificationDocument {
     package static func body(of event: RelayEvent, in format: NotificationFormat) -> [UInt8] {
         switch format {
@@ -12,10 +12,10 @@ package enum NotificationDocument {
         }
     }
 
-    /// Of what `check-config --online` sends: no event, and so nothing that a receiver is configured for.
+    /// The type that `check-config --online` sends: it is no event, so no receiver is configured for it.
     package static let testType = "relay.test"
 
-    /// What it sends, so that nobody takes it for news.
+    /// A test notification, worded so that no reader takes it for news.
     package static func test(at now: Timestamp, in format: NotificationFormat) -> [UInt8] {
         let words =
             "This is a test by upgrade-relay check-config --online: nothing has happened, and nothing is to be done."
@@ -37,7 +37,7 @@ package enum NotificationDocument {
     }
 
     /// `{type, timestamp, data}` as Standard Webhooks advises, `data` being the campaign as the API shows it, at the moment of the
-    /// event, or a part of the relay as `/readyz` shows it. Users are counted and never named: where it goes, nobody is asked for a scope.
+    /// event, or a part of the relay as `/readyz` shows it. Users are counted and never named: a receiver needs no scope.
     package static func json(of event: RelayEvent) -> [UInt8] {
         var writer = JSONWriter(reserving: 1024)
         writer.object { writer in
@@ -69,8 +69,7 @@ package enum NotificationDocument {
     }
 
     /// `{text}` in Slack's own words: "replace the ampersand, & with &amp;, the less-than sign, < with &lt;, the greater-than
-    /// sign, > with &gt;" (docs.slack.dev/messaging/formatting-message-text). Whatever stands in a text can mention nobody then,
-    /// and link nowhere.
+    /// sign, > with &gt;" (docs.slack.dev/messaging/formatting-message-text). So no text can mention a user or link anywhere.
     package static func slack(of event: RelayEvent) -> [UInt8] {
         var writer = JSONWriter(reserving: 512)
         writer.object { writer in

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// An event in a few lines for people: what it is about, what has happened, what to do.
+/// An event in a few lines for people: the subject, the event and the next step.
 enum NotificationText {
     static func text(of event: RelayEvent) -> String {
         switch event.subject {
@@ -12,7 +12,7 @@ enum NotificationText {
             return "\(subject) \(sentence(event.type, campaign))"
                 + command(event.type, campaign).map { "\n\($0)" }.joined()
         case .dead(let app, let devices, _):
-            // The tokens themselves are nothing for people, nor for a chat.
+            // The tokens themselves are of no use to people or to a chat.
             let tokens = devices.count == 1 ? "token was" : "tokens were"
             return "*\(app.app) \(app.platform.rawValue)* \(devices.count) \(tokens) called dead"
                 + "\n`GET /v1/apps/\(app.app)/\(app.platform.rawValue)/devices?dead=true` lists them"

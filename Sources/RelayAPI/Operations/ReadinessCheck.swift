@@ -4,12 +4,12 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Finds out for `/readyz` what keeps the daemon from its work, or a part of it, at most once in `interval`, however many ask.
+/// Finds the faults that keep the daemon from its work, or a part of it, for `/readyz`, at most once in `interval`, however many
+/// callers ask.
 ///
-/// Whether the store can be written to takes a commit to the disk, and where another program holds the store, its lock's
-/// whole time-out. So it is asked on a thread of its own: whoever begins it waits for it a moment, `wait`, and whoever comes
-/// meanwhile, or waits in vain, takes what was found before. Once the look has taken `patience`, that the store is held is the
-/// answer. Any thread may ask.
+/// Checking that the store can be written to takes a commit to the disk, and where another program holds the store, the whole time-out of
+/// its lock. So it runs on a thread of its own: the caller that begins it waits for it a moment, `wait`, and a caller that comes during it,
+/// or waits in vain, takes the result before. Once the look has taken `patience`, the answer is that the store is held. Any thread may ask.
 final class ReadinessCheck: Sendable {
     private struct Look: Sendable {
         let begun: Int64
@@ -26,7 +26,7 @@ final class ReadinessCheck: Sendable {
     /// Milliseconds that a look may take before the store counts as held. A write waits its turn behind others: each of an
     /// import's is over after some 10 ms.
     private static let patience: Int64 = 1000
-    /// Milliseconds that whoever asks may be kept waiting: it must have its answer within a tenth of a second.
+    /// Milliseconds that a caller may be kept waiting: it must have its answer within a tenth of a second.
     private static let wait: Int64 = 50
 
     private let clock: @Sendable () -> Int64
@@ -41,7 +41,7 @@ final class ReadinessCheck: Sendable {
     /// Empty when nothing is wrong. Returns after `wait` at the latest.
     ///
     /// - Parameters:
-    ///   - known: what is known at once.
+    ///   - known: the faults that are known at once.
     ///   - store: whether the store takes writes; may wait.
     func faults(
         known: @escaping @Sendable () -> [ReadinessFault], store: @escaping @Sendable () -> ReadinessFault?

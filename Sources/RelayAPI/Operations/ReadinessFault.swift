@@ -15,11 +15,11 @@ package struct ReadinessFault: Sendable, Hashable {
     /// The store went back in time.
     package static let past = "past"
 
-    /// Whether requests cannot be answered or recorded while it lasts. What a load balancer must not act on is none: another relay
-    /// would meet the same outage, and the login check works beside a refused reload.
+    /// Whether requests cannot be answered or recorded while it lasts. A fault that a load balancer must not act on is none of
+    /// these: another relay would meet the same outage, and the login check works beside a refused reload.
     var stopsRequests: Bool { part == Self.store || part == Self.past }
 
-    /// What an operator can do about it.
+    /// The remedy, for an operator.
     package var remedy: String {
         switch part.prefix(while: { $0 != ":" }) {
         case Self.store[...]:

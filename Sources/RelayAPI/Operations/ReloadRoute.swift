@@ -3,10 +3,11 @@ import HTTPServer
 package import RelayStore
 import WireFormat
 
-/// A configuration that was taken.
+/// A configuration that was accepted.
 package struct ReloadReport: Sendable, Hashable {
     package var apps: Int
-    /// What the new configuration does not do by itself: what needs a restart, and what waits for a store that it does not name.
+    /// The effects that the new configuration does not have by itself: changes that need a restart, and versions that wait for a
+    /// store that it does not name.
     package var warnings: [String]
 
     package init(apps: Int, warnings: [String] = []) {

@@ -8,7 +8,7 @@ import WireFormat
 
 /// Backup, check and pruning of the store beside everything else that the daemon does. One of them at a time.
 extension API {
-    /// A younger row may still be written to: a push that is in flight when its campaign ends, say.
+    /// A younger row may still be written to, such as that of a push in flight when its campaign ends.
     private static let youngest = Duration.seconds(3600)
 
     func backUpStore() throws -> Response {
@@ -96,7 +96,7 @@ extension StoreDocument {
         }
     }
 
-    /// The last line of a check, for one that no daemon made.
+    /// The last line of a check that ran without a daemon.
     package static func json(of faults: [StoreFault]) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { Self.faults(faults, &$0) }

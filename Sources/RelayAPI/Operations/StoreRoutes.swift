@@ -10,7 +10,7 @@ extension API {
         return .json(200, StoreDocument.json(of: status, mark: mark, seen: store.membership.memory.fall?.seen))
     }
 
-    /// A person's word that a store is to be worked on that went back, with what that person was shown.
+    /// Accepts a store that went back, on a person's word and with the marks that the person was shown.
     func acceptStore(body: [UInt8], by caller: Caller) throws -> Response {
         var fields = try BodyFields(body)
         let seen = Self.mark(&fields, "seenMark")
@@ -40,11 +40,11 @@ extension API {
     }
 }
 
-/// A store's status as `GET /v1/store` and `store status --json` say it.
+/// A store's status as `GET /v1/store` and `store status --json` show it.
 package enum StoreDocument {
     /// - Parameters:
-    ///   - mark: how far it is; nil: not asked for.
-    ///   - seen: how far it was, where it went back.
+    ///   - mark: the store's present mark; nil: not asked for.
+    ///   - seen: the mark that was seen before, where the store went back.
     package static func json(of status: StoreStatus, mark: StoreMark? = nil, seen: StoreMark? = nil) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in

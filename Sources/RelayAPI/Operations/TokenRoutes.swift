@@ -64,7 +64,7 @@ extension API {
         writer.member(.apps, token.apps?.sorted())
     }
 
-    /// The apps that a token is bound to; each must be configured, for a name that is mistyped would bind it to nothing.
+    /// The apps that a token is bound to; each must be configured, for a mistyped name would bind it to nothing.
     private func apps(_ fields: inout BodyFields) -> Set<String>? {
         guard let value = fields.take("apps") else { return nil }
         guard case .array(let elements) = value, !elements.isEmpty else {

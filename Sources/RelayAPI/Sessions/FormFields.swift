@@ -2,7 +2,7 @@
 import HTTPServer
 import WireFormat
 
-/// What a form sends (WHATWG URL, section 5.1).
+/// The fields of a form (WHATWG URL, section 5.1).
 package struct FormFields: Sendable {
     private let items: [RequestTarget.QueryItem]
 
@@ -30,6 +30,6 @@ package struct FormFields: Sendable {
         return String(text[...end])
     }
 
-    /// Byte for byte as it came; nil where it is not there. What a form carries out of sight is compared with what was shown.
+    /// Byte for byte as it came; nil where it is not there. A form's hidden fields are compared with the facts that were shown.
     package func exact(_ name: String) -> String? { items.last { $0.name == name }?.value }
 }

@@ -2,7 +2,7 @@
 import HTTPServer
 import WireFormat
 
-/// What a browser spoke to the proxies before the relay: the one place that reads what they say of it.
+/// The protocol between a browser and the proxies before the relay: the one place that reads their headers about it.
 enum ForwardedProtocol {
     /// Whether it spoke TLS. A list has a member for each proxy, the one that the browser spoke to first (RFC 7239, section 4).
     static func isTLS(_ head: RequestHead) -> Bool {

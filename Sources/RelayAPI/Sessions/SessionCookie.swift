@@ -2,14 +2,14 @@
 package import HTTPServer
 import WireFormat
 
-/// The cookie of a session (RFC 6265bis), and where a request that came with it was made.
+/// The cookie of a session (RFC 6265bis), and the origin of a request that came with it.
 package enum SessionCookie {
     private static let name = "upgrade_relay_session"
     /// The prefix makes a browser refuse it from any other host or without TLS (RFC 6265bis, section 4.1.3.2).
     private static let secureName = "__Host-upgrade_relay_session"
 
-    /// - Parameter isSecure: whether the browser spoke TLS. Then the name without the prefix does not count: whoever can answer for a
-    ///   neighbouring host, or without TLS, could have set it.
+    /// - Parameter isSecure: whether the browser spoke TLS. Then the name without the prefix does not count: a neighbouring host,
+    ///   or one without TLS, could have set it.
     package static func secret(in head: RequestHead, isSecure: Bool) -> SessionSecret? {
         let value = value(of: secureName, in: head) ?? (isSecure ? nil : value(of: name, in: head))
         return value.map(SessionSecret.init(text:))
@@ -33,8 +33,8 @@ package enum SessionCookie {
         )
     }
 
-    /// Whether a browser says that a page of this server made the request (W3C Fetch Metadata, section 2.2); one that does not say so
-    /// names the page's origin at least.
+    /// Whether a browser reports that a page of this server made the request (W3C Fetch Metadata, section 2.2); a browser without
+    /// such a report names the page's origin at least.
     package static func isSameOrigin(_ head: RequestHead) -> Bool {
         if let site = head.headers["sec-fetch-site"] { return site == "same-origin" }
         guard let origin = head.headers["origin"], let host = head.headers["host"] else { return false }

@@ -5,8 +5,8 @@ import RelayStore
 import WireFormat
 
 extension API {
-    /// The field that gives a browser its session's cookie; nil takes it away. It is `Secure` where TLS is spoken here, or a proxy says
-    /// that it speaks it.
+    /// The field that gives a browser its session's cookie; nil takes it away. It is `Secure` where TLS is spoken here, or to a
+    /// proxy according to its headers.
     package func cookie(_ secret: SessionSecret?, for head: RequestHead) -> (name: String, value: String) {
         SessionCookie.header(secret, isSecure: isSecure(head))
     }
@@ -16,7 +16,7 @@ extension API {
         head.door == .network && settings.server.identity != nil || ForwardedProtocol.isTLS(head)
     }
 
-    /// A browser's session for who shows an API token.
+    /// Begins a browser's session for the caller's API token.
     func beginSession(_ call: Call) throws -> Response {
         guard let token = call.caller.token, call.caller.session == nil else {
             throw ProblemDetails(

@@ -5,26 +5,26 @@ import Signing
 import Synchronization
 import WireFormat
 
-/// The sessions of people's browsers: a cookie stands for an API token, or for whoever may open the control socket.
+/// The sessions of people's browsers: a cookie stands for an API token, or for a user of the control socket.
 package final class Sessions: Sendable {
-    /// However much it is used.
+    /// The life of a session, however much it is used.
     package static let life = Duration.seconds(12 * 3600)
-    /// Without a request. A page that is looked at asks for what has changed; that its stream is open is not enough.
+    /// The time without a request after which it ends. A page that is looked at asks for changes; an open stream alone is not enough.
     package static let idle = Duration.seconds(3600)
-    /// What a link of `upgrade-relay page` lives.
+    /// The life of a link of `upgrade-relay page`.
     package static let linkLife = Duration.seconds(5 * 60)
 
-    /// Those of one API token, or of one operator, that go on at a time: the oldest ends.
+    /// The most sessions of one API token, or of one operator, at a time: beyond that, the oldest ends.
     package static let most = 32
 
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
     private let uses: UseNotes
-    /// Links that nobody has followed yet, by the SHA-256 of their secrets. Of this process alone: a link is for its address.
+    /// Links that were not followed yet, by the SHA-256 of their secrets. Only of this process: a link is for its address.
     private let links = Mutex<[[UInt8]: Link]>([:])
 
-    /// Operators' sessions that no store took, by the SHA-256 of their secrets: who looks after a store that is full or locked has to get in.
-    /// They are good at this process alone.
+    /// Operators' sessions that the store could not take, by the SHA-256 of their secrets: an operator has to get in to look after
+    /// a store that is full or locked. They are good at this process alone; `most` limits all of them together.
     private let kept = Mutex<[[UInt8]: BrowserSession]>([:])
 
     private struct Link {
@@ -39,7 +39,7 @@ package final class Sessions: Sendable {
     }
 
     /// - Parameter token: the SHA-256 of the API token; nil: an operator's session.
-    /// - Returns: what the cookie says.
+    /// - Returns: the secret for the cookie.
     func begin(for actor: String, token: [UInt8]?) throws -> SessionSecret {
         let (secret, now) = (try SessionSecret.make(), clock())
         let session = BrowserSession(
@@ -59,7 +59,7 @@ package final class Sessions: Sendable {
         return secret
     }
 
-    /// The session of a cookie; nil: it is over. It is used by that.
+    /// The session of a cookie, which counts as used by this; nil: it is over.
     func use(_ secret: SessionSecret) throws -> LiveSession? {
         let (hash, now) = (secret.hash, clock())
         guard let live = try find(hash, at: now) else { return nil }
@@ -67,7 +67,7 @@ package final class Sessions: Sendable {
         return live
     }
 
-    /// Whether a stream may go on. That is no use: a page that is open and not looked at idles.
+    /// Whether a stream may go on. This does not count as use: a page that is open and not looked at idles.
     func isGood(_ secret: SessionSecret) throws -> Bool { try find(secret.hash, at: clock()) != nil }
 
     private func find(_ hash: [UInt8], at now: Timestamp) throws -> LiveSession? {
@@ -92,21 +92,21 @@ package final class Sessions: Sendable {
         }.sorted { ($0.live.session.createdAt, $0.id) > ($1.live.session.createdAt, $1.id) }
     }
 
-    /// Ends somebody's session; false: there is none of that id.
+    /// Ends the session with an id from the list; false: there is none.
     package func end(id: String, by signature: Signature) throws -> Bool {
         guard let listed = try all().first(where: { $0.id == id }) else { return false }
         if kept.withLock({ $0.removeValue(forKey: listed.hash) }) != nil { return true }
         return try store.endSession(hash: listed.hash, by: signature)
     }
 
-    /// nil: it is over, or was not used for too long.
+    /// nil: it is over, or was idle for too long.
     private func good(_ live: LiveSession, _ hash: [UInt8], at now: Timestamp) -> LiveSession? {
         var live = live
         live.session.usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
         return now < live.session.expiresAt && now < live.session.usedAt + Self.idle ? live : nil
     }
 
-    /// Whether a link can still be followed. That is no use of it: previewers and proxies look at links, too.
+    /// Whether a link can still be followed. This does not use it up: previewers and proxies look at links, too.
     package func isGood(link secret: String) -> Bool {
         let now = clock()
         return links.withLock { $0[SHA256.digest(Array(secret.utf8))] }.map { now < $0.until } ?? false
@@ -123,7 +123,7 @@ package final class Sessions: Sendable {
         return (secret, until)
     }
 
-    /// - Returns: what the cookie says; nil: the link was followed before, or is too old.
+    /// - Returns: the secret for the cookie; nil: the link was followed before, or is too old.
     package func follow(link secret: String) throws -> SessionSecret? {
         let now = clock()
         let link = links.withLock { $0.removeValue(forKey: SHA256.digest(Array(secret.utf8))) }
@@ -138,29 +138,29 @@ package final class Sessions: Sendable {
     }
 }
 
-/// What a session's cookie says.
+/// The secret in a session's cookie.
 package struct SessionSecret: Hashable, Sendable {
     package let text: String
 
     static func make() throws -> SessionSecret { SessionSecret(text: Base64URL.encode(try RandomBytes.make(32))) }
 
-    /// What the store knows it by.
+    /// The key of the session in the store.
     var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
 
-    /// What each change by this session has to say: another site can have the cookie sent, and cannot read this (OWASP, Cross-Site Request
-    /// Forgery Prevention).
+    /// The token that each change by this session must carry: another site can have the cookie sent, and cannot read this (OWASP,
+    /// Cross-Site Request Forgery Prevention).
     package var formToken: String {
         Base64URL.encode(HMACSHA256.code(Array("form".utf8), key: Array(text.utf8)))
     }
 }
 
 extension ListedSession {
-    /// What it is called where sessions are listed: a part of a digest, which signs nobody in.
+    /// Its name where sessions are listed: a part of a digest, which cannot sign a browser in.
     package var id: String { Hex.encode(Array(hash.prefix(8))) }
 }
 
 extension StoreError.Code {
-    /// Whether it is the store that is at fault, and not what it was asked to keep.
+    /// Whether the store is at fault, and not the value that it was asked to keep.
     fileprivate var isOfStore: Bool {
         switch self {
         case .full, .readOnly, .busy, .unreachable, .moved, .fenced, .failed: true

@@ -3,22 +3,22 @@ import RelayStore
 import Synchronization
 import Threading
 
-/// What the store has just said of API tokens: a caller's next request does not wait for it to say so again. Any thread may ask.
+/// The store's latest answers on API tokens: a caller's next request does not wait for the store again. Any thread may ask.
 ///
-/// Who changes a token has all answers forgotten, here and, by the store's hint (`FleetNews`), at the other relays. The times are for
-/// a hint that was lost.
+/// Each change of a token clears it, here and, by the store's hint (`FleetNews`), at the other relays. The times are for a hint
+/// that was lost.
 final class TokenCache: Sendable {
-    /// Milliseconds for which a token is good that the store knew.
+    /// Milliseconds for which a token is good once the store has found it.
     static let known: Int64 = 5000
     /// Milliseconds for which a token is taken to be unknown.
     static let unknown: Int64 = 1000
-    /// Answers of each kind that are kept; beyond, those of the kind are forgotten: who guesses tokens displaces no good one.
+    /// Answers of each kind that are kept; beyond that, all of the kind are dropped: guessed tokens displace no good one.
     private static let most = 4096
 
     private struct Answers {
         var known: [[UInt8]: (token: AccessToken, at: Int64)] = [:]
         var unknown: [[UInt8]: Int64] = [:]
-        /// One more each time that all was forgotten: what the store said before that is not kept after it.
+        /// Rises each time that the cache is cleared: an answer of the store from before that is not kept after it.
         var generation = 0
     }
 

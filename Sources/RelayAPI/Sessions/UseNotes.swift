@@ -4,8 +4,8 @@ import RelayEngine
 import RelayStore
 import Synchronization
 
-/// When API tokens and sessions were used last, to the minute. Written beside the requests: whoever only reads does not wait for the
-/// store's writer, and a store that takes no writes just now lets people look on.
+/// The last use of API tokens and sessions, to the minute. Written beside the requests: a request that only reads does not wait for
+/// the store's writer, and a store that takes no writes at present still lets people look on.
 final class UseNotes: Sendable {
     enum Credential: Hashable, Sendable {
         case token([UInt8])
@@ -13,7 +13,7 @@ final class UseNotes: Sendable {
     }
 
     private static let interval = Duration.seconds(60)
-    /// Credentials of which a use is remembered; beyond, all are forgotten, and so written once more.
+    /// Credentials whose use is remembered; beyond that, all are forgotten, and so written once more.
     private static let most = 4096
 
     private let store: any RelayStore
@@ -43,6 +43,6 @@ final class UseNotes: Sendable {
     /// When it was used last, as far as this process knows and the store may not know yet.
     func lastUse(of credential: Credential) -> Timestamp? { noted.withLock { $0[credential] } }
 
-    /// Returns when all is written that was noted before.
+    /// Returns when everything that was noted before is written.
     func finish() { queue.sync {} }
 }

@@ -43,7 +43,7 @@ final class CampaignEvents: ByteSource {
     }
 }
 
-/// A campaign as all see it who watch it at a time.
+/// A campaign, as all of its watchers see it at one time.
 struct CampaignLook: Sendable {
     /// Milliseconds for which one look serves all of them.
     static let interval: Int64 = 100
@@ -55,8 +55,8 @@ struct CampaignLook: Sendable {
     var body: SightedText
 }
 
-/// When an event stream says something (CONTRACT: "a campaign object each second while it moves, and at every state
-/// change"). Pure: the time is a parameter, in milliseconds of a monotonic clock.
+/// When an event stream sends something (CONTRACT: "a campaign object each second while it moves, and at every state change").
+/// Pure: the time is a parameter, in milliseconds of a monotonic clock.
 struct EventPacing {
     enum Step: Hashable {
         /// Send the campaign; when it is the last one, end after it.
@@ -68,7 +68,7 @@ struct EventPacing {
 
     static let interval: Int64 = 1000
     static let silence: Int64 = 15_000
-    /// How often the campaign is looked at: a state change is sent within that time, and what a look is old (`CampaignLook`).
+    /// How often the campaign is looked at: a state change is sent within that time, plus the age of a look (`CampaignLook`).
     static let look: Int64 = 200
 
     private var lastState: CampaignState?

@@ -8,7 +8,7 @@ import WireFormat
 /// is held on to.
 final class ListExport<Item>: ByteSource {
     private static var batch: Int { 1000 }
-    /// Milliseconds of finding nothing to show, after which others have their turn for so many.
+    /// Milliseconds of reading without an item to show, after which it pauses for `pause` milliseconds in favour of other work.
     private static var patience: Int64 { 50 }
     private static var pause: Int64 { 1 }
 
@@ -24,11 +24,10 @@ final class ListExport<Item>: ByteSource {
     private var isDone = false
 
     /// - Parameters:
-    ///   - sight: of who reads it.
+    ///   - sight: the reader's sight.
     ///   - clock: milliseconds of a monotonic clock.
-    ///   - isWanted: what else is read is passed over.
-    ///   - read: up to so many items from behind one, from the beginning where there is none; and whether the list ends
-    ///     there.
+    ///   - isWanted: whether an item is shown.
+    ///   - read: returns up to so many items from behind one, or from the beginning where there is none, and whether the list ends there.
     init(
         _ form: ListForm, _ format: LineFormat<Item>, for sight: Sight, stop: CancellationFlag,
         clock: @escaping () -> Int64 = MonotonicClock.milliseconds,

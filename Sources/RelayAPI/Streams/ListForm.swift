@@ -37,14 +37,14 @@ enum ListForm: String, CaseIterable {
 }
 
 extension Query {
-    /// The parameter `format`, else what `Accept` names.
+    /// The form of the parameter `format`, else the one that `Accept` names.
     ///
-    /// - Parameter forms: that the list has; the first where nothing is said.
+    /// - Parameter forms: the forms that the list has; the first is the default.
     mutating func form(_ accept: String?, among forms: [ListForm]) -> ListForm {
         choice("format", of: forms, \.rawValue) ?? ListForm.accepted(accept, among: forms) ?? forms[0]
     }
 
-    /// Refuses what only a page has.
+    /// Refuses the parameters that only a page has.
     mutating func wholeList() {
         for name in ["limit", "cursor"] where text(name) != nil {
             refuse(name, "goes with pages; as CSV or NDJSON the list is answered to its end")
@@ -62,7 +62,7 @@ extension Query {
 /// How an item of a list is written in a stream.
 struct LineFormat<Item> {
     let columns: [String]
-    /// The same members.
+    /// The item with the same members.
     let json: (inout JSONWriter, Item, Sight) -> Void
     /// In the order of the columns.
     let cells: (Item, Sight) -> [String?]

@@ -9,12 +9,12 @@ import WireFormat
 /// Work that may take longer than a connection may be silent, on a thread of its own: its answer is a stream of NDJSON that
 /// reports how far it is, with an empty line where there is nothing to report.
 ///
-/// The work goes at the reader's pace, a few lines ahead, and is told to stop when the reader is gone or the server stops.
+/// The work goes at the reader's pace, a few lines ahead, and is asked to stop when the reader is gone or the server stops.
 final class LongWork: Sendable {
     enum Step {
         case line([UInt8])
         case nothingYet
-        /// With what it has made, if that is something to send.
+        /// With the snapshot that it made, if any.
         case over((any StoreSnapshot)?)
     }
 
@@ -70,7 +70,7 @@ final class LongWork: Sendable {
                 switch state.end {
                 case .success(let result): return .over(result)
                 case .failure(let error):
-                    // Reported in words first; then the connection is cut, so that nobody takes a part for the whole.
+                    // The error is reported in a line first; then the connection is cut, so that no reader takes a part for the whole.
                     if state.isReported { throw error }
                     state.isReported = true
                     var writer = JSONWriter()
@@ -87,7 +87,7 @@ final class LongWork: Sendable {
         }
     }
 
-    /// Milliseconds until the reader is told that there is life.
+    /// Milliseconds of silence after which the reader gets an empty line as a sign of life.
     private static var patience: Int64 { 5000 }
 
     private let outlet: Outlet
@@ -109,16 +109,16 @@ final class LongWork: Sendable {
     func next() throws -> Step { try outlet.next() }
 }
 
-/// The lines of a long work, as a body; behind them, after a line with its size, what it has made, byte for byte. So a reader sees
-/// the progress, and a copy that was cut short cannot pass for a whole one.
+/// The lines of a long work as a body; after them a line with the size of its result, and the result byte for byte. So a reader
+/// sees the progress, and a copy that was cut short cannot pass for a whole one.
 final class LongAnswer: ByteSource {
     private let work: LongWork
-    /// One of its kind at a time. Given back before the answer's end is sent, so that who asks again at once finds it free;
-    /// or when the connection ends.
+    /// One of its kind at a time. Given back before the answer's end is sent, so that a caller that asks again at once finds it
+    /// free; or when the connection ends.
     private var slot: Slots.Slot?
     private var isOver = false
     private var snapshot: (any StoreSnapshot)?
-    /// Milliseconds until it is looked again for a line.
+    /// Milliseconds until the next look for a line.
     private static let look: Int64 = 20
     private static let piece = 256 * 1024
 

@@ -2,7 +2,7 @@
 import HTTPServer
 import Threading
 
-/// Whether the API token is still good that a stream was opened with. Looked up each second, on the thread that serves the stream.
+/// Whether the API token or session of an open stream is still good. Looked up each second, on the thread that serves the stream.
 final class TokenWatch {
     private static let interval: Int64 = 1000
 
@@ -16,7 +16,7 @@ final class TokenWatch {
         next = clock() + Self.interval
     }
 
-    /// - Throws: a 401 once the token is revoked, or lacks the scope.
+    /// - Throws: a 401 once the token is revoked or the session is over.
     func look() throws {
         let now = clock()
         guard now >= next else { return }
@@ -41,7 +41,7 @@ final class TokenBoundSource: ByteSource {
     }
 }
 
-/// A body that is taken in as it comes, for as long as its token is good. What was stored before stays. The answer is noted, too.
+/// A body that is taken in as it comes, for as long as its token is good. The part stored before that stays. The answer is noted, too.
 final class TokenBoundConsumer: BodyConsumer {
     private let consumer: any BodyConsumer
     /// nil where no token is needed.

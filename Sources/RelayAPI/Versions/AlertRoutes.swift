@@ -6,7 +6,7 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// What every user of an app is told at launch (SEEDS S5).
+/// The alert that every user of an app gets at launch (SEEDS S5).
 extension API {
     func alert(_ app: AppKey) throws -> Response {
         try require(app)

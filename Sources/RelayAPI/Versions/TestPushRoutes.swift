@@ -3,7 +3,7 @@ import HTTPServer
 package import RelayStore
 import WireFormat
 
-/// Whom a test push is for.
+/// A test push, and the user or the device that it is for.
 package struct TestPushWish: Sendable {
     package enum Target: Sendable {
         case telephone(String)
@@ -15,7 +15,7 @@ package struct TestPushWish: Sendable {
     package var target: Target
 }
 
-/// A device, which need not be registered, and what came of the push to it.
+/// A device, which need not be registered, and the result of the push to it.
 package typealias TestPushReport = (device: DeviceRegistration, result: TestPushResult)
 
 extension API {
@@ -28,7 +28,7 @@ extension API {
         let slot = try foreign.take(
             for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
-        // Each is a real push: whoever has a token must not be able to ring somebody's phone all day.
+        // Each is a real push: a token's holder must not be able to ring a phone all day.
         if caller.token != nil { try testPushes.take(for: caller.actor.name, "test pushes") }
         let reports = try testPush(wish, by: caller)
         return .json { writer in

@@ -2,21 +2,21 @@
 package import RelayStore
 import UpgradeRules
 
-/// What a person should know of requirements as they stand; from memory.
+/// The troubles of requirements as they stand, for people; from memory.
 extension VersionCache {
-    /// Of one app, for whoever may see what it requires.
+    /// The troubles of one app, for callers that may see its requirements.
     package func troubles(of record: VersionRecord) -> [String] {
         let seen = seen(of: record.app)
         return RequirementTrouble.all(of: record.requirements, systems: seen.systems).map(\.text)
             + [codesLack(of: record)].compactMap(\.self)
     }
 
-    /// Of all apps that are configured, for `/readyz`.
+    /// The troubles of all configured apps, for `/readyz`.
     package func warnings() -> [ReadinessFault] {
         knownRecords.compactMap { record in
             var texts = RequirementTrouble.all(of: record.requirements, systems: seen(of: record.app).systems)
                 .map(\.openText)
-            // Who never asks for a document misses nothing in it.
+            // An app that never asks for a document misses nothing in it.
             if isDocumentAskedFor(record.app.app) { texts += [codesLack(of: record)].compactMap(\.self) }
             guard !texts.isEmpty else { return nil }
             return ReadinessFault(

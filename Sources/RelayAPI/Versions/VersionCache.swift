@@ -7,30 +7,30 @@ import Synchronization
 package import Threading
 package import UpgradeRules
 
-/// What the open paths answer from: what is in force, the alerts and the versions seen, as they were a moment ago, with
-/// every answer rendered. Requests never touch the disk here.
+/// The answers of the open paths: the versions in force, the alerts and the versions seen, as they were a moment ago, with every
+/// answer rendered. Requests never touch the disk here.
 ///
-/// Read anew at each change of a version that this process makes (its store passes it on) or sees, and each second while the documents are
-/// asked for: by a thread of its own, from `start` to `stop`, else by whoever asks for it. May be used from any thread.
+/// Read anew at each change of a version that this process makes (its store passes it on) or sees, once a minute, and once a second while
+/// the documents are asked for: by its own thread from `start` to `stop`, else by the calling thread. May be used from any thread.
 package final class VersionCache: Sendable {
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
     private let profiles: @Sendable () -> [AppKey: AppProfile]
     private let contents = Mutex(Contents())
-    /// Held while the store is read, so that what was read first is also shown first.
+    /// Held while the store is read, so that states are shown in the order in which they were read.
     private let refreshing = Mutex(())
     private let wasRead = Atomic<Bool>(false)
     private let worker = Worker()
-    /// When the next second, and the next minute, is over, in milliseconds: however often the thread is woken.
+    /// The ends of the present second and minute, in milliseconds: waking the thread does not move them.
     private let due = Mutex((second: Int64.min, minute: Int64.min))
-    /// nil while no thread reads.
+    /// nil while the thread does not run.
     private let wishes = Mutex<[Wish]?>(nil)
 
-    /// Somebody knows of a change.
+    /// A change that a caller has reported.
     private struct Wish {
-        /// The records as they are since; nil: something else has changed.
+        /// The records after the change; nil: something else has changed.
         var records: [VersionRecord]?
-        /// Told once they are shown; nil: nobody waits for it.
+        /// Signalled once they are shown; nil: no caller waits for it.
         var end: DispatchSemaphore?
     }
 
@@ -94,7 +94,7 @@ package final class VersionCache: Sendable {
         return contents.withLock { contents in records.allSatisfy { contents.records[$0.app] == $0 } }
     }
 
-    /// Shows what this process has committed. Its store alone calls this (`DecisionNews`).
+    /// Shows a change that this process has committed. Only its store calls this (`DecisionNews`).
     package func take(_ fact: DecisionNews.Fact) {
         switch fact {
         case .decided(let record, isAwaited: true): refresh(for: record)
@@ -103,8 +103,8 @@ package final class VersionCache: Sendable {
         }
     }
 
-    /// Shows what is stored by now: for changes that come from elsewhere. Returns when that is so; where the store cannot be read it stays as
-    /// it is, and the watcher reports that.
+    /// Shows the stored state, for changes that come from elsewhere. Returns when that is shown; where the store cannot be read,
+    /// the answers stay as they are, and the watcher reports that.
     package func refresh() { refresh(for: nil) }
 
     /// - Parameter record: the one that has changed; nil: something else has.
@@ -115,7 +115,7 @@ package final class VersionCache: Sendable {
         if wish(Wish(records: records, end: end)) { end.wait() } else { read() }
     }
 
-    /// Shows these soon; waits for nothing where a thread reads.
+    /// Shows these soon, without waiting where the thread runs.
     package func note(_ records: [VersionRecord]) {
         if !isShown(records), !wish(Wish(records: records)) { read() }
     }
@@ -135,15 +135,15 @@ package final class VersionCache: Sendable {
             let memory = store.membership.memory
             var (records, alerts, seen): ([VersionRecord], [AlertRecord], [AppKey: SeenVersions]) = ([], [], [:])
             do {
-                // From a store that went back nothing is taken, and what was said before is said on. Asked last: what was read is
-                // as old.
+                // Nothing is taken from a store that went back: the earlier answers stay. `lookBack` comes last, so that it covers
+                // all that was read.
                 guard !memory.hasFallen else { throw memory.fall?.error ?? StoreError(.wentBack, context: "") }
                 (records, alerts, seen) = (
                     try store.versions(), try store.alerts(at: clock()), try store.seenVersions()
                 )
                 try store.lookBack()
             } catch let error as StoreError where error.code == .wentBack && contents.withLock(\.profiles.isEmpty) {
-                // Nothing was said yet: nobody is forced to anything.
+                // There are no answers yet: no user is forced to anything.
                 (records, alerts, seen) = ([], [], [:])
             } catch {
                 return
@@ -188,7 +188,7 @@ package final class VersionCache: Sendable {
         contents.withLock { $0.checks[app] }?.answer(to: version, user: user)
     }
 
-    /// What a proxy does with a version of an app.
+    /// The verdict for a proxy on a version of an app.
     ///
     /// - Returns: the app too, where it is configured.
     package func enforce(_ app: AppKey?, version: Version?, system: Version? = nil) -> (app: AppKey?, EnforceVerdict) {
@@ -205,13 +205,13 @@ package final class VersionCache: Sendable {
 
     func seen(of app: AppKey) -> SeenVersions { contents.withLock { $0.seen[app] } ?? SeenVersions() }
 
-    /// Whether anybody has asked for an app's launch document since the start.
+    /// Whether an app's launch document was asked for since the start.
     func isDocumentAskedFor(_ app: String) -> Bool { contents.withLock { $0.readers.contains(app) } }
 
-    /// What the answers go by; empty where the app is not configured.
+    /// The rules behind the answers; empty where the app is not configured.
     func rules(of app: AppKey) -> [UpgradeRule] { contents.withLock { $0.checks[app]?.rules ?? [] } }
 
-    /// What the document says of one platform; nil when the app is not configured.
+    /// The document's section for one platform; nil when the app is not configured.
     func launchSection(of app: AppKey) -> LaunchGateDocument.Section? {
         let now = clock()
         return contents.withLock { $0.documents[app.app]?.section(app.platform, at: now) }
@@ -222,8 +222,8 @@ package final class VersionCache: Sendable {
         contents.withLock { $0.checks[app]?.isRestricted ?? false }
     }
 
-    /// Whether a device may have this version, as far as anything is known: nothing newer than what was announced, and where nothing was,
-    /// nothing that leaps over what the others run.
+    /// Whether a device may have this version, as far as is known: none newer than the announced one, and where none was announced,
+    /// none that leaps over the versions of other devices.
     package func isCredible(_ version: Version, of app: AppKey) -> Bool {
         let (newest, seen) = contents.withLock { ($0.newest[app], $0.seen[app]) }
         if let newest { return version <= newest }
@@ -233,9 +233,9 @@ package final class VersionCache: Sendable {
     /// nil when the app is configured for no platform.
     package func document(_ app: String) -> PreparedContent? { document(app, for: LanguageWish())?.content }
 
-    /// The document in the language of who asks for it.
+    /// The document in the language of a wish.
     ///
-    /// - Returns: with the header that it hangs on.
+    /// - Returns: with the header that it depends on.
     func document(_ app: String, for wish: LanguageWish) -> (content: PreparedContent, vary: String?)? {
         wasRead.store(true, ordering: .relaxed)
         let now = clock()
@@ -251,7 +251,7 @@ package final class VersionCache: Sendable {
 
     // MARK: Advice
 
-    /// What the document makes of a record once all of it is in force.
+    /// The advice on the launch document for a record, once all of it is in force.
     package func advice(for record: VersionRecord, seen: SeenVersions) -> LaunchGateAdvice {
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
         let asked = record.requirements
@@ -262,9 +262,9 @@ package final class VersionCache: Sendable {
     }
 
     /// - Parameters:
-    ///   - floor: what is required.
+    ///   - floor: the requirement.
     ///   - newest: the newest version that is announced.
-    ///   - words: what is said with each.
+    ///   - words: the message with each.
     static func facts(
         _ floor: Requirement?, _ newest: Requirement?, _ words: (required: LocalizedText?, optional: LocalizedText?),
         _ profile: AppProfile?, _ seen: SeenVersions
@@ -278,15 +278,15 @@ package final class VersionCache: Sendable {
 
 /// The document of one app, rendered for as long as no alert in it ends.
 private struct LaunchDocument {
-    /// What is said with a required update, and with an optional one.
+    /// The messages with a required update, and with an optional one.
     typealias Words = (required: LocalizedText?, optional: LocalizedText?)
 
     private var facts: [Platform: (facts: LaunchGateAdvice.Facts, alert: AlertRecord?)] = [:]
     private var words: [Platform: Words] = [:]
-    /// With the default of each text.
+    /// In the default language of each text.
     private var document = LaunchGateDocument(ios: .init(), android: .init())
     private(set) var content: PreparedContent?
-    /// When an alert ends that the content names.
+    /// When the first alert in the content ends.
     private(set) var changesAt: Timestamp?
 
     mutating func add(
@@ -303,8 +303,8 @@ private struct LaunchDocument {
         }
     }
 
-    /// The same in somebody's languages. The format has one text at each place, so who asks is answered with his. Rendered for each who
-    /// asks: every text has languages of its own.
+    /// The document in these languages. The format has room for one language at each place, so it is rendered for each request:
+    /// every text has languages of its own.
     func content(for ranges: LanguageRanges) -> PreparedContent {
         var document = document
         for (platform, words) in words {

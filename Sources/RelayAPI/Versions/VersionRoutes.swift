@@ -46,7 +46,7 @@ extension API {
         }
     }
 
-    /// What a person is shown before an act.
+    /// The facts that a person is shown before an act.
     package func shown(_ subject: ActSubject) throws -> Shown { try store.facts(subject, at: now()) }
 
     package func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -69,7 +69,7 @@ extension API {
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }
 
-    /// The dry run of a bump, with what a person should know before it.
+    /// The dry run of a bump, with warnings for people.
     package func planned(
         _ app: AppKey, body: [UInt8], by caller: Caller
     ) throws -> (report: PlanReport, warnings: [String]) {
@@ -145,7 +145,7 @@ extension API {
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
-        // A webhook's answer is kept: erasing a user would not find the number there.
+        // A webhook's answer is stored, and the erasure of a user would not find a number in it.
         let sight = receipt == nil ? caller.sight : .counted
         let unknown = try unknown(in: bump, for: sight)
         let applied = try control.requirements.bump(
@@ -164,7 +164,7 @@ extension API {
         }
     }
 
-    /// Who mistyped a number of a canary waits for a push that nobody gets.
+    /// Warns of a canary's numbers that no device has: a user who mistyped one would wait in vain for its push.
     private func unknown(in bump: VersionBump, for sight: Sight) throws -> [String] {
         let unknown = try (bump.telephones ?? []).filter {
             try store.devices(of: bump.app, telephone: $0, limit: 1).isEmpty
@@ -181,8 +181,8 @@ extension API {
         return ["of the canary's phone numbers no device of \(app) has \(which)\(rest)"]
     }
 
-    /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
-    /// ago has no rate.
+    /// The answer to a bump. Called inside the store's transaction, so it asks no other component: a campaign that was born a
+    /// moment ago has no rate.
     static func answer(
         to outcome: BumpOutcome, _ status: VersionStatus, for sight: Sight, warnings: [String] = []
     ) -> StoredAnswer {
@@ -203,7 +203,7 @@ extension API {
         return StoredAnswer(status: isNews ? 202 : 200, body: writer.bytes)
     }
 
-    /// What a block cannot do, and what may be a slip.
+    /// Warnings of the limits of a block, and of possible slips.
     private static func blockWarnings(_ bump: VersionBump, _ seen: SeenVersions) -> [String] {
         guard !bump.blocked.isEmpty else { return [] }
         let unseen = bump.blocked.filter { version in !seen.versions.contains { $0.version == version } }
@@ -215,7 +215,7 @@ extension API {
 }
 
 extension PlanReport {
-    /// Who runs what is blocked, and cannot leave it.
+    /// Warnings of devices that cannot leave a blocked version, and of blocks that push to no device.
     fileprivate var blockWarnings: [String] {
         blocks.filter { $0.osTooOld > 0 }.map {
             "\($0.osTooOld) devices that run \($0.version) have a system on which no version above it runs: they are not pushed to and "
@@ -228,10 +228,11 @@ extension PlanReport {
             }
     }
 
-    /// From this share on, in thousandths of the devices, it is a warning that some can never obey.
+    /// From this share of the devices on, in thousandths, there is a warning that some can never obey.
     private static let neverShare: Int64 = 5
 
-    /// Who has too old a system for what is required, and what that makes of the launch document, which asks nobody's.
+    /// Warnings of devices whose system is too old for the required version, and of its effect on the launch document, which does
+    /// not ask for the system.
     fileprivate func systemWarnings(_ seen: SeenVersions) -> [String] {
         guard let minimum = planned?.requirements.required?.minimumOS, let required else { return [] }
         var warnings: [String] = []

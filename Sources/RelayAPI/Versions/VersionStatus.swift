@@ -2,12 +2,12 @@
 package import RelayEngine
 package import RelayStore
 
-/// An app's versions with what only the running process knows: why what is asked for is not in force yet.
+/// An app's versions with a fact that only the running process knows: why a requested version is not in force yet.
 package struct VersionStatus: Sendable {
     package var record: VersionRecord
-    /// Of what is required and announced; nil where all of it is in force, or where nothing is known to hold it.
+    /// For the required or the announced version; nil where both are in force, or where nothing is known to hold them.
     package var wait: GateVerdict?
-    /// What is to be left, the highest first.
+    /// The blocks, the highest version first.
     package var blocks: [BlockStatus]
 
     package init(_ record: VersionRecord, wait: GateVerdict?, blockWait: (Requirement) -> GateVerdict?) {
@@ -19,12 +19,12 @@ package struct VersionStatus: Sendable {
     }
 }
 
-/// One version that is to be left.
+/// The block of one version.
 package struct BlockStatus: Sendable {
     package var requirement: Requirement
-    /// A floor above it is in force for everybody, and says more.
+    /// A floor above it is in force for everybody, and covers it.
     package var isSuperseded: Bool
-    /// Why nobody has to leave it yet.
+    /// Why it is not in force yet.
     package var wait: GateVerdict?
 
     package init(_ requirement: Requirement, isSuperseded: Bool, wait: GateVerdict?) {

@@ -7,8 +7,7 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// Webhooks of the tools that releases are made with. Like the version webhook: the signature first, then the body, and a
-/// stored answer before any other.
+/// Webhooks of release tools. Like the version webhook: the signature first, then the body, and a stored answer before any other.
 extension API {
     func gitHubWebhook(
         _ app: AppKey, _ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void
@@ -30,7 +29,7 @@ extension API {
         }
     }
 
-    /// One webhook belongs to one app, and names neither it nor its version.
+    /// One webhook belongs to one app, and its body names neither the app nor the version.
     func appStoreConnectWebhook(
         _ name: String, _ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void
     ) throws -> Response {
@@ -45,10 +44,10 @@ extension API {
     // MARK: Steps
 
     /// - Parameters:
-    ///   - app: whose secrets may verify; nil: any.
-    ///   - way: what the history calls the way by which it came.
+    ///   - app: the app whose secrets may verify; nil: any.
+    ///   - way: the name of its way into the relay, for the history.
     ///   - isSigned: gets the signer's name, so that a refusal of a signed webhook names it.
-    /// - Returns: the event's id, and who sent it: the secret's name.
+    /// - Returns: the event's id, and its sender: the secret's name.
     /// - Throws: a 401.
     func verified(
         _ head: RequestHead, _ body: [UInt8], for app: String?, via way: String = "webhook", takesToken: Bool = false,
@@ -61,7 +60,7 @@ extension API {
             isSigned(signer)
             return (id, Caller(actor: Principal(signer, .webhook, via: way, from: head.peer.description)))
         case .refused(let refusal):
-            // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
+            // RFC 9110 section 15.5.2: a 401 must name a way to authenticate.
             throw ProblemDetails(
                 401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])
         }
@@ -91,10 +90,10 @@ extension API {
                 return try note("ignored", error.description, receipt)
             }
         case .askTheStore:
-            // Before the transaction does: no store is asked about an event that has its answer.
+            // Before the transaction does, so that no app store is asked about an event that has its answer.
             if let answer = try store.answer(to: receipt) { return .replay(answer) }
             return try release(try offered(app), app, rules, receipt, by: caller, isOfTheStore: true)
-        // Not kept: a date comes, a rule changes, and who has the event sent again means it to be looked at again.
+        // Not kept: a date comes, a rule changes, and an event that is sent again should be looked at again.
         case .ignored(let reason): return try noted("ignored", reason, receipt)
         case .ping: return try noted("pong", "the signature is right; releases may come", receipt)
         }
@@ -109,7 +108,7 @@ extension API {
         do {
             return try apply(bump, by: caller, receipt: receipt)
         } catch let error as StoreError {
-            // An older line goes on being mended, and that is nobody's failure.
+            // An older line goes on being mended, which is no failure.
             guard case .versionWouldFall(_, let current, let proposed) = error.code else { throw error }
             return try note(
                 "ignored", "\(proposed) is older than \(current), which is known; versions only rise", receipt)
@@ -140,8 +139,8 @@ extension API {
         return listing.version
     }
 
-    /// An answer to an event that announces a version and changes nothing, kept like any other: a replay is answered alike, whatever was
-    /// taken back since.
+    /// An answer to an event that announces a version and changes nothing, kept like any other: a replay is answered alike,
+    /// whatever was withdrawn since.
     private func note(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
         let answer = try store.keep(
             StoredAnswer(status: 200, body: Self.noteBody(status, reason)), to: receipt, at: now())

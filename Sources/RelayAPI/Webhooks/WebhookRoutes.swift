@@ -6,13 +6,13 @@ import VersionSources
 import WireFormat
 
 extension API {
-    /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.
+    /// Signature first: a sender without the secret learns neither the faults of the body nor which apps there are.
     func versionWebhook(_ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void) throws -> Response {
         let webhook = BumpBody.Webhook(body)
         let app = webhook.app
-        // The app is in the body: a secret that is bound to others has no say in it.
+        // The body names the app: a secret that is bound to other apps cannot verify it.
         let (id, caller) = try verified(head, body, for: app?.app, isSigned)
-        // Each app's releases have ids of their own: two of them may well call one "release-2-0-0".
+        // Ids are unique in each app alone: two apps may well call a release "release-2-0-0".
         let hook = app.map { "version/\($0.app)/\($0.platform.rawValue)" } ?? "version"
         let receipt = WebhookReceipt(id: id, hook: hook, body: body)
         return try answer(to: receipt) {
@@ -29,11 +29,11 @@ extension API {
         }
     }
 
-    /// Answers a webhook. One that was answered before gets that answer: the transaction that decides looks for it. One that is refused before
-    /// anything could be decided may have been answered as well, while its app was in the configuration or its rules were others.
+    /// Answers a webhook. One that was answered before gets that answer: the transaction that decides looks for it. A webhook that
+    /// is refused before that may have been answered as well, while its app was configured or its rules were different.
     ///
     /// - Parameters:
-    ///   - read: reads the wish of the webhook; asks no store.
+    ///   - read: reads the webhook's wish; asks no store.
     ///   - decide: looks for the stored answer itself.
     func answer<Wish>(
         to receipt: WebhookReceipt, _ read: () throws -> Wish, deciding decide: (Wish) throws -> Response

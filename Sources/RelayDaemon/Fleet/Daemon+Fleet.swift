@@ -5,9 +5,9 @@ import RelayStore
 import Terminal
 import VersionSources
 
-/// The daemon among others that work on the same database.
+/// The daemon as one of several relays on the same database.
 extension Daemon {
-    /// Takes this relay's place among those of the database.
+    /// Registers this relay among those of the database.
     func join(_ store: any RelayStore, _ description: NodeDescription) throws -> NodeKeeper {
         let keeper = NodeKeeper(store: store, description: description, log: log)
         do {
@@ -18,7 +18,7 @@ extension Daemon {
         return keeper
     }
 
-    /// Something was told by another relay, or by this one. May wait for the store.
+    /// Acts on news of another relay, or of this one. May wait for the store.
     func hear(_ news: FleetNews, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache) {
         let decisions: Set = [
             "version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader",

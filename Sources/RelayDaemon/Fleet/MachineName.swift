@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What this machine is called: a relay's name among others, where its configuration gives it none.
+/// This machine's name, which names a relay whose configuration gives it no other.
 enum MachineName {
     static var current: String {
         var bytes = [CChar](repeating: 0, count: 256)

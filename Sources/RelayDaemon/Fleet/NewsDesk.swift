@@ -3,9 +3,10 @@ import RelayStore
 import Synchronization
 import Threading
 
-/// Acts on what other relays tell, on a thread of its own: what it asks of the store may take its time, and the lease has none.
+/// Acts on news from other relays, on a thread of its own: its requests to the store may take long, and the thread of the
+/// lease has no time for that.
 ///
-/// What comes while it is at work is one piece of news when it is done.
+/// News that comes while it works is merged, and handled together afterwards.
 final class NewsDesk: Sendable {
     private let pending = Mutex(FleetNews())
     private let worker = Worker()
@@ -28,6 +29,6 @@ final class NewsDesk: Sendable {
         worker.wake()
     }
 
-    /// Returns when the thread has ended, after what it is at. May be called without a start.
+    /// Returns when the thread has ended, after its present work. May be called without a start.
     func stop() { worker.stop() }
 }

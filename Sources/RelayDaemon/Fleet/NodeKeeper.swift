@@ -6,13 +6,13 @@ package import Telemetry
 import Threading
 import UpgradeRules
 
-/// Keeps this relay's lease among those that work on a store, gives up who is gone, and passes on what the others tell.
+/// Keeps this relay's lease among the relays of a store, fences relays that are gone, and passes on news from the others.
 ///
-/// `join` and `turn` are called by one thread at a time, its own once it was started.
+/// `join` and `turn` are called by one thread at a time, its own after `start`.
 package final class NodeKeeper: Sendable {
-    /// How long the thread listens at most before it looks whether it is to end.
+    /// The longest time that the thread listens before it checks whether to stop.
     private static let longestListening = Duration.seconds(1)
-    /// How long it rests where the database cannot be listened to.
+    /// The pause where the database cannot be listened to.
     private static let rest = Duration.milliseconds(50)
     private static let lookAtNamesake = Duration.milliseconds(250)
 
@@ -25,14 +25,14 @@ package final class NodeKeeper: Sendable {
     private let state: Mutex<State>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
-    /// What the others may know of the campaigns that this relay sends.
+    /// Makes the figures that are published about the campaigns of this relay.
     private let figures = Mutex<@Sendable () -> String>({ "" })
 
     private struct State {
         var machine: NodeMachine
         var node: NodeLease?
         var description: NodeDescription
-        /// Its own, and others' that the database has at the time.
+        /// The number of different configurations among the relays.
         var configurations = 1
         var faults = FaultLog()
         var isTrusted = false
@@ -45,8 +45,8 @@ package final class NodeKeeper: Sendable {
 
     /// - Parameters:
     ///   - boot: a clock that goes on while the machine is suspended.
-    ///   - wall: this machine's own.
-    ///   - isEnded: whether a process is known to have ended, by what a relay says of itself.
+    ///   - wall: this machine's own clock.
+    ///   - isEnded: whether a process is known to have ended, by the name that its relay registered.
     package init(
         store: any RelayStore, description: NodeDescription, log: Log,
         boot: @escaping @Sendable () -> MonotonicTime = BootClock.now,
@@ -59,12 +59,12 @@ package final class NodeKeeper: Sendable {
         store.membership.beginFleet(clock: boot)
     }
 
-    /// Takes this relay's place; who had its name before is given up. Call once, before anything else is asked of the store.
+    /// Registers this relay, and fences the former relay of its name. Call it once, before any other use of the store.
     ///
     /// - Throws: `StoreError`.
     package func join() throws {
         let description = state.withLock { $0.description }
-        // One that was killed has given nothing back; that it is gone is seen on its own machine alone.
+        // A relay that was killed has released nothing; only its own machine can see that it has ended.
         let ended = try store.nodes().first { $0.description.name == description.name }.flatMap { former in
             isEnded(former.description.process) ? former.description.process : nil
         }
@@ -80,10 +80,10 @@ package final class NodeKeeper: Sendable {
         try? lookAround(fences: false)
     }
 
-    /// The same where another relay of the name may be about to go, or be gone without a word: its lease is waited for, as long as it is
-    /// not prolonged.
+    /// Like `join`, for a name that another relay may hold which is about to stop, or has ended without notice: waits for
+    /// its lease to run out, unless the lease is prolonged.
     ///
-    /// - Throws: `StoreError`, `.nameInUse`, where it is.
+    /// - Throws: `StoreError`; `.nameInUse` where the other relay is alive.
     func joinAtStart() throws {
         var known: Timestamp?
         let deadline = boot() + NodeMachine.lease + .seconds(2)
@@ -104,9 +104,9 @@ package final class NodeKeeper: Sendable {
         }
     }
 
-    /// Does what is due.
+    /// Does all due work.
     ///
-    /// - Returns: when to come again at the latest.
+    /// - Returns: when to call again at the latest.
     package func turn() -> MonotonicTime {
         while true {
             let now = boot()
@@ -154,7 +154,7 @@ package final class NodeKeeper: Sendable {
         state.withLock { $0.machine.good(sent: sent, answered: now) }
     }
 
-    /// - Parameter fences: whether whose lease has run out may be given up.
+    /// - Parameter fences: whether relays whose lease has run out may be fenced.
     private func lookAround(fences: Bool) throws {
         guard let node = state.withLock({ $0.node }) else { return }
         var look = try store.lookAtFleet()
@@ -182,7 +182,7 @@ package final class NodeKeeper: Sendable {
         state.withLock { $0.loss = loss }
     }
 
-    /// The leader alone: one line and one entry of readyz for all.
+    /// Only the leader does this, so that there is one log line and one entry in readyz for all relays.
     private func lookForUnclaimed(leads: Bool) throws {
         guard leads else { return state.withLock { $0.unclaimed.forget() } }
         let unclaimed = try store.unclaimedCampaigns()
@@ -196,13 +196,13 @@ package final class NodeKeeper: Sendable {
         }
     }
 
-    /// What others may read. Says once that nothing may be sent, and once that it may again.
+    /// Publishes the lease to the other parts. Logs once when sending must stop, and once when it may go on.
     private func publish() {
         let now = boot()
         let (node, until, change) = state.withLock { state in
             let until = state.machine.trustedUntil
             let isTrusted = until.map { now < $0 } ?? false
-            // Of one that was fenced there is a line already.
+            // A fenced relay has already been logged.
             let isNews = isTrusted != state.isTrusted && until != nil
             if isNews || until == nil { state.isTrusted = isTrusted }
             return (state.node, until, isNews ? isTrusted : nil)
@@ -229,14 +229,14 @@ package final class NodeKeeper: Sendable {
             [("ahead", "\(ahead.milliseconds) ms")])
     }
 
-    /// What keeps this relay from sending; nil: nothing.
+    /// The reason that keeps this relay from sending; nil: none.
     package var fault: String? {
         state.withLock { state in
             state.isTrusted ? nil : "its lease is not confirmed: \(state.faults.text("node") ?? "it is taken anew")"
         }
     }
 
-    /// The running campaigns that nobody has taken over for long; nil: none, or another relay looks for them.
+    /// The running campaigns that no relay has taken over for too long; nil: none, or another relay leads.
     package var claimFault: String? {
         let late = state.withLock { $0.unclaimed.late }
         guard !late.isEmpty else { return nil }
@@ -246,10 +246,10 @@ package final class NodeKeeper: Sendable {
             + "for its FCM project has none"
     }
 
-    /// How many others this relay has given up.
+    /// The number of relays that this one has fenced.
     package var fencings: Int { state.withLock { $0.fencings } }
 
-    /// What an operator should put right among the relays; nil: nothing.
+    /// A fault among the relays that an operator should mend; nil: none.
     package var warning: String? {
         let (count, loss) = state.withLock { ($0.configurations, $0.loss) }
         let different =
@@ -260,18 +260,18 @@ package final class NodeKeeper: Sendable {
         return all.isEmpty ? nil : all.joined(separator: "; ")
     }
 
-    /// A newer release has changed the store in a way that this one must not work on it any more.
+    /// Whether a newer release has changed the store so that this one must not use it any more.
     package var isOutdated: Bool { state.withLock { $0.isOutdated } }
 
-    /// The configuration was read anew.
+    /// Notes the digest of a reloaded configuration.
     package func note(configuration: String) { state.withLock { $0.description.configuration = configuration } }
 
     // MARK: The thread
 
     /// - Parameters:
-    ///   - figures: what the others may know of the campaigns that this relay sends.
-    ///   - onNews: is told what others tell, on the thread: must not wait, for the lease does then, too.
-    ///   - onOutdated: is told once that this release must not work on the store any more (`isOutdated`); must not wait either.
+    ///   - figures: makes the figures to publish about the campaigns of this relay.
+    ///   - onNews: gets the other relays' news, on the thread: must not wait, as the lease would wait too.
+    ///   - onOutdated: called once when this release must not use the store any more (`isOutdated`); must not wait either.
     /// - Throws: where the system has no thread left.
     package func start(
         figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetNews) -> Void,
@@ -291,7 +291,7 @@ package final class NodeKeeper: Sendable {
                     led = store.membership.leads
                     onNews(.everything)
                 }
-                // Time that a suspended machine missed makes it wake too late, not too early.
+                // The time that a machine is suspended does not count here, so that this wakes too late, not too early.
                 let deadline = MonotonicClock.now() + min(next - boot(), Self.longestListening)
                 do {
                     let news = try store.awaitNews(until: deadline)
@@ -304,7 +304,7 @@ package final class NodeKeeper: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Gives back all that this relay has, when nothing of it works any more.
+    /// Releases everything that this relay holds. Call it last, when all other parts have stopped.
     package func stop() {
         stopping.set()
         thread.withLock { $0.take() }?.join()

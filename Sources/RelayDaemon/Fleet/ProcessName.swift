@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Which process this is among all of all machines: the machine's boot, the process's namespace, its number, and when it began. Another
-/// process on the same machine can see whether it has ended; one elsewhere cannot.
+/// A name for this process that is unique across machines: the machine's boot, the process's namespace, its number, and its
+/// start time. Another process on the same machine can see whether it has ended; one elsewhere cannot.
 package enum ProcessName {
     package static let own: String = {
-        // Where the system says nothing of itself (no /proc), it is another one with each start, and known to nobody.
+        // Without /proc, the name is random at each start, and no other process can check it.
         guard let place, let began = began(getpid()) else { return "\(UInt64.random(in: .min ... .max))" }
         return "\(place)/\(getpid())/\(began)"
     }()
 
-    /// Whether a process that was called so is gone for certain.
+    /// Whether the process of this name has certainly ended.
     package static func isEnded(_ name: String) -> Bool {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4, let place, "\(parts[0])/\(parts[1])" == place, let number = Int32(parts[2]) else {
@@ -19,7 +19,7 @@ package enum ProcessName {
         return began(number) != parts[3]
     }
 
-    /// proc_sys_kernel(5), random/boot_id; pid_namespaces(7).
+    /// The boot and the namespace: proc_sys_kernel(5), random/boot_id; pid_namespaces(7).
     private static let place: String? = {
         guard let boot = text("/proc/sys/kernel/random/boot_id")?.prefix(36), boot.count == 36 else { return nil }
         var status = stat()
@@ -27,10 +27,10 @@ package enum ProcessName {
         return "\(boot)/\(status.st_ino)"
     }()
 
-    /// In ticks since the boot (proc_pid_stat(5), field 22); nil: there is no such process, or it has ended and nobody has asked for its
-    /// end (state Z or X).
+    /// The start time in ticks since the boot (proc_pid_stat(5), field 22); nil: there is no such process, or it has ended
+    /// and its parent has not waited for it (state Z or X).
     private static func began(_ process: Int32) -> String? {
-        // Its own name, in brackets, may hold blanks and brackets.
+        // The process's own name, in brackets, may hold blanks and brackets.
         guard let stat = text("/proc/\(process)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: " ")
         guard fields.count > 19, !["Z", "X"].contains(fields[0]) else { return nil }

@@ -2,17 +2,17 @@
 import RelayEngine
 import RelayStore
 
-/// Which running campaigns no relay has taken over for longer than a take-over lasts. Pure.
+/// Finds running campaigns that no relay has taken over for longer than a take-over lasts. Pure.
 struct UnclaimedWatch: Sendable {
-    /// A take-over of who is gone is over within 8 s.
+    /// The take-over from a relay that is gone ends within 8 s.
     static let patience = Duration.seconds(10)
 
     private var since: [UnclaimedCampaign: MonotonicTime] = [:]
     /// In the order of the store.
     private(set) var late: [UnclaimedCampaign] = []
 
-    /// - Parameter unclaimed: those that nobody has at this moment.
-    /// - Returns: those that have just become late.
+    /// - Parameter unclaimed: the campaigns without a relay at this moment.
+    /// - Returns: the campaigns that have just become late.
     mutating func look(_ unclaimed: [UnclaimedCampaign], at now: MonotonicTime) -> [UnclaimedCampaign] {
         since = Dictionary(unclaimed.map { ($0, since[$0] ?? now) }) { first, _ in first }
         let before = Set(late)
@@ -20,6 +20,6 @@ struct UnclaimedWatch: Sendable {
         return late.filter { !before.contains($0) }
     }
 
-    /// Another one looks.
+    /// Another relay does this now.
     mutating func forget() { (since, late) = ([:], []) }
 }

@@ -17,7 +17,7 @@ import VersionSources
 import WireFormat
 
 extension OnlineCheck {
-    /// Keys are read here, so that apps of one key share its token, as in the daemon.
+    /// Reads the keys here, so that apps of one key share its token, as in the daemon.
     func turns() throws -> [Turn] {
         let silent = Log(minimum: .error) { _, _, _ in }
         let active = try ActiveConfiguration(
@@ -34,7 +34,7 @@ extension OnlineCheck {
 
     // MARK: The store
 
-    /// nil: it is a file, of which there is nobody to ask.
+    /// nil: the store is a file, so there is no server to ask.
     private var store: Turn? {
         guard case .postgres = configuration.store.database else { return nil }
         let field = "store.postgres"
@@ -57,13 +57,14 @@ extension OnlineCheck {
 
     // MARK: Push services
 
-    /// What no device has as its token, so that nobody is pushed to: an odd number of hex digits is none of APNs', a "!" stands in
-    /// none of FCM's. Both services look at the credential, the topic or the project, and the environment before they say so.
+    /// Tokens that no device has, so that the push reaches no one: APNs' never have an odd number of hex digits, FCM's never
+    /// hold a "!". Both services check the credential, the topic or the project, and the environment before they report the
+    /// token.
     private static let noToken = (apns: String(repeating: "0", count: 63), fcm: "no-such-token!")
 
     private func pushes(of app: AppConfiguration, by route: AppRoute) -> [Question] {
         let field = "\(AppConfiguration.field(app.key)).\(route.provider.section)"
-        // FCM has one world, and so has a server of one's own that stands in for both of APNs'.
+        // FCM has no sandbox, and a server of one's own may stand in for both of APNs' servers.
         let isOneWorld =
             route.production == route.sandbox
             && route.provider.identity == route.provider(for: .sandbox).identity
@@ -81,7 +82,7 @@ extension OnlineCheck {
         }
     }
 
-    /// To the push service; and to Google's token endpoint, where that is another one.
+    /// The way to the push service, and the way to Google's token endpoint where that differs.
     private func way(of app: AppConfiguration, by route: AppRoute, _ push: PushEnvironment) -> String {
         let dialer = (push == .sandbox ? route.sandbox : route.production).dialer
         let way = dialer.egress.way(to: dialer.host, port: dialer.port)
@@ -90,7 +91,7 @@ extension OnlineCheck {
         return tokens == way ? way : "\(way); for access tokens \(tokens)"
     }
 
-    /// What the answer to a push to nobody proves.
+    /// The conclusion from the answer to a push to a made-up token.
     static func finding(
         of result: TestPushResult, _ app: AppConfiguration, _ environment: PushEnvironment, at field: String
     ) -> OnlineFinding {
@@ -121,7 +122,7 @@ extension OnlineCheck {
         }
     }
 
-    /// A credential for production alone is what most owners have.
+    /// Answers to a credential for production alone, which most owners have.
     private static let otherWorld: Set<String> = [
         "CertificateEnvironment", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
     ]
@@ -141,7 +142,7 @@ extension OnlineCheck {
                 do throws(SourceFault) {
                     return OnlineFinding(field: field, result: .good, answer: try probe.read(source.kind))
                 } catch {
-                    // Its reason says what would be right, as /readyz does.
+                    // The reason includes what would be right, as in /readyz.
                     return OnlineFinding(field: field, result: .failed, answer: error.reason)
                 }
             }

@@ -6,23 +6,23 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Asks every service that a configuration names whether it takes what the configuration has for it: one push to a token that no
-/// device has for each push service, one read of each source, one test event for each receiver. Nothing is stored, and no daemon
-/// takes part.
+/// Asks every service that a configuration names whether it accepts the configuration's credentials: one push to a token
+/// that no device has for each push service, one read of each source, one test event for each receiver. Stores nothing, and
+/// needs no daemon.
 struct OnlineCheck: Sendable {
-    /// For one answer; who waits at a terminal for longer presses Ctrl-C.
+    /// The time for one answer: a person at a terminal would not wait longer.
     static let patience = Duration.seconds(10)
 
-    /// One thing to ask, of one service.
+    /// One question to one service.
     struct Question: Sendable {
         var field: String
         var detail: String?
-        /// By which way; nil where nothing is dialled.
+        /// The way to the service; nil where nothing is dialled.
         var way: String?
-        /// Blocks until the answer is there, for as long as the service likes.
+        /// Blocks until the service has answered, without a limit.
         var ask: @Sendable () -> [OnlineFinding]
 
-        /// - Parameter ask: of a service that has one thing to say.
+        /// - Parameter ask: for a service that gives one finding.
         init(
             field: String, detail: String? = nil, way: String? = nil, ask: @escaping @Sendable () -> OnlineFinding
         ) {
@@ -37,7 +37,7 @@ struct OnlineCheck: Sendable {
         }
     }
 
-    /// Questions that a service wants one after another, with a pause between two; most are alone.
+    /// Questions that a service must get one after another, with a pause between two; most turns have one question.
     struct Turn: Sendable {
         var questions: [Question]
         var spacing = Duration.zero
@@ -48,7 +48,7 @@ struct OnlineCheck: Sendable {
     var clock: @Sendable () -> Timestamp = WallClock.now
     var patience = Self.patience
 
-    /// All turns side by side, each question for its own time at most.
+    /// Runs all turns side by side; each question has its own time limit.
     ///
     /// - Throws: `CommandFailure` (78) where a key cannot be used.
     func run() throws -> [OnlineFinding] { ask(try turns()) }
@@ -79,7 +79,7 @@ struct OnlineCheck: Sendable {
         return board.findings
     }
 
-    /// The thread of a service that does not answer is left behind: the process ends soon.
+    /// Leaves the thread behind if the service does not answer, as the process ends soon.
     private func answer(to question: Question) -> [OnlineFinding] {
         let (box, isThere) = (Board([1]), DispatchSemaphore(value: 0))
         let trouble = start {
@@ -101,7 +101,7 @@ struct OnlineCheck: Sendable {
         OnlineFinding(field: question.field, detail: question.detail, result: .failed, answer: trouble)
     }
 
-    /// - Returns: why there is no thread; nil: there is.
+    /// - Returns: why no thread could be started; nil: it runs.
     private func start(_ body: @escaping @Sendable () -> Void) -> String? {
         do {
             try NativeThread(name: "online-check", body).detach()

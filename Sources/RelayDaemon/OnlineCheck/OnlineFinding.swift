@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What one service said to `check-config --online`.
+/// The result of one question of `check-config --online`.
 struct OnlineFinding: Sendable, Equatable {
     enum Result: String, Sendable {
-        /// As it should be.
+        /// All is right.
         case good
-        /// Something that not every owner needs is not there: the check is passed.
+        /// Something is missing that not every owner needs: the check passes.
         case limited
         case failed
     }
 
-    /// Which part of the configuration: `apps["com.example.app"].ios.apns`.
+    /// The part of the configuration: `apps["com.example.app"].ios.apns`.
     var field: String
-    /// Of which there may be several for one field: "production".
+    /// Distinguishes several findings of one field: "production".
     var detail: String?
     var result: Result
     /// In the service's own word where it has one.
     var answer: String
-    /// nil where nothing is to be done.
+    /// nil where no action is needed.
     var remedy: String?
-    /// By which way it was asked: "directly", "by the proxy proxy.example:3128". nil where nothing was dialled.
+    /// The way to the service: "directly", "by the proxy proxy.example:3128". nil where nothing was dialled.
     var way: String?
 
     var place: String { field + (detail.map { ", \($0)" } ?? "") }

@@ -3,12 +3,12 @@ import Glibc
 import RelayStore
 import Threading
 
-/// A file beside the store, or in the service's own directory, that keeps how far the store was: a copy of the store that is put in its
-/// place later does not bring it along.
+/// A file beside the store, or in the service's own directory, that keeps the store's last known position. A copy of the
+/// store that is put in its place later does not bring this file along.
 struct PastNote: Sendable {
     let path: String
 
-    /// - Returns: nil where there is none, or none that can be read: then nothing is known.
+    /// - Returns: nil where there is no file, or none that can be read: then the position is unknown.
     func read() -> StoreMark? {
         guard let file = unsafe fopen(path, "re") else { return nil }
         defer { unsafe fclose(file) }
@@ -27,7 +27,7 @@ struct PastNote: Sendable {
         "\(mark.identity) \(mark.decision) \(mark.sign) \(mark.recorded)\n"
     }
 
-    /// As a whole or not at all, also where the power fails (rename(2), fsync(2)).
+    /// Writes all of it or nothing, even if the power fails (rename(2), fsync(2)).
     ///
     /// - Throws: `SystemError`.
     func write(_ mark: StoreMark) throws {

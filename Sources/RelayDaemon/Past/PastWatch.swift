@@ -7,21 +7,22 @@ import Telemetry
 import Threading
 import WireFormat
 
-/// Looks each second whether the store went back in time, and notes outside of it how far it is.
+/// Checks each second whether the store went back in time, and notes its position outside of it.
 ///
-/// The note comes after what it is about, so a crash between the two raises no alarm: it is never ahead of the store.
+/// The note is written after the change in the store, so it is never ahead of the store, and a crash between the two raises
+/// no alarm.
 final class PastWatch: Sendable {
     private static let interval = Duration.seconds(1)
-    /// How much later than a decision the number of records is noted, at most: a campaign makes many.
+    /// The shortest time between two notes that differ only in the number of records, as a campaign makes many.
     private static let noteInterval = Duration.seconds(5)
 
     private struct State {
         var written: StoreMark?
         var writtenAt: MonotonicTime?
         var faults = FaultLog()
-        /// Where receivers hear of it; nil: not yet.
+        /// Notifies the receivers; nil: not possible yet.
         var notify: (@Sendable (RelayEvent) -> Void)?
-        /// Whether they heard of a fall that is not over.
+        /// Whether the receivers were notified of a fall that is not over.
         var isTold = false
     }
 
@@ -32,12 +33,12 @@ final class PastWatch: Sendable {
     private let worker = Worker()
     private let state = Mutex(State())
 
-    /// - Parameter path: where the note is; nil: what is seen is forgotten with the process.
+    /// - Parameter path: the place of the note; nil: the position is forgotten with the process.
     init(store: any RelayStore, notedAt path: String?, log: Log, clock: @escaping @Sendable () -> Timestamp) {
         (self.store, note, self.log, self.clock) = (store, path.map(PastNote.init), log, clock)
     }
 
-    /// Holds the store to what was noted of it. Call once, before anything is decided by what it says.
+    /// Compares the store with the note. Call once, before any decision that relies on the store.
     func begin() {
         let memory = store.membership.memory
         memory.onFall { [weak self, log] fall in
@@ -52,8 +53,8 @@ final class PastWatch: Sendable {
         look()
     }
 
-    /// Tells receivers of each fall, of one that was found before as well, and of its end. Never from the store's outbox: nothing is
-    /// written to a store that went back.
+    /// Notifies receivers of each fall, also of one found before, and of its end. Never through the store's outbox: nothing
+    /// is written to a store that went back.
     ///
     /// - Parameter notify: must not wait.
     func tell(_ notify: @escaping @Sendable (RelayEvent) -> Void) {
@@ -92,14 +93,14 @@ final class PastWatch: Sendable {
         }
     }
 
-    /// Returns when the thread has ended and what was seen is noted.
+    /// Returns when the thread has ended and the position is noted.
     func stop() {
         worker.stop()
         keep(isLast: true)
     }
 
     func look() {
-        // Also where the store is gone, or has fallen: what was seen was there.
+        // Also if the store cannot be read or has fallen: the position that was seen was real.
         defer { keep(isLast: false) }
         do {
             try store.lookBack()
@@ -108,7 +109,7 @@ final class PastWatch: Sendable {
         } catch let error as StoreError where error.code == .wentBack {
             return
         } catch {
-            // Who sends meets the same.
+            // Sending meets the same error.
             if state.withLock({ $0.faults.set("look", "\(error)") }) {
                 log(.warning, "it is not known whether the store went back in time", [("error", "\(error)")])
             }

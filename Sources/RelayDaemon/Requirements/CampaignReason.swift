@@ -4,27 +4,27 @@ import RelayEngine
 import RelayStore
 import WireFormat
 
-/// Why a campaign does not move, and when it will or who moves it; nil where it moves. The one place that says so: the API, `show`,
-/// `watch`, the status line and the page have it from here. Pure.
+/// Why a campaign does not move, and when or by whom it will; nil where it moves. The only place that decides this: the API,
+/// `show`, `watch`, the status line and the page get it from here. Pure.
 struct CampaignReason {
     let record: CampaignRecord
-    /// With what is on its way.
+    /// Includes the pushes in flight.
     let counts: CampaignCounts
-    /// What keeps pushes back at a push service or at the store.
+    /// The reason that holds pushes back at a push service or at the store.
     let trouble: String?
-    /// Whether that keeps back all that is left.
+    /// Whether `trouble` holds back all that is left.
     let isHeld: Bool
     let nextRetryAt: Timestamp?
     let hasRoute: Bool
-    /// Of one that waits: what its store says.
+    /// For a waiting campaign: the verdict of its gate.
     let gate: GateVerdict?
     let nextWaveAt: Timestamp?
-    /// Of one that runs outside its app's hours; nil: it may send.
+    /// Set outside the app's sending hours; nil: it may send.
     let hours: HoursWait?
-    /// Why nothing of any campaign goes on: the store went back in time.
+    /// Why every campaign stands still: the store went back in time.
     let past: String?
 
-    /// The first that holds.
+    /// The first reason that applies.
     var wait: Wait? {
         if past != nil { return record.state.isFinal ? nil : .past }
         switch record.state {
@@ -65,7 +65,7 @@ struct CampaignReason {
         }
     }
 
-    /// Whether nothing goes out until the reason is over, so that nobody can say how long it takes.
+    /// Whether nothing is sent until the reason is over, so that the time left is unknown.
     var standsStill: Bool {
         guard record.state == .running, hasRoute, past == nil else { return true }
         if isHeld || isCanaryDone { return true }
@@ -74,7 +74,7 @@ struct CampaignReason {
 
     private var isCanaryDone: Bool { record.canary?.endedAt != nil && record.isCanary }
 
-    /// What a person or a longer pause keeps back waits for no hour.
+    /// The sending hours do not matter while a person, or a longer pause, holds the campaign back.
     private var asleep: HoursWait? {
         guard let hours, !isCanaryDone, nextWaveAt.map({ $0 <= hours.until }) ?? true else { return nil }
         return hours
@@ -107,7 +107,7 @@ struct CampaignReason {
             + "; \"campaigns release \(record.id)\" \(Rollout(record).release)"
     }
 
-    /// Of a campaign of which nothing else is left.
+    /// Set for a campaign that has only retries left.
     private var nextRetry: Timestamp? {
         counts.pending == 0 && counts.inFlight == 0 && counts.retrying > 0 ? nextRetryAt : nil
     }

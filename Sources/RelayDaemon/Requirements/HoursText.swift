@@ -3,12 +3,12 @@ package import RelayAPI
 package import RelayEngine
 import WireFormat
 
-/// What is said of an app's hours where they keep pushes back. Pure.
+/// Texts about an app's sending hours where they hold pushes back. Pure.
 extension SendingHours {
     /// "08:00 to 22:00 Asia/Shanghai, where it is 22:10"
     private func standing(at now: Timestamp) -> String { "\(self), where it is \(clock(at: now))" }
 
-    /// Of a campaign that would send now.
+    /// For a campaign that would send now.
     ///
     /// - Returns: nil where it may.
     func wait(of campaign: String, expiresAt: Timestamp, at now: Timestamp) -> HoursWait? {
@@ -21,7 +21,7 @@ extension SendingHours {
                 + "\"campaigns resume \(campaign) --now\" sends at once")
     }
 
-    /// Of a requirement that would come into force at `start`.
+    /// For a requirement that would come into force at `start`.
     package func wait(from start: Timestamp, timeToLive: Duration, at now: Timestamp) -> HoursWait? {
         guard let opening = opening(after: start) else { return nil }
         let at = start > now ? "it comes into force at \(start.internetTime), " : ""

@@ -4,19 +4,20 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Whom a bump would push to: the requirements that `RequirementMachine` makes of it, through the filter that their campaigns send by.
+/// The devices that a bump would push to: the requirements that `RequirementMachine` makes of it, through the filter that
+/// their campaigns use.
 struct PlannedAudience {
     struct Counts {
-        /// Devices that get a push by all of the bump.
+        /// Devices that get a push by any part of the bump.
         var toPush: Int64 = 0
-        /// Of those that a floor is for, the ones that get it first; nil where the bump names nobody.
+        /// Devices of the floor's audience that get it first; nil where the bump names no users.
         var canary: Int64?
         var blocks: [PlannedBlock] = []
     }
 
     private struct Block {
         var filter: AudienceFilter
-        /// Whether its campaign begins by the bump, and is sent.
+        /// Whether the bump starts its campaign, and that is sent.
         var isSent: Bool
     }
 
@@ -27,9 +28,9 @@ struct PlannedAudience {
     private let blocks: [Block]
 
     /// - Parameters:
-    ///   - row: what would be required.
-    ///   - rows: what would be blocked.
-    ///   - planned: what the machine makes of the bump; what is new has an id below 0.
+    ///   - row: the requirement of the floor, or of the first block.
+    ///   - rows: the requirements of the blocks.
+    ///   - planned: the machine's result for the bump; new rows have an id below 0.
     init(
         _ bump: VersionBump, _ row: Requirement, _ rows: [Requirement], in planned: Requirements, isAboutBlocks: Bool
     ) {
@@ -56,7 +57,7 @@ struct PlannedAudience {
         var isPushed = floor.map { $0.rises && reason == nil } ?? false
         if let canary, canary.reason(against: row, in: devices) == nil {
             counts.canary? += 1
-            // Of a floor that is there already those alone whom the bump names anew.
+            // For a floor that exists already, only the users that the bump names get a push.
             isPushed = true
         }
         for (place, block) in blocks.enumerated() {
@@ -66,7 +67,7 @@ struct PlannedAudience {
                 isPushed = true
             }
             if why == .osTooOld { counts.blocks[place].osTooOld += 1 }
-            // A device runs one version: of several blocks one at most is about it.
+            // A device runs one version, so at most one of several blocks concerns it.
             if why == nil, !block.isSent { why = .notInAudience }
             if floor == nil, place == 0 || why != .alreadyCurrent { reason = why }
         }

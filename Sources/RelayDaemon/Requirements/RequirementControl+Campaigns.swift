@@ -7,14 +7,14 @@ import Telemetry
 import UpgradeRules
 import VersionSources
 
-/// Campaigns: how they stand, and what an operator does with them.
+/// The status of campaigns, and an operator's acts on them.
 extension RequirementControl {
     package func status(_ record: CampaignRecord) -> CampaignStatus {
         let figures = figures(of: record)
         let now = clock()
         var record = record
-        // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
-        // and nothing later corrects the last that is reported of a campaign.
+        // Read after the figures: outcomes that are recorded in between would otherwise be neither in flight nor in the
+        // ledger, and the last status of a campaign would never be corrected.
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
         let isRunning = record.state == .running
         let counts = figures.counts(record.figures.counts, record.state)
@@ -44,19 +44,20 @@ extension RequirementControl {
         return status
     }
 
-    /// Why nothing is sent and nothing decided at all.
+    /// Why nothing at all is sent or decided.
     var past: String? { store.membership.memory.fall.map { "\($0.error)" } }
 
-    /// Of whichever relay sends it.
+    /// The figures of the relay that sends the campaign.
     private func figures(of record: CampaignRecord) -> RunFigures {
         let own = progress.figures(of: record.key)
         guard !store.membership.isAlone, own == RunFigures() else { return own }
-        // The line is for people: a store that cannot be read just now has its own.
+        // The figures are only for people, so an unreadable store is ignored here: it is reported elsewhere.
         let told = (try? store.publishedFigures(of: record.key)) ?? nil
         return told.flatMap { RunFigures(published: $0, of: record.key) } ?? own
     }
 
-    /// The nights in between are not sent in. Where nobody knows how long the rest takes, it is until the next opening at least.
+    /// Includes the time outside the sending hours. Where the sending time is unknown, this is the time to the next opening,
+    /// the least it takes.
     private static func secondsLeft(
         _ sending: Int64?, _ hours: SendingHours?, _ asleep: HoursWait?, at now: Timestamp
     ) -> Int64? {
@@ -65,7 +66,7 @@ extension RequirementControl {
         return left.map { ($0.milliseconds + 999) / 1000 }
     }
 
-    /// What keeps the requirement of a waiting campaign from coming into force.
+    /// The verdict that keeps a waiting campaign's requirement from coming into force.
     private func wait(of record: CampaignRecord) -> GateVerdict? {
         let requirements = try? store.version(of: record.app)?.requirements
         return requirements.flatMap { all in
@@ -80,7 +81,7 @@ extension RequirementControl {
     package func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let status = try move(
             id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", isUrgent: isUrgent, by: actor)
-        // Who says so wants no more waiting, whatever its push services wait for.
+        // An operator who resumes a campaign also ends the waits of its push services.
         ask(.probe(status.record.app))
         return status
     }
@@ -93,7 +94,7 @@ extension RequirementControl {
 
     package func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let campaign = try campaign(id)
-        // Of a running campaign it is the next wave that waits.
+        // In a running campaign, the next wave may wait for a release.
         let signature = Signature(by: actor, via: "campaign", at: clock())
         if try store.releaseWave(campaign.key, isUrgent: isUrgent, by: signature) {
             log(.notice, "the next wave was released by hand", [("campaign", id)] + Self.fields(isUrgent, actor))
@@ -106,7 +107,7 @@ extension RequirementControl {
         return status(try self.campaign(id))
     }
 
-    /// The actor, for the log, and whether the campaign is sent whatever the hour since then.
+    /// Log fields: the actor, and whether the campaign ignores the app's hours from now on.
     static func fields(_ isUrgent: Bool, _ actor: Principal) -> [(String, String)] {
         (isUrgent ? [("now", "true")] : []) + [("by", actor.name)]
     }
@@ -122,7 +123,8 @@ extension RequirementControl {
         return record
     }
 
-    /// What waits for its store is in force, whatever that says; what is in force for named users alone is so for everybody.
+    /// Puts a waiting requirement in force, regardless of its store; extends one that is in force for named users alone to
+    /// all users.
     ///
     /// - Returns: nil where nothing waits.
     private func release(
@@ -183,7 +185,7 @@ extension RequirementControl {
         do {
             moved = try decide(event)
         } catch is RequirementRefusal {
-            // One that runs needs no other word.
+            // A campaign that runs already can still be made urgent.
             if isUrgent, campaign.state == state { moved = try decide(.hurried) }
         }
         let after = try self.campaign(id)

@@ -66,7 +66,7 @@ extension RequirementControl {
         return ControlError(.wrongState, context: context, hint: hint)
     }
 
-    /// nil where none is configured or left.
+    /// nil where no reminder is configured or left.
     func nextReminder(of record: CampaignRecord, at now: Timestamp) -> Timestamp? {
         guard let route = routes()[record.app] else { return nil }
         switch record.reminder(route.reminders, at: now) {

@@ -10,7 +10,7 @@ package import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// Versions: bumps, dry runs, and what is said of them.
+/// Versions: bumps, dry runs, and warnings about them.
 extension RequirementControl {
     package func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
@@ -29,19 +29,19 @@ extension RequirementControl {
         progress.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record, known.seen) }
         sources.poke()
-        // What came from a store was asked just now.
+        // A store's bump comes from a look that was made just now, so no other look is asked for.
         if StoreKind(rawValue: actor.name) == nil { ask(.ask(bump.app)) }
         return applied
     }
 
-    /// What a source found out: as any other bump, but for a URL that the configuration knows better.
+    /// Takes a version that a source found. Works like any other bump, but the configuration's URL goes before the source's.
     ///
-    /// - Returns: what is required since then; nil where that did not rise.
+    /// - Returns: the new required version; nil where it did not rise.
     @discardableResult
     package func take(_ bump: VersionBump, from source: String) throws -> Version? {
         var bump = bump
-        // A store and a file go on saying what a person has taken back.
-        // Nor does a person want to hear each minute that what is to be left cannot be required.
+        // A store or a file keeps naming a version that a person has withdrawn or blocked. Without this, each look would
+        // report anew that it cannot be required.
         if let required = bump.required, let requirements = try store.version(of: bump.app)?.requirements,
             requirements.isOver(required)
         {
@@ -57,7 +57,7 @@ extension RequirementControl {
         return outcome.record.required
     }
 
-    /// What the configuration and the stores say of an app at this moment.
+    /// The configuration's and the stores' present state of an app.
     func surroundings(
         of app: AppKey, _ known: KnownVersions? = nil, at now: Timestamp
     ) -> RequirementMachine.Surroundings {
@@ -68,18 +68,18 @@ extension RequirementControl {
         return surroundings
     }
 
-    /// The configuration's part of a bump.
+    /// The policy that the configuration sets for a bump.
     private func policy(of app: AppConfiguration, for actor: Principal) -> BumpPolicy {
         var policy = BumpPolicy()
         policy.isMachine = !actor.kind.isPerson
         policy.force = app.forcePolicy
-        // The others can name whom they mean.
+        // Other callers can name the canary's users themselves.
         if ReleaseRules.tools.contains(actor.via) { policy.canary = app.webhooks.canary }
         policy.hasDownloadURL = app.downloadURL != nil
         return policy
     }
 
-    /// The error of a refused bump.
+    /// The error for a refused bump.
     private static func error(_ refusal: RequirementRefusal, of app: AppKey) -> any Error {
         let name = "\(app.app) \(app.platform.rawValue)"
         switch refusal {
@@ -105,7 +105,7 @@ extension RequirementControl {
         }
     }
 
-    /// What speaks for the versions of a bump: not what the store itself offers that says them.
+    /// The evidence for the versions of a bump. The offer of a store does not count for versions that a store itself names.
     private func known(of bump: VersionBump) throws -> KnownVersions {
         var known = try sources.known(of: bump.app)
         if bump.isListed { known.offered = nil }
@@ -129,7 +129,7 @@ extension RequirementControl {
         return withdrawal
     }
 
-    /// Says in the log what clients that compare for themselves will make of the new record.
+    /// Logs where clients that compare versions themselves, or the store, will disagree with the new record.
     private func warn(_ record: VersionRecord, _ seen: SeenVersions) {
         for warning in versionCache.advice(for: record, seen: seen).warnings {
             log(
@@ -177,7 +177,7 @@ extension RequirementControl {
         return sources.verdict(requirements.question(row), of: record.app)
     }
 
-    /// What keeps a requirement from coming into force: its store, else its moment; nil: nothing does.
+    /// The verdict that holds a requirement back: its store's, else that of its moment; nil: nothing holds it back.
     package func wait(for row: Requirement, among requirements: Requirements, of app: AppKey) -> GateVerdict? {
         if row.isReleased { return nil }
         let gate = sources.verdict(requirements.question(row), of: app)
@@ -196,13 +196,13 @@ extension RequirementControl {
             .first
     }
 
-    /// By app with hours: when its pushes may begin again; nil: they may now.
+    /// The apps with sending hours: when pushes may begin again; nil: they may now.
     func openings() -> [AppKey: Timestamp?] {
         let now = clock()
         return routes().compactMapValues(\.hours).mapValues { $0.opening(after: now) }
     }
 
-    /// - Parameter gate: what keeps the requirement from coming into force.
+    /// - Parameter gate: the verdict that holds the requirement back.
     private func hoursWait(_ row: Requirement, of app: AppKey, _ gate: GateVerdict?) -> HoursWait? {
         guard let route = routes()[app], let hours = route.hours else { return nil }
         let now = clock()
@@ -215,7 +215,7 @@ extension RequirementControl {
     package func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         let known = try known(of: bump)
-        // The dry run says what the bump itself would say, once it is confirmed.
+        // The dry run reports what the bump itself would, once it is confirmed.
         var confirmed = bump
         confirmed.confirmation = .dryRun
         let stored = try store.version(of: bump.app)?.requirements ?? Requirements()
@@ -253,7 +253,7 @@ extension RequirementControl {
         report.samplePayloadSize = sample.size
         (report.toPush, report.canary, report.blocks) = (counts.toPush, counts.canary, counts.blocks)
         report.required = isAboutBlocks ? nil : row.version
-        // What the machine has made is not stored.
+        // An id below 0 marks a row that the machine has made, and that is not stored yet.
         report.rises = isAboutBlocks ? blocks.contains { $0.id < 0 } : row.id < 0
         if !report.rises {
             report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement.id == row.id }?.id
@@ -271,8 +271,8 @@ extension RequirementControl {
         return report
     }
 
-    /// The payload that a campaign of the record sends, checked before anything is stored (DESIGN, rule 4): made of what the
-    /// campaign is made of by what makes its own (`CampaignRun`).
+    /// The payload that the row's campaign would send, checked before anything is stored (DESIGN, rule 4). It is made from
+    /// the same input and by the same code as in `CampaignRun`.
     private func payload(_ row: Requirement, _ route: AppRoute) throws(RequirementRefusal) -> UpgradePayload {
         guard let url = row.downloadURL ?? route.draft.downloadURL, !url.isEmpty else {
             throw .noDownloadURL(row.version)
@@ -288,7 +288,7 @@ extension RequirementControl {
         }
     }
 
-    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused by
-    /// itself, with a row in the ledger.
+    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused alone,
+    /// with a row in the ledger.
     private static let usualTelephone = 16
 }

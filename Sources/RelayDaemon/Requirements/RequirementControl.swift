@@ -8,18 +8,18 @@ package import Telemetry
 import UpgradeRules
 package import VersionSources
 
-/// What people, webhooks and sources do with requirements and campaigns: raise, release, withdraw, pause, cancel, retry, and the
-/// dry run.
+/// The operations of people, webhooks and sources on requirements and campaigns: raise, release, withdraw, pause, cancel,
+/// retry, and the dry run.
 ///
-/// It starts no thread and reads no clock of its own, so that whoever drives the fan-out drives it too: the daemon's threads,
-/// or a simulation. May be used from any thread.
+/// Starts no thread and reads no clock of its own, so that the driver of the fan-out drives it too: the daemon's threads, or
+/// a simulation. May be used from any thread.
 package final class RequirementControl: RequirementOperations {
-    /// What it asks of the fan-out, whoever drives that.
+    /// The parts of the fan-out that it uses.
     package protocol Progress: Sendable {
         func figures(of campaign: CampaignKey) -> RunFigures
-        /// Says that the store changed.
+        /// Reports that the store has changed.
         func poke()
-        /// Ends what the app's push services wait for.
+        /// Ends the waits of the app's push services.
         func probe(_ app: AppKey)
     }
 
@@ -34,7 +34,7 @@ package final class RequirementControl: RequirementOperations {
 
     /// - Parameters:
     ///   - apps: every app that is configured at this moment.
-    ///   - routes: of those, the ones that can be pushed to.
+    ///   - routes: the routes of those apps that can be pushed to.
     package init(
         store: any RelayStore, apps: @escaping @Sendable () -> [AppKey: AppConfiguration],
         routes: @escaping @Sendable () -> [AppKey: AppRoute], progress: any Progress, sources: SourceRunner,
@@ -50,7 +50,8 @@ package final class RequirementControl: RequirementOperations {
         self.clock = clock
     }
 
-    /// Of whichever relay does that: all hear it, this one too.
+    /// Passes a wish to all relays, this one too, as another relay may do that work. Acts here where the relay is alone or
+    /// the store refuses.
     func ask(_ wish: FleetWish) {
         if !store.membership.isAlone, (try? store.tell(wish)) != nil { return }
         switch wish {
@@ -89,7 +90,7 @@ package final class RequirementControl: RequirementOperations {
         return route
     }
 
-    /// What an app lacks that cannot be pushed to.
+    /// A hint for an app that cannot be pushed to.
     static func pushHint(_ app: AppKey) -> String {
         "add `\(app.platform == .ios ? "apns" : "fcm")` to the app's configuration"
     }

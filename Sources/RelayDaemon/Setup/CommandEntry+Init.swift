@@ -7,7 +7,7 @@ import Threading
 import UpgradeRules
 
 extension CommandEntry {
-    /// Writes the first configuration, checks it, and says what comes next.
+    /// Writes the first configuration, checks it, and prints the next steps.
     package static let initialize = CommandEntry("init") { arguments, context in
         let answers = try SetupQuestions(arguments: arguments, console: context.console).answers()
         let configuration = answers.configuration
@@ -25,7 +25,7 @@ extension CommandEntry {
         return result
     }
 
-    /// The key, if all that was answered makes a configuration and the key is one. Nothing is written before that.
+    /// Returns the key, after a check that the answers make a valid configuration. Nothing is written before that.
     private static func checkedKey(_ answers: SetupQuestions.Answers) throws -> [UInt8] {
         let source = SecretSource.file(answers.keyFile)
         let draft = answers.configuration.text(key: source, hasWebhookSecret: false)

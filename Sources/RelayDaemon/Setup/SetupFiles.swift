@@ -4,10 +4,10 @@ import Glibc
 import Terminal
 import Threading
 
-/// The files that `init` writes, with the rights that they must have. What was there before stays beside it.
+/// The files that `init` writes, with the permissions that they need. A file that was there before is kept beside it.
 struct SetupFiles {
     let configuration: FirstConfiguration
-    /// Whether what is there is replaced.
+    /// Whether existing files are replaced.
     let replaces: Bool
 
     static var currentDirectory: String? {
@@ -16,7 +16,7 @@ struct SetupFiles {
         return unsafe String(cString: path)
     }
 
-    /// - Throws: where something is in the way; nothing was written then.
+    /// - Throws: where something is in the way; then nothing has been written.
     func check(key: [UInt8]) throws(CommandFailure) {
         for directory in [configuration.directory, configuration.secretsDirectory] { try checkOwner(of: directory) }
         guard !replaces else { return }
@@ -27,10 +27,10 @@ struct SetupFiles {
     }
 
     /// - Parameters:
-    ///   - key: the push service's.
-    ///   - secret: for webhooks, unless there is one.
+    ///   - key: the push service's key.
+    ///   - secret: the secret for webhooks, written unless there is one.
     func write(key: [UInt8], secret: [UInt8]) throws(CommandFailure) {
-        // The service's user, which systemd makes up, has to read the configuration, and must not read the secrets.
+        // The service's user, which systemd makes up, must be able to read the configuration, but not the secrets.
         try make(configuration.directory, mode: 0o755)
         try make(configuration.secretsDirectory, mode: 0o700)
         try put(key, at: keyPath, mode: 0o600)
@@ -47,7 +47,7 @@ struct SetupFiles {
 
     static let unitPath = "/etc/systemd/system/upgrade-relay.service.d/init.conf"
 
-    /// The unit that is installed hands the service the key of APNs.
+    /// The installed unit hands the service the key of APNs, so FCM needs a change.
     var needsUnit: Bool { configuration.isOfService && configuration.service == .fcm }
 
     private var unit: String {
@@ -61,9 +61,9 @@ struct SetupFiles {
         """
     }
 
-    // MARK: What is there
+    // MARK: Existing files
 
-    /// The package's sample is nobody's work.
+    /// Whether the file is the package's unchanged sample, which may be overwritten.
     private func isSample(_ path: String) -> Bool {
         guard let own = unsafe realpath("/proc/self/exe", nil) else { return false }
         defer { unsafe free(own) }
@@ -85,7 +85,7 @@ struct SetupFiles {
         try OwnDirectory.make(for: "\(directory)/any", mode: mode)
     }
 
-    /// Whoever may write to a folder may put another key in the place of one, or read what is put there next.
+    /// A user who may write to a folder could replace a key there, or read one that is put there later.
     private func checkOwner(of directory: String) throws(CommandFailure) {
         var status = stat()
         guard unsafe stat(directory, &status) == 0 else { return }
@@ -98,7 +98,7 @@ struct SetupFiles {
             hint: "chmod go-w \(directory), or choose another folder by --directory")
     }
 
-    /// A file that is as it should be is left alone.
+    /// Leaves a file alone whose content is already right, but for its mode.
     private func put(_ bytes: [UInt8], at path: String, mode: UInt32) throws(CommandFailure) {
         if path == Self.unitPath { try make(FileProbe.directory(of: path), mode: 0o755) }
         if (try? WholeFile.read(path, limit: 1 << 20)) != bytes {

@@ -6,18 +6,19 @@ import Terminal
 import Threading
 import UpgradeRules
 
-/// What `init` has to know: from its options, and, for what they leave out, from the person at the terminal.
+/// The answers that `init` needs: from its options, and for missing ones from the person at the terminal.
 struct SetupQuestions {
     let arguments: ParsedArguments
     let console: Console
 
     struct Answers {
         var configuration: FirstConfiguration
-        /// The file that the push service's key came in.
+        /// The file with the push service's key.
         var keyFile: String
     }
 
-    /// - Throws: `UsageError` where an option is missing and nobody can be asked, or does not fit another.
+    /// - Throws: `UsageError` where an option is missing and there is no terminal to ask at, or options contradict each
+    ///   other.
     func answers() throws -> Answers {
         let name = try answer("app", "The app's bundle id, or its package name")
         let platform = try platform()
@@ -28,7 +29,7 @@ struct SetupQuestions {
         case .ios:
             try refuse("service-account", on: platform, "ios pushes with Apple's key: --key")
             keyFile = try keyPath("key", "The .p8 file with Apple's key for pushes")
-            // The id is in the name of Apple's file, so a mistyped path would be reported as a missing id.
+            // Apple puts the key's id in the file's name, so a mistyped path would be reported as a missing id.
             if arguments.value("key-id") == nil, !FileProbe.exists(keyFile) {
                 throw UsageError("--key: there is no file \(DisplayWidth.sanitised(keyFile))")
             }
@@ -50,7 +51,7 @@ struct SetupQuestions {
             keyFile: try Self.absolute(keyFile))
     }
 
-    /// Of the configuration and what goes with it.
+    /// The folder of the configuration and its files.
     var directory: String {
         get throws {
             if let chosen = arguments.value("directory") { return try Self.absolute(chosen) }
@@ -79,7 +80,8 @@ struct SetupQuestions {
         return arrival
     }
 
-    /// The whole path of a key's file; "~" is the person's home, as in a shell. At a terminal it is asked for until the file exists.
+    /// The absolute path of a key's file; "~" is the person's home, as in a shell. At a terminal it is asked for until the
+    /// file exists.
     private func keyPath(_ option: String, _ question: String) throws -> String {
         while true {
             var path = try answer(option, question)
@@ -97,7 +99,7 @@ struct SetupQuestions {
         throw UsageError("--\(option) does not go with --platform \(platform.rawValue): \(why)")
     }
 
-    /// - Parameter usual: what an empty line stands for, and what is taken where nobody can be asked.
+    /// - Parameter usual: the answer for an empty line, and where there is no terminal to ask at.
     private func answer(_ option: String, _ question: String, usual: String? = nil) throws -> String {
         if let given = arguments.value(option) { return given }
         guard console.canAsk else {
@@ -121,7 +123,7 @@ struct SetupQuestions {
         return id.utf8.count == 10 ? String(id) : nil
     }
 
-    /// The service runs in another folder.
+    /// Makes a path absolute, because the service runs in another folder.
     private static func absolute(_ path: String) throws -> String {
         guard !path.hasPrefix("/") else { return path }
         guard let here = SetupFiles.currentDirectory else {

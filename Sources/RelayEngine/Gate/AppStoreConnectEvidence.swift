@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// What App Store Connect says of an app's versions (PROTOCOLS 4.1).
+/// App Store Connect's view of an app's versions (PROTOCOLS 4.1).
 package struct AppStoreConnectEvidence: Hashable, Sendable {
     package struct Release: Hashable, Sendable {
         package var version: Version
         /// `appVersionState`, as Apple spells it; READY_FOR_DISTRIBUTION is live.
         package var state: String
-        /// nil where everybody gets it at once.
+        /// nil where all users get it at once.
         package var phase: Phase?
 
         package init(version: Version, state: String, phase: Phase? = nil) {
@@ -20,7 +20,7 @@ package struct AppStoreConnectEvidence: Hashable, Sendable {
         package static let live = "READY_FOR_DISTRIBUTION"
     }
 
-    /// `phasedReleaseState`. By itself it is no gate: anybody can download the version by hand.
+    /// `phasedReleaseState`. By itself it is no gate: any user can download the version by hand.
     package enum Phase: String, Hashable, Sendable {
         case inactive = "INACTIVE"
         case active = "ACTIVE"

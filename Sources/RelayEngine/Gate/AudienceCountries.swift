@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the devices of an app are, as far as they have told.
+/// The countries of an app's devices, as far as the devices have reported them.
 package struct AudienceCountries: Hashable, Sendable {
     /// Two upper-case letters each (ISO 3166-1 alpha-2).
     package var known: Set<String>
-    /// Whether there are devices that have not told.
+    /// Whether there are devices that have not reported one.
     package var hasUnknown: Bool
 
     package init(known: Set<String> = [], hasUnknown: Bool = false) {
@@ -12,8 +12,8 @@ package struct AudienceCountries: Hashable, Sendable {
         self.hasUnknown = hasUnknown
     }
 
-    /// Who is, or may be, elsewhere than in these countries; nil: nobody. The login check is for who has no device here, too: where none is
-    /// registered, nothing is known of anybody.
+    /// Names the users who are, or may be, outside these countries; nil: there are none. The login check also reaches users
+    /// who have no device here: where no device is registered, nothing is known of any user.
     func others(than countries: [String]) -> String? {
         if known.isEmpty, !hasUnknown { return "users of whom no device is registered" }
         let elsewhere = known.subtracting(countries).sorted()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether users may be told of a version: their store must offer it to them (DESIGN, rule 8). Pure.
+/// Decides whether users may be notified of a version: their store must offer it to them (DESIGN, rule 8). Pure.
 package struct AvailabilityGate: Hashable, Sendable {
-    /// What the owner wants of a store before a version is let through.
+    /// The owner's conditions for letting a version through.
     package struct Rules: Hashable, Sendable {
-        /// The App Store's lookup: from the release until the version is let through; zero: at once. Default a day, as
-        /// Siren's: the lookup shows a version 6 to 24 hours before everybody can download it (SEEDS).
+        /// The App Store's lookup: the time from the release until the version is let through; zero: at once. Default a day,
+        /// as Siren's: the lookup shows a version 6 to 24 hours before all users can download it (SEEDS).
         package var hold: Duration
-        /// Google Play: the share of users that a staged rollout must have reached, above 0 and up to 1. Default all: who is
-        /// in a rollout cannot be seen from outside, and forcing the others locks them out (PROTOCOLS 4.2).
+        /// Google Play: the share of users that a staged rollout must have reached, above 0 and up to 1. Default all: the
+        /// users in a rollout cannot be seen from outside, and forcing the others locks them out (PROTOCOLS 4.2).
         package var minimumFraction: Double
         package var countries: CountryRule
 
@@ -21,15 +21,15 @@ package struct AvailabilityGate: Hashable, Sendable {
         }
     }
 
-    /// Google Play: what becomes of a release that is offered in some countries alone.
+    /// Google Play: the rule for a release that is offered in some countries alone.
     package enum CountryRule: String, Hashable, Sendable, CaseIterable {
-        /// It is not let through while a force would reach somebody elsewhere, who cannot obey: the default.
+        /// It is not let through while a force would reach users elsewhere, who cannot obey: the default.
         case hold
         /// It counts as offered everywhere.
         case ignore
     }
 
-    /// About what waits.
+    /// About the requirement that waits.
     package var question: GateQuestion
     package var rules: Rules
 
@@ -40,12 +40,13 @@ package struct AvailabilityGate: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - evidence: what the store of `kind` was last seen to offer; nil where it has not answered yet.
-    ///   - failure: why asking that store fails just now; nil where it does not.
-    ///   - isRemembered: whether it said so to an earlier life of the process, and has not been asked since. Nobody is forced by that
-    ///     alone: a rollout may have been halted meanwhile. Where it cannot be asked, what it said last counts, as without a restart.
+    ///   - evidence: the store of `kind` as it was last seen; nil where it has not answered yet.
+    ///   - failure: why asking that store fails now; nil where it does not.
+    ///   - isRemembered: whether the evidence is from an earlier life of the process, and the store has not been asked since.
+    ///     It alone forces no user: a rollout may have been halted since. Where the store cannot be asked, its last answer
+    ///     counts, as without a restart.
     ///   - audience: where the app's devices are; nil: not known.
-    ///   - write: a moment as people read it.
+    ///   - write: formats a moment for people.
     package func verdict(
         of kind: StoreKind, _ evidence: StoreEvidence?, failure: String? = nil, isRemembered: Bool = false,
         audience: AudienceCountries? = nil, at now: Timestamp, write: (Timestamp) -> String

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a gate says of one version: whether users may be told that they must have it.
+/// A gate's verdict on one version: whether users may be notified that they must have it.
 package struct GateVerdict: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// The store does not offer it, or not to enough users.
@@ -8,7 +8,7 @@ package struct GateVerdict: Hashable, Sendable {
         /// The store offers it; the wait ends at `until`.
         case held(until: Timestamp)
         case open
-        /// The store offered it and has stopped to: who lacks it cannot get it any more.
+        /// The store offered it and has stopped: users who lack it cannot get it any more.
         case halted
     }
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// What a track of Google Play offers (PROTOCOLS 4.2).
+/// The releases on a track of Google Play (PROTOCOLS 4.2).
 package struct GooglePlayEvidence: Hashable, Sendable {
     package struct Release: Hashable, Sendable {
         /// The highest of its version codes.
         package var build: Int64
-        /// What its name says, where that is a version.
+        /// The version in its name, if there is one.
         package var version: Version?
         package var status: Status
         /// The share of users that it has reached, from 0 to 1; 1 where it is completed.
         package var fraction: Double
-        /// `releaseLifecycleState` without its prefix. While a release is in review its status says inProgress or completed
-        /// already (google-api-python-client#2530): only what is PUBLISHED is offered.
+        /// `releaseLifecycleState` without its prefix. The status of a release in review is inProgress or completed already
+        /// (google-api-python-client#2530): only a PUBLISHED one is offered.
         package var lifecycle: String
-        /// Where it is offered alone, and `fraction` is that of the users there (`countryTargeting`); nil: everywhere. Ascending; empty where
-        /// only that is known.
+        /// The only countries where it is offered, `fraction` being that of the users there (`countryTargeting`); nil:
+        /// everywhere. Ascending; empty where only the restriction is known.
         package var countries: [String]?
         /// `inAppUpdatePriority`, from 0 to 5; nil: not known.
         package var priority: Int?
-        /// The oldest system that it runs on, as its name says; on Android an API level.
+        /// The oldest system that it runs on, taken from its name; on Android an API level.
         package var minimumOS: Version?
 
         package init(
@@ -47,9 +47,9 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         case draft, inProgress, halted, completed
     }
 
-    /// What `inAppUpdatePriority` can be (Google, `TrackRelease`).
+    /// The values of `inAppUpdatePriority` (Google, `TrackRelease`).
     package static let priorities: ClosedRange<Int64> = 0...5
-    /// From which `inAppUpdatePriority` on apps ask for an update at once, as Google's guide has it (Support in-app updates).
+    /// The `inAppUpdatePriority` from which apps ask for an update at once, as in Google's guide (Support in-app updates).
     package static let urgentPriority = 4
 
     package var askedAt: Timestamp
@@ -62,17 +62,18 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         self.releases = releases
     }
 
-    /// The newest that everybody is offered.
+    /// The newest that all users are offered.
     package var offeredToAll: Release? {
         releases.filter { $0.isPublished && $0.status == .completed && !$0.isForSomeCountries }.max {
             $0.build < $1.build
         }
     }
 
-    /// Those that meet a requirement.
+    /// The releases that meet a requirement.
     ///
-    /// Without the version code that the requirement came with, the names of releases are compared. It may be that of an earlier
-    /// requirement, where the last bump brought none: so a name that holds an older version counts against a release, whatever its code.
+    /// If the requirement has no version code, the names of releases are compared. Its code may be that of an earlier
+    /// requirement, if the last bump brought none: so a name that holds an older version counts against a release, whatever
+    /// its code.
     private func meeting(_ question: GateQuestion) -> [Release] {
         releases.filter { release in
             guard let build = question.build else { return release.version.map(question.isMet) ?? false }
@@ -80,7 +81,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         }
     }
 
-    /// Whether a requirement hangs on how far a rollout is, which Google does not tell without an edit.
+    /// Whether a requirement depends on how far a rollout is, which Google does not report without an edit.
     package func hangsOnRollout(_ question: GateQuestion) -> Bool {
         let offered = meeting(question).filter(\.isPublished)
         return !offered.isEmpty && !offered.contains { $0.status == .completed && !$0.isForSomeCountries }
@@ -94,7 +95,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
     /// Whether a published release leaves countries out.
     package var hasCountries: Bool { releases.contains { $0.isPublished && $0.isForSomeCountries } }
 
-    /// What users get of a version: of several releases the one that is offered to the most.
+    /// The release of a version that users get: of several the one that is offered to the most.
     package func published(_ question: GateQuestion) -> Release? {
         meeting(question).filter(\.isPublished).max {
             ($0.isForSomeCountries ? 0 : 1, $0.fraction, $0.build) < (
@@ -109,12 +110,12 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         write: (Timestamp) -> String
     ) -> GateVerdict {
         let minimumFraction = rules.minimumFraction
-        /// Who could not get it though a force would reach him; nil: nobody.
+        /// The users who could not get it though a force would reach them; nil: there are none.
         func others(_ release: Release) -> String? {
             guard let countries = release.countries, rules.countries == .hold else { return nil }
             return (audience ?? AudienceCountries(hasUnknown: true)).others(than: countries)
         }
-        /// To whom it is offered where that is not everybody.
+        /// The countries where it is offered, unless that is everywhere.
         func place(_ release: Release) -> String {
             release.countries.map { " in \($0.isEmpty ? "some countries" : AudienceCountries.list($0)) alone" } ?? ""
         }
@@ -127,7 +128,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         {
             return GateVerdict(.open, "Google Play offers \(Self.name(best)) to everybody\(place(best))")
         }
-        // What is offered to everybody in some countries is a rollout that has come to all of its users.
+        // A release that all users in some countries are offered is a rollout that has come to all of its users.
         let all = meeting.filter { $0.status == .inProgress } + completed
         let everywhere = all.filter { others($0) == nil }
         let rolling = (everywhere.isEmpty ? all : everywhere).max { $0.fraction < $1.fraction }
@@ -181,7 +182,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         release.version.map { "\($0) (version code \(release.build))" } ?? "version code \(release.build)"
     }
 
-    /// Whole percent, and tenths where there are any: "12.5 %".
+    /// In percent, with tenths where there are any: "12.5 %".
     private static func percent(_ fraction: Double) -> String {
         let tenths = Int((fraction * 1000).rounded())
         return tenths.isMultiple(of: 10) ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// What the App Store's public lookup shows (PROTOCOLS 4).
+/// The App Store's public lookup of an app (PROTOCOLS 4).
 package struct LookupEvidence: Hashable, Sendable {
-    /// When the store last gave an answer that could be believed.
+    /// When the store last gave a credible answer.
     package var askedAt: Timestamp
     /// nil where the store does not list the app.
     package var version: Version?
-    /// When the store says that it released `version`.
+    /// The store's date for the release of `version`.
     package var releasedAt: Timestamp?
-    /// When the relay first saw `version`: stands for the release where the store does not date it.
+    /// When the relay first saw `version`: stands for the release where the store has no date.
     package var firstShownAt: Timestamp
 
     package init(askedAt: Timestamp, version: Version?, releasedAt: Timestamp?, firstShownAt: Timestamp) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// Holds the App Store's public lookup against App Store Connect where both are asked. Pure.
+/// Compares the App Store's public lookup with App Store Connect where both are asked. Pure.
 ///
-/// The lookup may be a day stale (PROTOCOLS 4), so that they differ is no news before that; after it one of them is asked for
-/// another app, in a country where it is not sold, or is wrong. App Store Connect decides all the same.
+/// The lookup may be a day stale (PROTOCOLS 4), so a difference is not reported before that; after it one of them is asked
+/// for another app, in a country where it is not sold, or is wrong. App Store Connect decides all the same.
 package struct StoreCrossCheck: Hashable, Sendable {
     package static let patience = Duration.seconds(86_400)
 
-    /// The one that shows less, since when, and what it showed then.
+    /// The source that shows less, since when, and what it showed then.
     private struct Difference: Hashable, Sendable {
         var isLookupBehind: Bool
         var since: Timestamp
@@ -19,8 +19,8 @@ package struct StoreCrossCheck: Hashable, Sendable {
 
     package init() {}
 
-    /// - Returns: what is wrong; nil where they agree, or have not differed for long. Both must have answered after a day of
-    ///   it: one that fails is reported as that, and not as lagging.
+    /// - Returns: the problem; nil where they agree, or have not differed for long. Both must have answered after a day of
+    ///   difference: a source that fails is reported as failing, not as lagging.
     package mutating func update(lookup: LookupEvidence?, exact: AppStoreConnectEvidence?) -> String? {
         guard let lookup, let exact else {
             difference = nil
@@ -37,7 +37,7 @@ package struct StoreCrossCheck: Hashable, Sendable {
         if let difference, difference.isLookupBehind == isLookupBehind, difference.shown == shown {
             since = difference.since
         } else {
-            // One that moves is alive: with a release each day it may be behind all the time, and never for a day.
+            // A source that moves is alive: with a release each day it may be behind all the time, and never for a day.
             since = max(lookup.askedAt, exact.askedAt)
             difference = Difference(isLookupBehind: isLookupBehind, since: since, shown: shown)
         }

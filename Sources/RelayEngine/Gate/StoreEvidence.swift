@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// Who can say what a store offers. The raw values are the sources' names in configuration, history, metrics and the relay's store.
+/// The sources that report a store's offers. The raw values are their names in configuration, history, metrics and the
+/// relay's store.
 package enum StoreKind: String, Hashable, Sendable, CaseIterable {
     /// The public lookup.
     case appStore
@@ -26,7 +27,7 @@ package enum StoreKind: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a store was last seen to offer.
+/// The last evidence of a store's offer.
 package enum StoreEvidence: Hashable, Sendable {
     case appStore(LookupEvidence)
     case appStoreConnect(AppStoreConnectEvidence)
@@ -40,7 +41,7 @@ package enum StoreEvidence: Hashable, Sendable {
         }
     }
 
-    /// When it last said so.
+    /// When the source gave this answer.
     package var askedAt: Timestamp {
         switch self {
         case .appStore(let lookup): lookup.askedAt
@@ -49,7 +50,7 @@ package enum StoreEvidence: Hashable, Sendable {
         }
     }
 
-    /// Every version that it names, offered to whomever.
+    /// Every version that it names, to however many users it is offered.
     package var versions: [Version] {
         switch self {
         case .appStore(let lookup): [lookup.version].compactMap(\.self)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a relay of a fleet does to keep its lease, and when it may trust it. Pure: events and time in, actions out.
+/// Keeps the lease of a relay in a fleet, and decides when the relay may trust it. Pure: events and time in, actions out.
 ///
 /// | state | means | ends |
 /// |---|---|---|
 /// | out | it has no place: it owns nothing and sends nothing | it joins, as a new incarnation |
 /// | trusted | its last good heartbeat was sent less than 4.5 s ago | that time is over |
-/// | in doubt | the database may have given its place away: it sends nothing, and keeps what it owns | a heartbeat succeeds, or finds that it was fenced: out |
+/// | in doubt | its place may have been given away: it sends nothing, and keeps what it owns | a heartbeat succeeds, or finds it fenced: out |
 ///
-/// Others fence it 6 s after its last heartbeat by the database's clock: by then it has been silent for 1.5 s. A database that is gone
-/// fences nobody, for nobody can ask it to; nor does a relay whose own connection is young or slow, for then the database was away, and
-/// everybody's lease has run out alike.
+/// Other relays fence it 6 s after its last heartbeat by the database's clock: then it has sent nothing for 1.5 s. While the
+/// database is gone no relay is fenced, for none can ask it to. A relay whose own connection is young or slow fences none
+/// either, for then the database was away, and every relay's lease has run out alike.
 ///
 /// Its times are of a clock that goes on while the machine is suspended (clock_gettime(2), CLOCK_BOOTTIME).
 package struct NodeMachine: Sendable, Equatable {
     package enum Action: Hashable, Sendable {
         case join
         case beat
-        /// Look whose lease has run out, and whether there is a leader.
+        /// Look which leases have run out, and whether there is a leader.
         ///
-        /// - fences: whether those may be fenced.
+        /// - fences: whether the relays of those leases may be fenced.
         case look(fences: Bool)
         case wait(until: MonotonicTime)
     }
@@ -30,7 +30,7 @@ package struct NodeMachine: Sendable, Equatable {
     /// How long it is trusted, from when it was sent.
     package static let trust = Duration.milliseconds(4500)
     package static let look = Duration.seconds(1)
-    /// A heartbeat that took longer speaks against the database.
+    /// A heartbeat that took longer is evidence against the database.
     package static let slow = Duration.seconds(1)
     /// After an error.
     package static let rest = Duration.milliseconds(250)
@@ -39,7 +39,7 @@ package struct NodeMachine: Sendable, Equatable {
         /// When the last good heartbeat was sent, and how long it took.
         var sent: MonotonicTime
         var took: Duration
-        /// Since when each has been good.
+        /// Since when all heartbeats have been good.
         var steadySince: MonotonicTime
     }
 
@@ -63,18 +63,18 @@ package struct NodeMachine: Sendable, Equatable {
 
     /// It has a place, or a heartbeat was good.
     package mutating func good(sent: MonotonicTime, answered now: MonotonicTime) {
-        // What could not be trusted in between was not steady.
+        // A relay that could not be trusted in between was not steady.
         let steady = place.flatMap { sent - $0.sent < Self.trust ? $0.steadySince : nil } ?? now
         place = Place(sent: sent, took: now - sent, steadySince: steady)
         nextBeat = sent + Self.beat
     }
 
-    /// A heartbeat found that others have what it had.
+    /// A heartbeat found that other relays have taken its place.
     package mutating func fenced(at now: MonotonicTime) { (place, nextBeat) = (nil, now) }
 
     package mutating func looked(at now: MonotonicTime) { nextLook = now + Self.look }
 
-    /// The database did not do it.
+    /// The database did not carry it out.
     package mutating func failed(_ action: Action, at now: MonotonicTime) {
         place?.steadySince = now
         switch action {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What the audit trail tells of. The raw values are in the store and on the wire.
+/// The actions that the audit trail records. The raw values are in the store and on the wire.
 package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case versionBump = "version.bump"
     case versionBlock = "version.block"
     case versionUnblock = "version.unblock"
-    /// What an app requires was let through, whatever its store says.
+    /// An app's requirement was let through, whatever its store offers.
     case versionRelease = "version.release"
     case versionWithdraw = "version.withdraw"
     case campaignPause = "campaign.pause"
     case campaignResume = "campaign.resume"
-    /// It is sent whatever the hour.
+    /// The campaign is sent at any hour.
     case campaignHurry = "campaign.hurry"
-    /// It, or its next wave, was let begin.
+    /// The campaign, or its next wave, was allowed to begin.
     case campaignRelease = "campaign.release"
     case campaignCancel = "campaign.cancel"
     case campaignRetry = "campaign.retry"
@@ -21,15 +21,15 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case alertClear = "alert.clear"
     case tokenCreate = "token.create"
     case tokenRevoke = "token.revoke"
-    /// Somebody else's browser was signed out.
+    /// Another person's browser was signed out.
     case sessionEnd = "session.end"
     case deviceRemove = "device.remove"
     case userErase = "user.erase"
     case relayReload = "relay.reload"
     case logLevel = "log.level"
-    /// A store that had gone back in time was taken on.
+    /// A store that had gone back in time was accepted.
     case storeAccept = "store.accept"
-    // What the relay makes of campaigns.
+    // The relay's own actions on campaigns.
     case campaignCreate = "campaign.create"
     case campaignWait = "campaign.wait"
     case campaignBegin = "campaign.begin"
@@ -39,7 +39,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case campaignSupersede = "campaign.supersede"
     case campaignRemind = "campaign.remind"
 
-    /// What a campaign's coming into a state is called.
+    /// The action that brings a campaign into a state.
     package init(_ state: CampaignState) {
         self =
             switch state {
@@ -53,7 +53,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
             }
     }
 
-    /// What a person's word about a campaign is called; nil: a person has no such word.
+    /// The action of a person's order about a campaign; nil: a person cannot order this.
     package init?(_ change: CampaignChange) {
         switch change {
         case .paused: self = .campaignPause

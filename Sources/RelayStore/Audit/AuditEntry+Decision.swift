@@ -4,11 +4,11 @@ import UpgradeRules
 import WireFormat
 
 extension AuditEntry {
-    /// A row, and the requirement whose campaign it is about: only the store knows what that is called.
+    /// A row, and the requirement whose campaign it is about. Only the store knows that campaign's public id.
     package typealias Draft = (entry: AuditEntry, requirement: Int64?)
 
-    /// What a decision adds to the trail: the act itself, if it was somebody's, what another program had asked for, and each state that a
-    /// campaign came into by it. Pure.
+    /// The rows that a decision adds to the trail: the act itself, unless it was a mere look, another program's requests
+    /// that were taken up, and each state that a campaign came into by it. Pure.
     ///
     /// - Parameter machine: after the event; nothing of it is stored yet.
     package static func all(
@@ -50,7 +50,7 @@ private struct Trail {
         case .asked(let bump): return asked(bump)
         case .released(let version, _):
             guard let id = machine.subject, let row = after[id] else { return [] }
-            // Who names a version means its campaign.
+            // A release that names a version counts as a release of that version's campaign.
             return [
                 draft(
                     version == nil ? .versionRelease : .campaignRelease, row.version, id,
@@ -85,7 +85,7 @@ private struct Trail {
         }
         let (old, new) = (Self.asked(before), Self.asked(after))
         let isUrgent = bump.isUrgent && bump.blocked.isEmpty && hurried
-        // What waits in front of a gate may move in the same moment: that is no word of who asks.
+        // Versions that wait in front of a gate may move in the same moment: the actor did not ask for that.
         if changed.contains(where: { $0.kind != .blocked }) || isUrgent {
             let floor = machine.subject ?? (bump.required == nil ? nil : after.takenUp.required?.id)
             drafts.insert(
@@ -96,7 +96,7 @@ private struct Trail {
         return drafts
     }
 
-    /// Whether a campaign is sent whatever the hour since then.
+    /// Whether the event lets a campaign be sent at any hour.
     private var hurried: Bool {
         machine.campaigns.contains { campaign in
             campaign.urgentAt != nil && campaigns.first { $0.key == campaign.key }?.urgentAt == nil
@@ -117,9 +117,9 @@ private struct Trail {
         return draft(action, nil, new.requirement, from: Self.state(old), to: Self.state(new))
     }
 
-    // MARK: What nobody did by hand
+    // MARK: Not by hand
 
-    /// What another program had asked for, whoever it was that looked.
+    /// Another program's requests that were taken up, whichever actor's event did so.
     private var takenUp: [AuditEntry.Draft] {
         after.rows.compactMap { row in
             guard let asked = before[row.id], asked.state == .asked, row.isAccepted, !row.isReleased else { return nil }
@@ -130,7 +130,7 @@ private struct Trail {
         }
     }
 
-    /// - Parameter event: who moved a campaign by hand has a row that says so.
+    /// - Parameter event: a campaign that it moved by hand has the act's own row, and none here.
     private func states(but event: RequirementEvent) -> [AuditEntry.Draft] {
         var own: CampaignKey?
         if case .campaign(let key, let change) = event {
@@ -156,7 +156,7 @@ private struct Trail {
         ]
     }
 
-    /// What was asked for, and what of it is in force. Telephones are counted: none is named.
+    /// The versions that are asked for, and the one in force. Telephones are counted: none is named.
     private static func asked(_ requirements: Requirements) -> AuditValues {
         let (required, latest) = (requirements.required, requirements.latest)
         let texts = requirements.rows.last { $0.id == required?.id || $0.id == latest?.id }
@@ -180,7 +180,7 @@ private struct Trail {
         ]
     }
 
-    /// Where one stands, for how many of the users, and what is in force for everybody.
+    /// A requirement's state, its share of the users, and the version in force for everybody.
     private static func standing(_ row: Requirement, _ all: Requirements) -> AuditValues {
         [
             .state: .string(row.state.rawValue), .percent: percent(row.reach),

@@ -2,7 +2,7 @@
 import UpgradeRules
 import WireFormat
 
-/// Who was taken out of the registry: enough to know them again, and no more.
+/// Rows about devices and users taken out of the registry: enough to know them again, and no more.
 extension AuditEntry {
     /// - Parameter device: as it was.
     package static func removal(of device: DeviceRecord, by actor: Signature) -> AuditEntry {
@@ -15,7 +15,8 @@ extension AuditEntry {
             ])
     }
 
-    /// - Parameter apps: where the user was known. Of one it is told to those who may see that one, too.
+    /// - Parameter apps: the apps where the user was known. If it is a single one, readers who may see only that
+    ///   app see the row.
     package static func erasure(
         of telephone: String, _ erasure: UserErasure, in apps: [AppKey], by actor: Signature
     ) -> AuditEntry {

@@ -4,21 +4,21 @@ package import WireFormat
 
 /// One row of the audit trail.
 package struct AuditEntry: Hashable, Sendable {
-    /// In the order in which they were written; 0: it is not stored yet.
+    /// In the order in which the rows were written; 0: it is not stored yet.
     package var id: Int64 = 0
     package var at: Timestamp
     package var actor: Principal
-    /// Of `AuditAction`, or what a later release knows.
+    /// An `AuditAction`, or one that only a later release knows.
     package var action: String
     /// nil: it is about no app, or about all.
     package var app: AppKey?
     /// The campaign's public id.
     package var campaign: String?
-    /// What was changed, where app and campaign do not say it: a version, a name, a masked token or telephone.
+    /// The thing that was changed, where app and campaign do not name it: a version, a name, a masked token or telephone.
     package var object: String?
-    /// What is another after it, as it was: a JSON object. nil: there was nothing.
+    /// The values that the change altered, as they were: a JSON object. nil: there was nothing.
     package var before: String?
-    /// The same as it is. nil: there is nothing.
+    /// The same values as they are now. nil: there is nothing.
     package var after: String?
 
     package init(at: Timestamp, actor: Principal, action: String) {
@@ -37,7 +37,7 @@ package struct AuditEntry: Hashable, Sendable {
     }
 }
 
-/// What something was, or is, by the names that the API gives it; a value that is nil is none.
+/// The values of a thing, by the names that the API gives them; a nil value is none.
 package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
     private var members: [(name: Field, value: JSONValue)]
 
@@ -53,12 +53,12 @@ package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
         return all
     }
 
-    /// Whether any value is another.
+    /// Whether any value differs.
     package func differs(from other: AuditValues) -> Bool {
         (members + other.members).contains { self[$0.name] ?? .null != other[$0.name] ?? .null }
     }
 
-    /// Both as JSON, without what is the same; nil for what is not there.
+    /// Both as JSON, without the equal values; nil for a side that is not there.
     fileprivate static func difference(
         _ before: AuditValues?, _ after: AuditValues?
     ) -> (before: String?, after: String?) {

@@ -2,11 +2,11 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// Which rows of the audit trail are meant; what is nil says nothing.
+/// Which rows of the audit trail are meant; a nil field does not filter.
 package struct AuditFilter: Hashable, Sendable {
     package var app: String?
     package var platform: Platform?
-    /// The apps that whoever asks may see: rows that are about no app are not among them.
+    /// The apps that the reader may see: rows that are about no app are then left out.
     package var apps: Set<String>?
     /// The actor's name.
     package var actor: String?
@@ -18,12 +18,12 @@ package struct AuditFilter: Hashable, Sendable {
     package init() {}
 }
 
-/// Who did what. Rows are added, each in the transaction of the change that it tells of, and never changed.
+/// The audit trail. Rows are added, each in the transaction of its change, and never changed.
 package protocol AuditStore: Sendable {
     /// Newest first, from before `before` (exclusive; nil: from the newest), at most `limit`.
     func audit(_ filter: AuditFilter, before: Int64?, limit: Int) throws -> [AuditEntry]
 
-    /// Adds a row about what is not in the store.
+    /// Adds a row about a change outside the store.
     func note(_ entry: AuditEntry) throws
 
     /// Forgets the rows from before `time`, in short transactions; returns how many.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the log and the audit trail say of a user and of a device.
+/// Users and devices as the log and the audit trail name them.
 package enum Masked {
-    /// Enough for who asked to know it again, too little to call.
+    /// Enough for a reader who has the number to know it again, too little to call.
     package static func telephone(_ telephone: String) -> String {
         switch telephone.utf8.count {
         case ..<8: "…"

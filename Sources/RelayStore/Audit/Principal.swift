@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who acts, by which way, and from where: what histories, the log and the audit trail tell of it.
+/// The actor of a change, with the way and the address it came by, as histories, the log and the audit trail record them.
 package struct Principal: Hashable, Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// An API token.
@@ -17,7 +17,7 @@ package struct Principal: Hashable, Sendable {
         /// The relay itself.
         case relay
 
-        /// Whether somebody can be asked whether that was meant.
+        /// Whether this is a person, who can be asked whether the act was meant.
         package var isPerson: Bool { self == .token || self == .operator || self == .session }
     }
 
@@ -28,7 +28,7 @@ package struct Principal: Hashable, Sendable {
     package var via: String
     /// Where a request came from: an IP address, or `controlSocket`; nil: it came from within the relay.
     package var address: String?
-    /// What was shown and confirmed; nil: the act goes by whatever is there.
+    /// The facts that were shown and confirmed; nil: the act goes by whatever is there.
     package var confirmed: Confirmed?
 
     package init(_ name: String, _ kind: Kind, via: String, from address: String? = nil) {
@@ -38,9 +38,9 @@ package struct Principal: Hashable, Sendable {
         self.address = address
     }
 
-    /// The same, who has confirmed what was shown, beside what was confirmed before.
+    /// The same principal with this confirmation, in place of any before. Without shown facts, nothing changes.
     ///
-    /// - Parameter campaign: that was shown; nil: what the act itself is about.
+    /// - Parameter campaign: the campaign that was shown; nil: the act's own subject.
     package func confirming(_ shown: Shown, of campaign: CampaignKey? = nil) -> Principal {
         guard !shown.facts.isEmpty else { return self }
         var principal = self
@@ -48,7 +48,7 @@ package struct Principal: Hashable, Sendable {
         return principal
     }
 
-    /// The same, for what follows from an act that was judged.
+    /// The same principal without a confirmation, for the consequences of an act that was judged.
     package var unconfirming: Principal {
         var principal = self
         principal.confirmed = nil
@@ -61,10 +61,10 @@ package struct Principal: Hashable, Sendable {
 
     /// Another program, which wrote to the database.
     ///
-    /// - Parameter name: what it calls itself in `changed_by`; "unknown" where it has not said so.
+    /// - Parameter name: the program's own name in `changed_by`; "unknown" where it gives none.
     package static func database(_ name: String) -> Principal { Principal(name, .database, via: "database") }
 
-    /// Whoever sent the process a signal: that is not told.
+    /// The sender of a signal to the process, whose name is unknown.
     package static let signal = Principal("signal", .operator, via: "signal")
 
     package static func source(_ name: String) -> Principal { Principal(name, .source, via: name) }

@@ -2,13 +2,13 @@
 
 /// How much of people's data a reader is shown: the one place that decides how a telephone and a push token are written.
 ///
-/// Each writer of one takes a sight, which `Caller.sight` makes of who asks.
+/// Each writer of one takes a sight, which `Caller.sight` derives from the caller.
 package enum Sight: Hashable, Sendable, CaseIterable {
-    /// As they are: for who has the scope `users` or `devices`, and for an operator.
+    /// As they are: for callers with the scope `users` or `devices`, and for an operator.
     case whole
-    /// Enough to know one again, too little to call or to push to: for everybody else who may ask.
+    /// Enough to know one again, too little to call or to push to: for every other caller that may ask.
     case masked
-    /// How many, and nothing of them: for what leaves the relay unasked, and for what is kept after a user was erased.
+    /// Nothing of them, only how many: for what leaves the relay unasked, and for what is kept after a user was erased.
     case counted
 
     package func telephone(_ telephone: String) -> String {

@@ -4,17 +4,18 @@ package import RelayEngine
 
 /// Plain outcomes of many devices in a row of two blobs.
 ///
-/// `outcomes` has a number for each device, ascending: how many ids lie between it and the one before, times eight, plus its
-/// `PlainOutcome`. `telephones` has the length plus one and the bytes, or 0 for nobody. Numbers are LEB128, unsigned.
+/// `outcomes` has a number for each device, ascending: how many ids lie between it and the one before, times eight,
+/// plus its `PlainOutcome`. `telephones` has the length plus one and the bytes, or 0 without a telephone. Numbers
+/// are LEB128, unsigned.
 package struct DeliveryBatch: Sendable {
-    /// A device of the batch. The telephone is a range of `telephones`, nil for nobody.
+    /// A device of the batch. The telephone is a range of `telephones`; nil: it has none.
     package struct Entry: Equatable, Sendable {
         package var device: Int64
         package var outcome: PlainOutcome
         package var telephone: Range<Int>?
     }
 
-    /// Devices that one batch has at most: a question about one of them reads the whole of it.
+    /// The most devices of a batch: a question about one of them reads the whole batch.
     package static let limit = 1000
 
     package var first: Int64
@@ -37,7 +38,7 @@ package struct DeliveryBatch: Sendable {
 
     /// Every device, ascending.
     ///
-    /// - Throws: `StoreError.failed` where the blobs are not that.
+    /// - Throws: `StoreError.failed` where the blobs are damaged.
     package func entries() throws(StoreError) -> [Entry] {
         var entries: [Entry] = []
         entries.reserveCapacity(outcomes.count)
@@ -61,7 +62,7 @@ package struct DeliveryBatch: Sendable {
         return entries
     }
 
-    /// What became of the push to one device, from the column `outcomes` alone; nil where the batch does not have it.
+    /// The outcome of the push to one device, from the column `outcomes` alone; nil where the batch does not have it.
     package static func outcome(
         of wanted: Int64, in outcomes: [UInt8], first: Int64, last: Int64
     ) throws(StoreError) -> PlainOutcome? {
@@ -88,7 +89,7 @@ package struct DeliveryBatch: Sendable {
             hint: "Stop the relay and restore the store from a backup")
     }
 
-    /// The number at `place`, which moves behind it; nil where the bytes end before it does, or it has more than 63 bits.
+    /// The number at `place`, which moves behind it; nil where the bytes end within it, or it has more than 63 bits.
     @inline(__always)
     fileprivate static func number(in bytes: [UInt8], at place: inout Int) -> Int64? {
         var (value, shift) = (Int64(0), Int64(0))
@@ -152,7 +153,7 @@ package struct DeliveryPacker {
 
     /// Adds a device with a higher id than the one before.
     ///
-    /// - Parameter telephone: nil for nobody.
+    /// - Parameter telephone: nil: the device has none.
     package mutating func append(_ device: Int64, _ outcome: PlainOutcome, telephone: UnsafeRawBufferPointer?) {
         if count == 0 {
             first = device

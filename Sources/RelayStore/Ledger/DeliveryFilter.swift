@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Which deliveries of a list are wanted; what is nil does not matter.
+/// Which deliveries of a list are wanted; a nil field does not filter.
 package struct DeliveryFilter: Hashable, Sendable {
     package var state: DeliveryState?
     /// The push service's reason, or a `FilterReason`, as it is listed.
@@ -20,7 +20,7 @@ package struct DeliveryFilter: Hashable, Sendable {
         self.token = token
     }
 
-    /// Whether what became of a push is what is wanted; of whose it was nothing is said here.
+    /// Whether the outcome of a push is a wanted one. The user and the device are not judged here.
     package func takes(_ state: DeliveryState, _ reason: String?) -> Bool {
         (self.state ?? state) == state && (self.reason ?? reason) == reason
     }
@@ -29,7 +29,7 @@ package struct DeliveryFilter: Hashable, Sendable {
 /// A part of a campaign's deliveries.
 package struct DeliveryPage: Hashable, Sendable {
     package var items: [Delivery]
-    /// Behind which device the list goes on; nil at its end.
+    /// The device behind which the list goes on; nil at its end.
     package var next: Int64?
 
     package init(items: [Delivery] = [], next: Int64? = nil) {

@@ -13,13 +13,13 @@ package struct LedgerRow: Sendable {
     package var reason: String?
     /// Only for `.retrying`.
     package var nextAttemptAt: Timestamp?
-    /// Only for `.retrying`: which service tries again.
+    /// Only for `.retrying`: the service that tries again.
     package var environment: PushEnvironment
     /// The telephone that the push carried, as it was at that moment.
     package var telephone: ByteSlice
-    /// Of its campaign's waves.
+    /// Its wave of the campaign.
     package var wave: UInt8 = 0
-    /// A reminder's: its wave has counted its push already.
+    /// Whether it is a reminder: its wave has counted its push already.
     package var isReminder = false
 
     package init(
@@ -47,7 +47,7 @@ extension LedgerRow {
 package struct EnvironmentCorrection: Hashable, Sendable {
     package var device: Int64
     package var environment: PushEnvironment
-    /// When it had been registered; a later registration knows better.
+    /// When it had been registered; a later registration takes precedence.
     package var registeredAt: Timestamp
 
     package init(device: Int64, environment: PushEnvironment, registeredAt: Timestamp) {
@@ -57,7 +57,7 @@ package struct EnvironmentCorrection: Hashable, Sendable {
     }
 }
 
-/// What one batch came to: written in one transaction (DESIGN, rule 5).
+/// The results of one batch: written in one transaction (DESIGN, rule 5).
 package struct LedgerCommit: Sendable {
     package var campaign: CampaignKey
     /// The shard that the batch came from, as it was read; nil for a batch of due retries.
@@ -72,9 +72,9 @@ package struct LedgerCommit: Sendable {
     package var devices: DeviceRows
     package var retirements: [TokenRetirement]
     package var corrections: [EnvironmentCorrection] = []
-    /// What it changes of what its services' answers say against the app's tokens.
+    /// The changes to what its services' answers hold against the app's tokens.
     package var doubts: [TokenDoubt] = []
-    /// What it adds to its campaign's waves; empty where there are none.
+    /// The figures that it adds to its campaign's waves; empty where there are none.
     package var waves: [WaveTally] = []
 
     package init(
@@ -101,13 +101,13 @@ package struct LedgerCommit: Sendable {
         shard?.advanced(to: cursor, devices: rows.count, isDone: shardDone)
     }
 
-    /// Nothing is tried again later than at once.
+    /// Makes every retry due at `now` at the latest.
     package mutating func bringForward(to now: Timestamp) {
         for index in rows.indices { rows[index].nextAttemptAt = rows[index].nextAttemptAt.map { min($0, now) } }
     }
 }
 
-/// What became of one push, as it is listed.
+/// The result of one push, as it is listed.
 package struct Delivery: Hashable, Sendable {
     package var campaign: String
     package var app: AppKey
@@ -138,7 +138,7 @@ package struct Delivery: Hashable, Sendable {
     }
 }
 
-/// Where a list of deliveries over several campaigns goes on.
+/// The place where a list of deliveries over several campaigns goes on.
 package struct DeliveryPosition: Hashable, Sendable {
     /// The campaign's public id.
     package var campaign: String
@@ -153,8 +153,8 @@ package struct DeliveryPosition: Hashable, Sendable {
 extension Delivery {
     package var position: DeliveryPosition { DeliveryPosition(campaign: campaign, device: device) }
 
-    /// In the place of a telephone that was erased: nil would be whoever has the device now. The API lets no control character
-    /// into a telephone.
+    /// Stands in the place of a telephone that was erased: nil would mean the device's present user. The API lets no
+    /// control character into a telephone.
     package static let erased = "\u{0}erased"
 
     /// As it is listed.
@@ -170,63 +170,65 @@ package protocol Ledger: Sendable {
     /// Reads up to `limit` devices of a shard behind `after` into `rows` (emptied first), in ascending id, removed ones
     /// left out, dead ones included. An empty result means that the shard has no more.
     ///
-    /// - Parameter environment: the shard's. Where a device's environment has changed since the audience was cut into shards,
-    ///   its row carries the new one: it is of this shard all the same, to be recorded as a retry of the other environment.
+    /// - Parameter environment: the shard's. A device whose environment has changed since the audience was cut
+    ///   into shards has the new one in its row. It is of this shard all the same, and recorded as a retry of
+    ///   the other environment.
     /// - Parameters:
     ///   - slice: only devices of one wave; nil: all.
-    ///   - campaign: without the devices that have a row of their own in this ledger: its canary's.
+    ///   - campaign: leaves out the devices that have a row of their own in this ledger, which are its canary's.
     func readDevices(
         _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
         of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws
 
-    /// Reads up to `limit` devices whose retry by `environment` is due at `now` into `rows` (emptied first), ascending by device id, each
-    /// with its attempts. A due retry whose device was removed since, or has even gone from the registry, is read too, with no
-    /// telephone; of one that has gone nobody knows the wave: it is 255.
+    /// Reads up to `limit` devices whose retry by `environment` is due at `now` into `rows` (emptied first), ascending
+    /// by device id, each with its attempts. A due retry whose device was removed since, or has even gone from the
+    /// registry, is read too, with no telephone. A device that has gone has an unknown wave, given as 255.
     ///
-    /// - Parameter waves: says which wave each is of; nil: all are of the first.
+    /// - Parameter waves: gives the wave of each device; nil: all are of the first.
     func readDueRetries(
         _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int, waves: WaveDraw?,
         into rows: inout DeviceRows
     ) throws
 
-    /// Makes due what is deferred by a clock that was ahead: retries that were recorded at a moment that lies ahead, or that had no
-    /// schedule to keep and were only deferred while the campaign stood still; and the pause after a wave that ended at such a
-    /// moment begins now. For a campaign that begins, or goes on.
+    /// Makes due the retries that a clock deferred while it was ahead: those recorded at a moment that is still to come,
+    /// and those without a schedule that were only deferred while the campaign stood still. The pause after a wave that
+    /// ended at such a moment begins now. For a campaign that begins, or goes on.
     func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// When the campaign's next retry by `environment` is due; nil when none is scheduled.
     func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp?
 
-    /// Writes batches of a campaign in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a retry) is
-    /// replaced and the counts move from its old state to its new one. Rows of a campaign that has meanwhile been
-    /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there (after
-    /// an expiry `.expired`), for nothing will try it again.
+    /// Writes batches of a campaign in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a
+    /// retry) is replaced and the counts move from its old state to its new one. Rows of a campaign that has since been
+    /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there
+    /// (after an expiry `.expired`), for nothing will try it again.
     ///
-    /// The commit after the lease's last is recorded once: where it threw, and may have been recorded all the same, the same
-    /// batches are recorded or found recorded.
+    /// The commit after the lease's last is recorded once. If a call threw, it may have been recorded all the same: the
+    /// call with the same batches then records them or finds them recorded.
     ///
-    /// - Returns: false where the lease is over, or the number is not the next. Then nothing is written but what is said of
-    ///   tokens, which is true whoever owns the campaign.
-    /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try. Then nothing was recorded.
+    /// - Returns: false where the lease is over, or the number is not the next. Then only the facts about tokens are
+    ///   written, which hold whichever relay owns the campaign.
+    /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try. Then
+    ///   nothing was recorded.
     func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool
 
-    /// What an app's push service said against tokens when it was asked last, each kind once.
+    /// The last answers of an app's push service against tokens, each kind once.
     func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt]
 
-    /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be written.
-    /// Asked for after a conflict, and only then.
+    /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be
+    /// written. Asked for only after a conflict.
     func goneDevices(of batch: LedgerCommit) throws -> Set<Int64>
 
-    /// Ascending by device id, from `after` (exclusive). It looks through a bounded part of the list: a page may hold less than
-    /// `limit`, or nothing, and the list go on all the same.
+    /// Ascending by device id, from `after` (exclusive). Looks through a bounded part of the list: a page may hold less
+    /// than `limit`, or nothing, although the list goes on.
     func deliveryPage(
         of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> DeliveryPage
 
-    /// Every campaign of one user (by the telephone that was pushed to) or one device, newest campaign first; also what
-    /// is still pending, or was cancelled before its turn. Within a campaign ascending by device, from `after` (exclusive;
-    /// nil: from the newest campaign on). Campaigns that began since do not move what comes behind `after`; nothing comes
-    /// behind a campaign that there is not, nor of a filter that names neither user nor device.
+    /// The deliveries to one user (by the telephone that was pushed to) or one device in every campaign, newest campaign
+    /// first, including those still pending or cancelled before their turn. Within a campaign ascending by device, from
+    /// `after` (exclusive; nil: from the newest campaign on). Campaigns that began since do not move the items behind
+    /// `after`. Empty where `after` names an unknown campaign, or the filter neither user nor device.
     func deliveries(_ filter: DeliveryFilter, after: DeliveryPosition?, limit: Int) throws -> [Delivery]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// What a person asked of one relay that another one does.
+/// A person's request to one relay that another relay carries out.
 package enum FleetWish: Hashable, Sendable {
     /// The app's push services are tried at once, whatever they wait for.
     case probe(AppKey)
@@ -28,12 +28,12 @@ package enum FleetWish: Hashable, Sendable {
     }
 }
 
-/// What a relay hears of the others: hints, of which some may be lost. Each looks for itself, too.
+/// News from the other relays: hints, of which some may be lost. Each relay looks for itself, too.
 package struct FleetNews: Hashable, Sendable {
-    /// In which tables something has changed.
+    /// The tables in which something has changed.
     package var tables: Set<String> = []
     package var wishes: [FleetWish] = []
-    /// Anything may have.
+    /// Anything may have changed.
     package var isEverything = false
 
     package init() {}
@@ -54,7 +54,7 @@ package struct FleetNews: Hashable, Sendable {
         isEverything = isEverything || other.isEverything
     }
 
-    /// - Parameter payload: the schema's name, and what was told of it.
+    /// - Parameter payload: the schema's name, and the news about it.
     package mutating func add(_ payload: String, ofSchema schema: String) {
         guard payload.hasPrefix(schema + " ") else { return }
         let told = payload.dropFirst(schema.count + 1)

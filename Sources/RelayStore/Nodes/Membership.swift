@@ -2,7 +2,8 @@
 package import RelayEngine
 import Synchronization
 
-/// What this relay may do of what only one of a fleet does. Written by who keeps its lease, read from any thread.
+/// This relay's rights to the work that only one relay of a fleet does. Written by the keeper of its lease, read
+/// from any thread.
 ///
 /// A relay that is alone with its store, as one on SQLite is, may do everything, always.
 package final class Membership: Sendable {
@@ -12,33 +13,33 @@ package final class Membership: Sendable {
         var trustedUntil: MonotonicTime?
         var leads = false
         var ahead = Duration.zero
-        /// Since joining a fleet: what the trust is measured by.
+        /// Since joining a fleet: the clock by which the trust is measured.
         var clock: @Sendable () -> MonotonicTime = { MonotonicTime(nanoseconds: 0) }
     }
 
-    /// How far the two clocks may differ from what is known before that is taken for another difference.
+    /// How far the clocks' difference may move from the known one before it counts as another difference.
     private static let jitter = Duration.milliseconds(500)
 
     private let state = Mutex(State())
-    /// What was seen of the store: while that has gone back, nobody may do anything.
+    /// The marks seen of the store: while it has gone back, no relay may do anything.
     package let memory = StoreMemory()
 
     package init() {}
 
-    /// Who owns what it claims: 0 of a relay that is alone.
+    /// The owner's number for what this relay claims; 0 of a relay that is alone.
     package var node: Int64 { state.withLock { $0.node?.node ?? 0 } }
 
     /// Its place; nil: it has none, or is alone.
     package var lease: NodeLease? { state.withLock { $0.node } }
 
-    /// The place that each of its transactions has to hold, which nobody has where it has none; nil: it is alone.
+    /// The place that each of its transactions has to hold: one that no relay has, where it has none; nil: it is alone.
     package var held: NodeLease? {
         state.withLock { $0.isAlone ? nil : $0.node ?? NodeLease(node: 0, incarnation: 0) }
     }
 
     package var isAlone: Bool { state.withLock { $0.isAlone } }
 
-    /// Another one with each time that it could not be sure of what it owns; nil: it may send nothing.
+    /// Changes each time that the relay could not be sure of what it owns; nil: it may send nothing.
     package var term: Int64? {
         guard !memory.hasFallen else { return nil }
         // Two numbers in one: relays join anew some thousand times in their lives, and a store falls hardly ever.
@@ -50,10 +51,10 @@ package final class Membership: Sendable {
         }
     }
 
-    /// Whether a relay that is alone with its store may send; nil: there are others, and `term` says it.
+    /// Whether a relay that is alone with its store may send; nil: there are others, and `term` decides.
     package var mayAlone: Bool? { state.withLock { $0.isAlone } ? !memory.hasFallen : nil }
 
-    /// How long `term` stays as it is if nobody hears anything, zero where it is nil; nil: for good.
+    /// How long `term` stays as it is without a further heartbeat, zero where it is nil; nil: for good.
     package var untilDoubt: Duration? {
         state.withLock { state in
             state.isAlone ? nil : state.trustedUntil.map { $0 - state.clock() } ?? .zero
@@ -66,9 +67,9 @@ package final class Membership: Sendable {
     /// How far the database's clock is ahead of this machine's; below zero: behind.
     package var ahead: Duration { state.withLock { $0.ahead } }
 
-    // MARK: Written by who keeps the lease
+    // MARK: Written by the keeper of the lease
 
-    /// From now on there are others.
+    /// Notes that there are other relays from now on.
     ///
     /// - Parameter clock: CLOCK_BOOTTIME.
     package func beginFleet(clock: @escaping @Sendable () -> MonotonicTime) {
@@ -84,7 +85,7 @@ package final class Membership: Sendable {
 
     package func note(leads: Bool) { state.withLock { $0.leads = leads } }
 
-    /// - Returns: whether that is another difference than was known.
+    /// - Returns: whether the difference has changed from the known one.
     @discardableResult
     package func note(ahead: Duration) -> Bool {
         state.withLock { state in

@@ -5,7 +5,7 @@ import WireFormat
 /// The place of one relay among those that work on a store.
 package struct NodeLease: Hashable, Sendable {
     package var node: Int64
-    /// One more with each time that it took its place.
+    /// One more each time that the relay takes its place.
     package var incarnation: Int64
 
     package init(node: Int64, incarnation: Int64) {
@@ -13,19 +13,19 @@ package struct NodeLease: Hashable, Sendable {
     }
 }
 
-/// What a relay says of itself.
+/// A relay's description of itself.
 package struct NodeDescription: Hashable, Sendable {
-    /// Its own among all of them: two of one name are one after the other.
+    /// Unique among all relays: a second one of the same name can only follow the first.
     package var name: String
     /// As `--version` prints it.
     package var release: String
     /// Where it listens, as its own machine calls it.
     package var address: String
-    /// Of what its configuration says to apps, in hex: of two that differ an operator is told.
+    /// A hash, in hex, of the part of its configuration that apps see. An operator is warned where two relays differ.
     package var configuration: String
     /// The machine that it runs on, for people.
     package var host = ""
-    /// Which process it is, among all of all machines; empty: it does not say, and its place is anybody's who has its name.
+    /// The process, unique among those of all machines; empty: unknown, and any relay of the same name may take its place.
     package var process = ""
 
     package init(name: String, release: String, address: String = "", configuration: String = "") {
@@ -33,19 +33,19 @@ package struct NodeDescription: Hashable, Sendable {
     }
 }
 
-/// A relay as the others know it.
+/// A relay as the other relays know it.
 package struct NodeRecord: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
         case alive
-        /// It has not been heard of for longer than its lease: it is fenced in a moment.
+        /// Its last heartbeat is older than its lease: it is fenced in a moment.
         case lapsed
-        /// It was given up: what it had is others' by now.
+        /// It was given up: other relays have its work now.
         case fenced
         /// It was stopped in order.
         case stopped
     }
 
-    /// A clock that is further off than this is worth a word to an operator.
+    /// An operator is warned of a clock that is further off than this.
     package static let clockTolerance = Duration.seconds(2)
 
     package var lease: NodeLease
@@ -53,7 +53,7 @@ package struct NodeRecord: Hashable, Sendable {
     package var state: State
     /// When it took its place.
     package var joinedAt: Timestamp
-    /// Until when its last heartbeat held, by the store's clock.
+    /// When its last heartbeat runs out, by the store's clock.
     package var aliveUntil: Timestamp
     /// Whether it has the duties that one relay does for all.
     package var leads: Bool
@@ -87,39 +87,39 @@ extension NodeRecord {
     }
 }
 
-/// A campaign that runs and that nobody sends.
+/// A campaign that runs and that no relay sends.
 package struct UnclaimedCampaign: Hashable, Sendable {
-    /// As people know it.
+    /// Its public id.
     package var id: String
     package var app: AppKey
 
     package init(id: String, app: AppKey) { (self.id, self.app) = (id, app) }
 }
 
-/// What a look at the other relays finds.
+/// The results of a look at the other relays.
 package struct FleetLook: Hashable, Sendable {
-    /// Whose lease has run out, and what they are called.
+    /// The relays whose lease has run out, with their names.
     package var lapsed: [NodeLease: String] = [:]
-    /// Who has the duties.
+    /// The relay that has the duties that one does for all.
     package var leader: Int64?
-    /// How many different ones there are among those that have their place.
+    /// The number of different configurations among the relays that have their place.
     package var configurations = 1
-    /// A newer release has changed the store since it was opened, and this one must not work on it any more.
+    /// A newer release has changed the store since it was opened, and this relay must not work on it any more.
     package var isOutdated = false
 
     package init() {}
 }
 
-/// The relays that work on a store at a time, and what each of them has. Leases count by the store's clock.
+/// The relays that work on a store at a time, and the work of each. Leases count by the store's clock.
 package protocol NodeStore: Sendable {
-    /// What this relay may do; it is the same one always.
+    /// This relay's rights; always the same object.
     var membership: Membership { get }
 
-    /// Takes the place of that name. What an older incarnation of it had is free from now on, and it writes nothing any more.
+    /// Takes the place of that name. An older incarnation of it writes nothing any more, and its work is free from now on.
     ///
     /// - Parameters:
     ///   - lease: how long it holds without a heartbeat.
-    ///   - ended: a process that is known to have ended: its lease is over.
+    ///   - ended: a process that is known to have ended, so that its lease is over.
     /// - Returns: the place, and the time by the store's clock.
     /// - Throws: `StoreError`, `.nameInUse`, where another process has the place and its lease is not over.
     func join(_ description: NodeDescription, for lease: Duration, ended: String?) throws -> (NodeLease, at: Timestamp)
@@ -127,27 +127,27 @@ package protocol NodeStore: Sendable {
     /// - Parameters:
     ///   - configuration: as in `NodeDescription`: it may have been read anew.
     ///   - clockAhead: how far the store's clock was ahead of this machine's.
-    ///   - figures: what the others may know of the campaigns that it sends.
+    ///   - figures: the figures of the campaigns that it sends, for the other relays.
     /// - Returns: the time by the store's clock; nil where it was fenced.
     func beat(
         _ node: NodeLease, for lease: Duration, configuration: String, clockAhead: Duration, figures: String
     ) throws -> Timestamp?
 
-    /// What the owner of a campaign has told of those that it sends, with its last heartbeat; nil: nobody sends it.
+    /// The figures that the campaign's owner published with its last heartbeat; nil: no relay of a fleet sends it.
     func publishedFigures(of campaign: CampaignKey) throws -> String?
 
     func lookAtFleet() throws -> FleetLook
 
-    /// Gives a relay up whose lease has run out: from then on it writes nothing, and what it had is free. What it has just begun to write
-    /// is waited for, for a second; then its sessions are ended.
+    /// Gives up a relay whose lease has run out: from then on it writes nothing, and its work is free. A write that it
+    /// has just begun is waited for, for a second; then its sessions are ended.
     ///
-    /// - Returns: false where its lease was prolonged meanwhile, or somebody else was first.
+    /// - Returns: false where its lease was prolonged, or another relay gave it up first.
     func fence(_ node: NodeLease) throws -> Bool
 
     /// Takes over the duties that one relay does for all; false where another one has them.
     func lead(_ node: NodeLease) throws -> Bool
 
-    /// Gives back all that it has.
+    /// Gives back all of the relay's work.
     func leave(_ node: NodeLease) throws
 
     /// Oldest first.
@@ -156,27 +156,27 @@ package protocol NodeStore: Sendable {
     /// The open campaigns that another relay sends.
     func campaignsOfOthers() throws -> Set<CampaignKey>
 
-    /// The campaigns that run and that nobody has taken over, oldest first.
+    /// The campaigns that run and that no relay has taken over, oldest first.
     func unclaimedCampaigns() throws -> [UnclaimedCampaign]
 
-    /// What the relay that sends for a project was told of its quota, by service, for who follows it.
+    /// The quota pauses of a project by service, as its sending relay knows them, for the relay that sends next.
     func quotaPauses(of project: String) throws -> [String: ProjectQuota.KnownPause]
 
-    /// In the place of those before. Does nothing where another relay sends for the project.
+    /// Replaces the pauses known before. Does nothing where another relay sends for the project.
     func keepQuotaPauses(of project: String, _ pauses: [String: ProjectQuota.KnownPause]) throws
 
-    /// Blocks until somebody tells of a change, until `deadline` at most, or at once where it must be taken that somebody did.
+    /// Blocks until there is news of a change, until `deadline` at most. Returns at once where news may have been missed.
     func awaitNews(until deadline: MonotonicTime) throws -> FleetNews
 
-    /// Every relay hears it, this one too; one that is alone does not.
+    /// Notifies every relay, this one too. A relay that is alone gets nothing.
     func tell(_ wish: FleetWish) throws
 
-    /// Forgets those that have been gone since before `time`.
+    /// Forgets relays that have been gone since before `time`.
     func forgetNodes(goneBefore time: Timestamp) throws
 }
 
 extension NodeStore {
-    /// Of whose place nothing is known but what the store says.
+    /// Joins without knowledge of a process that has ended.
     package func join(_ description: NodeDescription, for lease: Duration) throws -> (NodeLease, at: Timestamp) {
         try join(description, for: lease, ended: nil)
     }

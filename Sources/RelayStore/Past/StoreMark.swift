@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a store is: which one it is, and what has been decided and recorded in it. Of one store it only rises.
+/// How far a store is: its identity, and the decisions and outcomes recorded in it. Within one store it only rises.
 package struct StoreMark: Hashable, Sendable {
-    /// Random, made with the store; another one since a person took a store on that had gone back.
+    /// Random, made with the store; replaced when a person accepts a store that had gone back.
     package var identity: String
-    /// The number of the last decision: one more with each transaction that changes what is required, who is registered by a person's
-    /// word, what tokens may, or what becomes of campaigns.
+    /// The number of the last decision: one more with each transaction that changes requirements, registrations by a
+    /// person's act, the rights of tokens, or the state of campaigns.
     package var decision: Int64
-    /// Of that decision, random: two stores that went apart have other signs at one number.
+    /// The sign of that decision, random: two stores that went apart have other signs at one number.
     package var sign: String
     /// How often outcomes of pushes were recorded.
     package var recorded: Int64
@@ -23,7 +23,7 @@ package struct StoreMark: Hashable, Sendable {
 /// A store that does not hold what this relay saw in it.
 package struct StoreFall: Hashable, Sendable {
     package var seen: StoreMark
-    /// What is there; nil: it was not looked at since.
+    /// The mark that is there; nil: it was not looked at since.
     package var found: StoreMark?
 
     package init(seen: StoreMark, found: StoreMark?) { (self.seen, self.found) = (seen, found) }
@@ -43,7 +43,7 @@ package struct StoreFall: Hashable, Sendable {
     }
 }
 
-/// The word of a person that a store is to be worked on although it went back.
+/// A person's order to work on a store although it went back.
 package struct StoreWord: Hashable, Sendable {
     /// As they were shown.
     package var seen, found: StoreMark
@@ -51,7 +51,7 @@ package struct StoreWord: Hashable, Sendable {
     package init(seen: StoreMark, found: StoreMark) { (self.seen, self.found) = (seen, found) }
 }
 
-/// A request of who may open the control socket: a person repeats what a store has lost before it is taken on.
+/// Marks a request of a user who may open the control socket: a person repeats what a store has lost before it is accepted.
 package enum OperatorsHand {
     @TaskLocal package static var isAtWork = false
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The highest that this relay has seen of its store, kept outside of it: a store that falls below it went back in time, and then nothing
-/// is written to it and nothing sent from it until it is the right one again or a person takes it on. Any thread may ask.
+/// The highest mark that this relay has seen of its store, kept outside of it. A store that falls below it went back in
+/// time: then nothing is written to it or sent from it until it is the right one again or a person accepts it. Any
+/// thread may ask.
 package final class StoreMemory: Sendable {
     private struct State {
         var seen: StoreMark?
@@ -16,10 +17,10 @@ package final class StoreMemory: Sendable {
 
     package init() {}
 
-    /// Whether the store went back and nobody has taken it on.
+    /// Whether the store went back, and is neither the right one again nor accepted by a person.
     package var hasFallen: Bool { isFallen.load(ordering: .acquiring) }
 
-    /// One more with each fall that is over: what was begun before it does not go on.
+    /// One more with each fall that is over: work that was begun before it does not go on.
     package var epoch: Int64 { liftings.load(ordering: .acquiring) }
 
     /// nil: nothing was seen yet.
@@ -31,7 +32,8 @@ package final class StoreMemory: Sendable {
     /// - Parameter act: is given each fall as it is found; must not wait.
     package func onFall(_ act: @escaping @Sendable (StoreFall) -> Void) { state.withLock { $0.fell = act } }
 
-    /// The store holds this. What is lower than what was seen changes nothing, nor does anything while the store has fallen.
+    /// Notes that the store holds this. A lower mark than what was seen changes nothing, nor does any while the
+    /// store has fallen.
     ///
     /// - Parameter mark: of a committed transaction; its `recorded` may be 0 where that was not asked for.
     package func note(_ mark: StoreMark) {
@@ -46,7 +48,7 @@ package final class StoreMemory: Sendable {
         }
     }
 
-    /// Outcomes were recorded so often, at least: who sends knows of its own.
+    /// Notes that outcomes were recorded at least so often. A sender knows this of its own outcomes.
     package func noteRecorded(_ count: Int64) {
         state.withLock { state in
             guard state.fall == nil, let seen = state.seen else { return }
@@ -54,7 +56,7 @@ package final class StoreMemory: Sendable {
         }
     }
 
-    /// The store does not hold what was seen.
+    /// Notes that the store does not hold what was seen.
     ///
     /// - Parameter found: what it holds; nil: not looked at.
     /// - Returns: what to throw.
@@ -72,7 +74,7 @@ package final class StoreMemory: Sendable {
         return fall.error
     }
 
-    /// The store is the right one again, or a person has taken it on.
+    /// Notes that the store is the right one again, or that a person has accepted it.
     ///
     /// - Returns: whether it had fallen.
     @discardableResult
@@ -86,7 +88,7 @@ package final class StoreMemory: Sendable {
         }
     }
 
-    /// - Throws: `StoreError`, `.wentBack`, where nothing may be written: a person at the control socket may.
+    /// - Throws: `StoreError`, `.wentBack`, where nothing may be written. A person at the control socket may write.
     package func allowWriting() throws(StoreError) {
         guard hasFallen, !OperatorsHand.isAtWork, let fall else { return }
         throw fall.error

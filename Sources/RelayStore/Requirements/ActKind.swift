@@ -2,14 +2,14 @@
 import RelayEngine
 package import UpgradeRules
 
-/// What a person does that is shown before it is done. Its facts travel with it from every face: the API takes them where they are
-/// sent, the page and the commands always send them.
+/// An act of a person that is shown before it is done. Its facts travel with it from every face: the API takes them
+/// where they are sent, the page and the commands always send them.
 package enum ActKind: String, Hashable, Sendable, CaseIterable {
     // Versions.
     case raise, release, withdraw, unblock
     // Campaigns.
     case pause, resume, releaseCampaign, cancel, retry
-    // What is told at launch.
+    // Alerts at launch.
     case setAlert, clearAlert
     // People and tokens.
     case removeDevice, eraseUser, revokeToken
@@ -32,12 +32,12 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Requirements {
-    /// Where a block stands, in a word: "inForce", "waiting", "superseded" where a floor above it says more.
+    /// A block's state, in a word: "inForce", "waiting", "superseded" where a floor above it has taken its place.
     package func standing(ofBlock row: Requirement) -> String {
         isSuperseded(row) ? "superseded" : row.state == .inForce ? "inForce" : "waiting"
     }
 
-    /// What a person is shown of versions that are to be left.
+    /// The facts that a person is shown about blocked versions.
     package func shown(ofBlocks versions: [Version], devices: Int64) -> Shown {
         let standings = Set(versions.compactMap { live($0, kind: .blocked).map { standing(ofBlock: $0) } })
         return Shown([
@@ -48,7 +48,7 @@ extension Requirements {
 }
 
 extension Requirement {
-    /// Where it stands, in a word: "asked", "waiting", "announced", "canary", "waves", "inForce", "withdrawn".
+    /// The requirement's state, in a word: "asked", "waiting", "announced", "canary", "waves", "inForce", "withdrawn".
     package var standing: String {
         switch state {
         case .asked: "asked"
@@ -61,16 +61,17 @@ extension Requirement {
         }
     }
 
-    /// What a person is shown of it.
+    /// The facts that a person is shown about a requirement.
     ///
-    /// - Parameter devices: of its app.
+    /// - Parameter devices: how many its app has.
     package static func shown(_ row: Requirement?, devices: Int64) -> Shown {
         Shown([.version: .init(row?.version), .state: .init(row?.standing), .devices: .number(devices)])
     }
 }
 
 extension CampaignRecord {
-    /// The number of the wave that begins next, from 1; nil where none is to come, and where the next one has been let begin.
+    /// The number of the wave that begins next, from 1; nil where none is to come, or the next one was already
+    /// allowed to begin.
     package var waveToCome: Int64? {
         let waves = figures.waves
         guard !waves.isEmpty else { return requirement.stages != nil && (isCanary || facts.startedAt == nil) ? 1 : nil }
@@ -78,7 +79,7 @@ extension CampaignRecord {
         return Int64(next.number + 1)
     }
 
-    /// What a person is shown of it.
+    /// The facts that a person is shown about the campaign.
     package var shown: Shown {
         Shown([
             .version: .init(requirement.version), .state: .text(state.rawValue), .wave: .init(waveToCome),

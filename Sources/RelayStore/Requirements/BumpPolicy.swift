@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// The part of a bump that the configuration says where the bump says nothing, and what a machine may not ask for.
+/// The configuration's values where a bump has none, and the limits of a machine's bump.
 package struct BumpPolicy {
-    /// No person asks, who could be asked whether that is meant: a program, a source, a webhook.
+    /// Whether the bump comes from a program, a source or a webhook: no person can be asked whether it is meant.
     package var isMachine = false
     /// Which rise of the latest version forces (SEEDS S4).
     package var force = ForcePolicy.manual
-    /// The telephones that a machine requires a version of first, where it names none; nil: it is required of everybody.
+    /// The telephones that a machine's required version is for first, where its bump names none; nil: it is for everybody.
     package var canary: [String]?
-    /// Whether the configuration has an address. Where it has none, the last that was given stays.
+    /// Whether the configuration has an address. Where it has none, the last address that a bump gave stays.
     package var hasDownloadURL = true
     /// Refuses a row that no push can carry, before anything is stored (DESIGN, rule 4); nil: the app has no push service. A run of the
     /// machine asks it once about each row that its bump is about.
@@ -19,8 +19,8 @@ package struct BumpPolicy {
 
     /// The bump that counts.
     ///
-    /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
-    /// named users alone, its own begins with them, too.
+    /// A machine may not ask for a version that a person has taken back, and makes no canary wider: while the newest
+    /// requirement is for named users alone, its own begins with them, too.
     func completed(_ asked: VersionBump, _ requirements: Requirements) throws(RequirementRefusal) -> VersionBump {
         let takenUp = requirements.takenUp
         var bump = asked
@@ -37,7 +37,7 @@ package struct BumpPolicy {
             bump.required = force.required(
                 latest: latest, previousLatest: takenUp.latest?.version,
                 previousRequired: takenUp.required?.version)
-            // A store goes on offering what a person has taken back.
+            // A store goes on offering a version that a person has taken back.
             if let required = bump.required, requirements.isOver(required) { bump.required = nil }
         }
         if isMachine, rises(bump.required), bump.telephones == nil {

@@ -2,8 +2,9 @@
 package import UpgradeRules
 package import WireFormat
 
-/// What a bump may hold, by whichever door it comes: API, webhook, command, page, watched source, another program's row, and what the
-/// configuration says where a bump says nothing. The one judge of that; what a version means beside others is `RequirementMachine`'s.
+/// The rules for a bump's contents, by whichever door it comes: API, webhook, command, page, watched source, another
+/// program's row, and the configuration's values where a bump has none. No other place judges this; the meaning of a
+/// version beside others is `RequirementMachine`'s.
 package struct BumpRules: Hashable, Sendable {
     /// One thing that a bump may be refused for.
     package enum Rule: String, CaseIterable, Sendable {
@@ -30,16 +31,17 @@ package struct BumpRules: Hashable, Sendable {
     /// The most numbers of a version on iOS.
     package static let mostNumbers = 3
 
-    /// nil: not known, for who judges texts alone.
+    /// nil: not known, for a caller that judges texts alone.
     package var platform: Platform?
-    /// Those that the app's download URLs may have beside https; nil: not known, then any that is not refused everywhere.
+    /// The schemes that the app's download URLs may have beside https; nil: not known, then any that is not
+    /// refused everywhere.
     package var schemes: [String]?
 
     package init(platform: Platform? = nil, schemes: [String]? = nil) {
         (self.platform, self.schemes) = (platform, schemes)
     }
 
-    /// All that is wrong with a bump.
+    /// All faults of a bump.
     package func faults(in bump: VersionBump) -> [FieldFault] {
         var faults = numberFaults("required", bump.required) + numberFaults("latest", bump.latest)
         for (place, version) in bump.blocked.enumerated() { faults += numberFaults("blocked[\(place)]", version) }
@@ -54,13 +56,13 @@ package struct BumpRules: Hashable, Sendable {
         return faults
     }
 
-    /// All that is wrong with what another program has asked for.
+    /// All faults of another program's row.
     package func faults(in row: Requirement) -> [FieldFault] {
         numberFaults(row.kind.rawValue, row.version) + textFaults(row.downloadURL, row.message)
             + telephoneFaults(row.canary) + codeFaults("builds.\(row.kind.rawValue)", row.build)
     }
 
-    /// What is wrong with texts that users are shown, and led by.
+    /// The faults of the texts that users are shown, and of the address that they are led to.
     package func textFaults(_ downloadURL: String?, _ message: LocalizedText?) -> [FieldFault] {
         var faults: [FieldFault] = []
         if let downloadURL, let fault = DownloadURL.fault(in: downloadURL, schemes: schemes) {
@@ -69,7 +71,7 @@ package struct BumpRules: Hashable, Sendable {
         guard let message else { return faults }
         if let fault = Self.messageFault(message.text) { faults.append(FieldFault("message", fault)) }
         for translation in message.translations {
-            // Said of the default already.
+            // Reported for the default already.
             guard !translation.text.utf8.elementsEqual(message.text.utf8) else { continue }
             guard let fault = Self.messageFault(translation.text) else { continue }
             faults.append(FieldFault("message.\(translation.language)", fault))
@@ -83,7 +85,7 @@ package struct BumpRules: Hashable, Sendable {
         return faults
     }
 
-    /// What is wrong with one text of a message; nil: nothing.
+    /// The fault of one text of a message; nil: none.
     package static func messageFault(_ text: String) -> String? {
         BodyFields.textFault(text, limit: longestMessage)
     }
@@ -137,16 +139,16 @@ package struct BumpRules: Hashable, Sendable {
     }
 }
 
-/// What becomes of another program's row that breaks the rules.
+/// Another program's rows that break the rules.
 extension BumpRules {
-    /// How the reason of one begins that waits for that alone: put right, it is looked at again.
+    /// The beginning of the reason of a row that waits for this alone. Once put right, it is looked at again.
     static let brokenReason = "another program's row breaks the rules: "
-    /// How the reason of one begins whose text is not said.
+    /// The beginning of the reason of a row with a text that is not used.
     static let asideReason = "a text of another program is not said: "
 
     /// Why a row waits for a person; nil where it need not.
     func reason(against row: Requirement) -> String? {
-        // As it is kept while it waits: at the next look the reason is the same.
+        // In the form that is kept while it waits: so the reason is the same at the next look.
         let faults = faults(in: shortened(row))
         guard let first = faults.first else { return nil }
         let others = faults.count > 1 ? "; and \(faults.count - 1) more" : ""
@@ -171,8 +173,8 @@ extension BumpRules {
         return row
     }
 
-    /// The row with the texts alone that may be shown; where another program has changed those of one that is taken up, with the
-    /// configuration's in their place.
+    /// The row with only the texts that may be shown. If another program has broken a text of a row that is taken up,
+    /// the configuration's stands in its place.
     ///
     /// - Parameter address: the address in the place of one that breaks the rules; nil: the configuration's.
     package func spoken(_ row: Requirement, address: String? = nil) -> Requirement {
@@ -186,7 +188,7 @@ extension BumpRules {
         return row
     }
 
-    /// What every channel may say.
+    /// The requirements with only the texts that channels may show.
     package func spoken(_ requirements: Requirements) -> Requirements {
         Requirements(requirements.rows.map { spoken($0) })
     }

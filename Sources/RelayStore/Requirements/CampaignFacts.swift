@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What was decided of a campaign itself. Where its requirement stands is another fact, kept apart: neither can undo the other.
+/// The decisions about a campaign itself. Its requirement's state is another fact, kept apart: neither can undo the other.
 package struct CampaignFacts: Hashable, Sendable {
     /// How it came to its own end.
     package enum End: String, Sendable, Hashable {
@@ -13,26 +13,26 @@ package struct CampaignFacts: Hashable, Sendable {
     package var requirement: Int64
     package var pausedAt: Timestamp?
     package var pausedBy: String?
-    /// Since when it is to be sent whatever the hour, and who wants that; nil: within its app's hours.
+    /// Since when it is sent at any hour, and by whose order; nil: within its app's hours.
     package var urgentAt: Timestamp?
     package var urgentBy: String?
     /// Why the relay stopped it.
     package var cause: SuspensionCause?
     package var causeText: String?
-    /// A person resumed it after nearly all of its tokens were called dead: they are.
+    /// A person resumed it after nearly all of its tokens were called dead, and so accepts that they are.
     package var acceptsDeadTokens = false
     package var end: End?
-    /// What is shown since the last change, and why.
+    /// The state that is shown since the last change, and its reason.
     package var state: CampaignState
     package var reason: String?
     package var createdAt: Timestamp
     /// When it first ran.
     package var startedAt: Timestamp?
-    /// Since when what is shown is final.
+    /// Since when the state that is shown is final.
     package var finishedAt: Timestamp?
     /// When its time to live runs out, while it runs.
     package var expiresAt: Timestamp
-    /// What is left of that while it does not run.
+    /// The rest of its time to live, while it does not run.
     package var timeLeft: Duration?
     /// From the beginning of a stage until nothing is sent any more.
     package var timeToLive: Duration
@@ -54,7 +54,7 @@ package struct CampaignFacts: Hashable, Sendable {
         self.downloadURL = downloadURL
     }
 
-    /// Where it stands, by all that is known: the first that holds.
+    /// Its state by all the facts: the first that holds.
     package func shown(_ row: Requirement, in requirements: Requirements) -> (state: CampaignState, reason: String?) {
         switch end {
         case .completed: return (.completed, nil)
@@ -71,7 +71,7 @@ package struct CampaignFacts: Hashable, Sendable {
         return (.running, nil)
     }
 
-    /// Brings what is shown up to date. The time to live counts while it runs.
+    /// Brings the state that is shown up to date. The time to live counts while it runs.
     package mutating func show(_ row: Requirement, in requirements: Requirements, at now: Timestamp) {
         guard !isPruned else { return }
         let (new, why) = shown(row, in: requirements)

@@ -7,8 +7,8 @@ package final class DecisionNews: Sendable {
     package enum Fact: Sendable {
         /// A decision about an app, and the record since then.
         ///
-        /// - Parameter isAwaited: whether the act of a person or a machine is answered next, and its effect may be looked for at once. The
-        ///   relay's own looks come in rows, and are not answered.
+        /// - Parameter isAwaited: whether an act of a person or a machine is answered next, so that its effect may be
+        ///   looked for at once. The relay's own looks come one after another, and are not answered.
         case decided(VersionRecord, isAwaited: Bool)
         /// Something else: an alert, a canary that names one user less.
         case other
@@ -18,7 +18,7 @@ package final class DecisionNews: Sendable {
 
     package init() {}
 
-    /// - Parameter listener: takes the place of the one before. Called on the thread of whoever decides, which waits for it.
+    /// - Parameter listener: replaces the one before. Called on the thread that decides, which waits for it.
     package func hear(_ listener: @escaping @Sendable (Fact) -> Void) { self.listener.withLock { $0 = listener } }
 
     package func tell(_ fact: Fact) { listener.withLock { $0 }?(fact) }

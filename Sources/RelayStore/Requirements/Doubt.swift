@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// What speaks against a bump that may be meant all the same: whoever means it names it.
+/// A doubt about a bump that may be meant all the same: a caller that means it names the doubt.
 package struct Doubt: Hashable, Sendable {
     /// The raw values are the API's words.
     package enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// A rise to a version that nothing speaks for.
+        /// A rise to a version that no evidence supports.
         case implausibleRise = "implausible-rise"
         /// A block above which no version is known that is not blocked itself.
         case nothingAbove = "nothing-above"
     }
 
     package var reason: Reason
-    /// That would rise, or be blocked.
+    /// The version that would rise, or be blocked.
     package var version: Version
 
     package init(_ reason: Reason, _ version: Version) {
@@ -21,20 +21,20 @@ package struct Doubt: Hashable, Sendable {
     }
 }
 
-/// What of the doubts about a bump somebody has confirmed.
+/// The doubts about a bump that a person has confirmed.
 package enum ConfirmedDoubts: Hashable, Sendable {
     case nothing
-    /// `true`: of a bump that raises a version that its rise is meant, of one that only blocks that there is a way out. Never both, and
+    /// `true`: confirms the rise where a bump raises a version, and the way out where it only blocks. Never both, and
     /// nothing else that turns up.
     case usual
     /// These, as they were shown.
     case named(Set<Doubt>)
-    /// A dry run: it says what the bump itself would say, once it is confirmed.
+    /// A dry run: its result is that of the bump itself, once confirmed.
     case dryRun
 }
 
 extension VersionBump {
-    /// Whether somebody means it although there is this doubt.
+    /// Whether this doubt is confirmed.
     package func confirms(_ doubt: Doubt) -> Bool {
         switch confirmation {
         case .nothing: false
@@ -44,7 +44,7 @@ extension VersionBump {
         }
     }
 
-    /// Whether it says `true` of the doubts about it.
+    /// Whether the bump confirms its doubts with `true`.
     package var isConfirmed: Bool {
         get { confirmation == .usual }
         set { confirmation = newValue ? .usual : .nothing }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What the relay takes as a download URL: https, or a scheme that the configuration allows for the app, such as itms-apps.
-/// Phones open it without asking, so what else a scheme may do to them is not for whoever may send a bump to choose.
+/// The download URLs that the relay takes: https, or a scheme that the configuration allows for the app, such as
+/// itms-apps. Phones open them without asking, so a bump's sender must not choose what else a scheme may do to them.
 ///
-/// Before iOS 17 `NSURL` is nil for what is not written as RFC 3986 wants it, and a prompt without an address leads nowhere. So a path
-/// in another script is encoded here, and what has several readings is refused with what to send.
+/// Before iOS 17 `NSURL` is nil for a text that breaks RFC 3986, and a prompt without an address leads nowhere. So a
+/// path in another script is encoded here, and an ambiguous text is refused with the text to send.
 package enum DownloadURL {
     /// As it is sent, in characters.
     package static let maximumLength = 2048
     package static let example = "https://apps.apple.com/app/id1173193999"
 
-    /// Schemes that no configuration allows: those that run what they hold or read the phone, and those that anybody between
-    /// the server and the phone may answer.
+    /// Schemes that no configuration may allow: those that run what they hold or read the phone, and those that any
+    /// machine between the server and the phone may answer.
     static let neverAllowed: Set<String> = ["http", "ftp", "javascript", "data", "vbscript", "file", "blob", "about"]
 
-    /// What is wrong with a scheme that a configuration wants to allow; nil: nothing.
+    /// The fault of a scheme that a configuration lists; nil: none.
     package static func fault(inScheme text: String) -> String? {
         let example = "a custom scheme such as \"itms-apps\", without the colon"
         guard let first = text.unicodeScalars.first, isLetter(first), text.utf8.count <= 64,
@@ -24,17 +24,17 @@ package enum DownloadURL {
         return neverAllowed.contains(text.lowercased()) ? "is never allowed; \(example)" : nil
     }
 
-    /// What is wrong with the text; nil when it is an absolute URL of https or of one of the schemes.
+    /// The fault of a text; nil when it is an absolute URL of https or of one of the schemes.
     ///
     /// - Parameters:
     ///   - schemes: nil: any that is not `neverAllowed`.
-    ///   - repeats: whether it says what the text was; not where whoever reports it says that himself.
+    ///   - repeats: whether the fault quotes the text; not where the caller's report quotes it.
     package static func fault(in text: String, schemes: [String]? = [], repeats: Bool = true) -> String? {
         if case .failure(let fault) = judged(text, schemes: schemes, repeats: repeats) { return fault.reason }
         return nil
     }
 
-    /// As phones get it; the text as it is where that is no download URL.
+    /// The URL as phones get it; the text as it is where that is no download URL.
     package static func sent(_ text: String) -> String {
         (try? judged(text, schemes: nil).get()) ?? text
     }
@@ -44,7 +44,7 @@ package enum DownloadURL {
         package var reason: String
     }
 
-    /// The URL in visible ASCII, as RFC 3986 writes it, or what is wrong with it.
+    /// The URL in visible ASCII, as RFC 3986 writes it, or its fault.
     package static func judged(
         _ text: String, schemes: [String]? = [], repeats: Bool = true
     ) -> Result<String, Fault> {
@@ -59,7 +59,7 @@ package enum DownloadURL {
         // By scalars: a combining mark would hide the colon or the slash that it follows.
         let scalars = text.unicodeScalars
         let need = "an absolute URL is needed, such as \"\(example)\""
-        // What is longer than that is not looked at.
+        // A longer text is not looked at.
         guard scalars.count <= maximumLength else { throw tooLong(scalars.count) }
         if let fault = PlainText.fault(in: text, lines: false, joins: false) { throw Fault(reason: fault) }
         // RFC 3986 section 2: a URI is written in visible ASCII.
@@ -114,8 +114,8 @@ package enum DownloadURL {
         return schemes.contains { $0.lowercased() == scheme }
     }
 
-    /// Path, query and fragment: `pchar = unreserved / pct-encoded / sub-delims / ":" / "@"` (RFC 3986 section 3.3); what is not ASCII "must
-    /// be percent-encoded" as its bytes in UTF-8 (section 2.5).
+    /// Path, query and fragment: `pchar = unreserved / pct-encoded / sub-delims / ":" / "@"` (RFC 3986 section 3.3).
+    /// Characters outside ASCII "must be percent-encoded" as their bytes in UTF-8 (section 2.5).
     private static func encoded(
         _ text: Substring.UnicodeScalarView, _ was: String
     ) throws(Fault) -> String {

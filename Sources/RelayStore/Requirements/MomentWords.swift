@@ -3,13 +3,13 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// How a message says from which moment on a version is required, on every channel: a date as its language writes it, by the clocks of
-/// the app's zone.
+/// Writes the moment from which a version is required into a message, on every channel: a date as the message's language
+/// writes it, by the clocks of the app's zone.
 package struct MomentWords: Hashable, Sendable {
-    /// What stands in a message for the moment.
+    /// The text that stands for the moment in a message.
     package static let place = "{requiredFrom}"
 
-    /// The app's (`pace.hours.zone`); nil: UTC, and the text says so.
+    /// The app's (`pace.hours.zone`); nil: UTC, which the text then names.
     package var zone: LocalZone?
 
     package init(zone: LocalZone? = nil) { self.zone = zone }
@@ -27,7 +27,7 @@ package struct MomentWords: Hashable, Sendable {
         return text.replacing(Self.place, with: date(moment, in: language?.primary ?? Self.language(ofScriptIn: text)))
     }
 
-    /// Of a text whose language nobody has named, where its script belongs to one; nil: it may be any.
+    /// The language of a text without a named one, where its script belongs to one language; nil: it may be any.
     private static func language(ofScriptIn text: String) -> String? {
         var language: String?
         for scalar in text.unicodeScalars {
@@ -41,7 +41,7 @@ package struct MomentWords: Hashable, Sendable {
         return language
     }
 
-    /// "1 December 2026, 09:00", "2026年12月1日 09:00"; in a language whose form is not known here as ISO 8601 writes it.
+    /// "1 December 2026, 09:00", "2026年12月1日 09:00"; in a language whose form is not known here, the date of ISO 8601.
     func date(_ moment: Timestamp, in language: String?) -> String {
         let text = (zone?.local(moment) ?? moment).internetTime
         let parts = text.prefix(10).split(separator: "-")
@@ -93,7 +93,7 @@ package struct MomentWords: Hashable, Sendable {
 }
 
 extension LocalizedText {
-    /// The language of the text for all others, where it is said in one that is named.
+    /// The language of the default text, where a translation in a named language is the same text.
     package var defaultLanguage: LanguageTag? {
         translations.first { $0.text.utf8.elementsEqual(text.utf8) }?.language
     }

@@ -3,13 +3,13 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// One version that was asked for, and what was decided of it. What follows from looking at all of an app's requirements
-/// (which one is in force, which campaign is superseded) is derived, never stored: `Requirements`.
+/// One version that was asked for, and the decisions about it. Facts that follow from all of an app's requirements
+/// together (which one is in force, which campaign is superseded) are derived, never stored: `Requirements`.
 package struct Requirement: Hashable, Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A floor: whoever is below it must upgrade.
+        /// A floor: devices below it must upgrade.
         case required
-        /// Users are told of it, and nobody is forced.
+        /// Users are notified of it, and none is forced.
         case latest
         /// Exactly this version must be left.
         case blocked
@@ -21,7 +21,7 @@ package struct Requirement: Hashable, Sendable {
         case asked
         /// Accepted; its store does not offer it, or does not any more. Leaves by its gate, or by a person.
         case waiting
-        /// Its store offers it, and nobody is forced yet. Where a `latest` ends. Leaves by its gate, or by a person.
+        /// Its store offers it, and no user is forced yet. A `latest` goes no further. Leaves by its gate, or by a person.
         case announced
         /// Users within its reach must have it. Leaves where its store halts it, or by a withdrawal.
         case inForce = "in_force"
@@ -39,31 +39,31 @@ package struct Requirement: Hashable, Sendable {
     /// Android's version code of it; nil: not known.
     package var build: Int64?
     package var state: State
-    /// For whom: 0 those whom it names, `everybody`.
+    /// The share of the users that it is for, up to `everybody`; 0: only those whom it names.
     package var reach: Int
     /// Whether it waits for the app's store, whichever that is.
     package var isGated: Bool
     /// Whether a person has overruled the store, and the moment.
     package var isReleased = false
-    /// Nobody is forced before this moment, whatever the store says; nil: as soon as the store offers it.
+    /// No user is forced before this moment, whatever the store offers; nil: as soon as the store offers it.
     package var requiredFrom: Timestamp?
-    /// The oldest system that the version runs on, of a block what there is to leave it for; nil: any, or not known.
+    /// The oldest system that the version runs on; for a block, that of a version to leave it for; nil: any, or not known.
     package var minimumOS: Version?
     /// nil: the configuration's.
     package var downloadURL: String?
     package var message: LocalizedText?
     /// The reaches that it has one after the other, after its canary's; nil: everybody at once.
     package var stages: WavePlan?
-    /// The telephones that it is for first; nil where it names nobody. Erased users are missing.
+    /// The telephones that it is for first; nil where it names none. Erased users are missing.
     package var canary: [String]?
     package var askedAt: Timestamp
-    /// Since when, the last time; also of one that was in force and waits again.
+    /// When it last came into force; kept when it waits again.
     package var inForceAt: Timestamp?
-    /// Who let it through: a store's name, `InForce.ungated`, a person.
+    /// The actor that let it through: a store's name, `InForce.ungated`, a person.
     package var inForceBy: String?
     /// Why it stands where it does.
     package var reason: String?
-    /// Who changed it last.
+    /// The author of its last change.
     package var changed: Signature
 
     package init(
@@ -100,32 +100,32 @@ package struct Requirement: Hashable, Sendable {
     package var isStaged: Bool { state == .inForce && reach < Self.everybody }
     /// The reach after the canary's.
     package var firstReach: Int { stages?.ends.first ?? Self.everybody }
-    /// Whether users within its reach are told of it.
+    /// Whether users within its reach are notified of it.
     package var isAnnounced: Bool { state == .announced || state == .inForce }
 
-    /// Whether its moment is reached; who is only told of a version has none to wait for.
+    /// Whether its moment is reached, or a person has released it. A `latest` has no moment to wait for.
     package func isDue(at now: Timestamp) -> Bool {
         kind == .latest || isReleased || requiredFrom.map { $0 <= now } ?? true
     }
 
-    /// Whether all are told of it whom it will reach in the end, whatever its waves: with a moment to come it is announced to them before, and
-    /// what was announced stays so.
+    /// Whether it is announced to all the users that it will reach in the end, whatever its waves. With a moment and no
+    /// canary it is announced to them before the moment, and stays announced.
     package var isToldToAll: Bool { isAnnounced && requiredFrom != nil && canary == nil }
 
-    /// For whom what it says is.
+    /// The reach of its rule for users.
     package var saidReach: Int { state == .announced && isToldToAll ? Self.everybody : reach }
 
-    /// What is wanted of a phone.
+    /// The upgrade that it demands of a phone.
     package var target: UpgradeTarget { UpgradeTarget(version, isBlock: kind == .blocked) }
 
-    /// What it says to its users.
+    /// Its rule for users.
     package var rule: UpgradeRule {
         UpgradeRule(
             id: id, version, forces: kind != .latest && state == .inForce, isBlock: kind == .blocked, reach: saidReach,
             canary: canary ?? [], minimumOS: minimumOS)
     }
 
-    /// What it says, the strongest first: whom it does not force yet, it may be announced to.
+    /// Its rules, the strongest first: users that it does not force yet may get its announcement.
     package var rules: [UpgradeRule] {
         guard isStaged, isToldToAll else { return [rule] }
         return [rule, UpgradeRule(id: id, version, forces: false, minimumOS: minimumOS)]
@@ -144,7 +144,7 @@ package struct Requirement: Hashable, Sendable {
         return message.isWritten(as: theirs)
     }
 
-    /// Its message, with the moment where that names it.
+    /// Its message, with the moment where the text has a place for it.
     package func words(_ moments: MomentWords) -> LocalizedText? {
         message.map { moments.worded($0, from: requiredFrom) }
     }
@@ -163,15 +163,16 @@ package struct Requirement: Hashable, Sendable {
     }
 }
 
-/// Who made a change, by which way, and when.
+/// The author of a change, the way, and the time.
 package struct Signature: Hashable, Sendable {
-    /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a store; "unknown" where another program wrote to the
-    /// database.
+    /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a store; "unknown" where
+    /// another program wrote to the database.
     package var by: String
     /// A person's "api", "cli"; a machine's "webhook", a source's name, "database"; the relay's own "gate", "configuration", "migration".
     package var via: String
     package var at: Timestamp
-    /// Who that is, for the audit trail. A row that is changed keeps the name alone; nil: it was read from there, or it is the relay.
+    /// The author, for the audit trail. A changed row keeps the name alone; nil: it was read from such a row, or it
+    /// is the relay.
     package var principal: Principal?
 
     package init(by: String, via: String, at: Timestamp) {
@@ -180,7 +181,7 @@ package struct Signature: Hashable, Sendable {
         self.at = at
     }
 
-    /// - Parameter via: what the history calls the way; nil: as the principal does.
+    /// - Parameter via: the way's name in the history; nil: the principal's.
     package init(by principal: Principal, via: String? = nil, at: Timestamp) {
         self.init(by: principal.name, via: via ?? principal.via, at: at)
         self.principal = principal
@@ -188,16 +189,17 @@ package struct Signature: Hashable, Sendable {
 
     package var author: Principal { principal ?? Principal(by, .relay, via: via) }
 
-    /// As a row that is changed keeps it.
+    /// As a changed row keeps it.
     package var plain: Signature { Signature(by: by, via: via, at: at) }
 
-    /// What the relay itself decides of a campaign.
+    /// The signature of the relay's own decisions.
     package static func relay(at now: Timestamp) -> Signature { Signature(by: "relay", via: "relay", at: now) }
 }
 
 extension Version {
-    /// A text that sorts as versions do, and is equal for equal ones: of each number its count of digits in two and the digits,
-    /// trailing zeros left out. 2.10 is "0120210", 2.9 "012019", 2 and 2.0.0 "012". The schema makes the same of a text.
+    /// A text that sorts as versions do, and is equal for equal ones: for each number two digits that count its
+    /// digits, then these; trailing zeros left out. 2.10 is "0120210", 2.9 "012019", 2 and 2.0.0 "012". The schema
+    /// computes the same.
     package var sortKey: String {
         guard segments != [0] else { return "" }
         return segments.map { number in

@@ -3,21 +3,21 @@ import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// What a decision made of one version: what the log says of it, and receivers of events.
+/// A decision's effect on one version, as the log and receivers of events report it.
 package struct RequirementChange: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
-        /// It is asked for since then.
+        /// It was asked for.
         case raised
         /// Another program had written it, and it is taken up.
         case takenUp
-        /// Its store offers it, and nobody is forced yet.
+        /// Its store offers it, and no user is forced yet.
         case announced
         case inForce
-        /// Its store has stopped to offer it.
+        /// Its store has stopped offering it.
         case outOfForce
         /// It is in force for more users than before.
         case widened
-        /// Its address, its message, its canary, its moment or the systems that it runs on are others.
+        /// Its address, its message, its canary, its moment, its version code or its systems have changed.
         case reworded
         case withdrawn
     }
@@ -25,7 +25,8 @@ package struct RequirementChange: Hashable, Sendable {
     package var kind: Kind
     /// After the change, with who made it.
     package var row: Requirement
-    /// What was required before, and what is since then; nil: nothing. Of a change of what is in force, that.
+    /// The required version before and after; nil: none. Where a requirement comes into force, goes out of it or is
+    /// widened, the one in force; for a `latest`, the latest; for a block, nil.
     package var from: Version?
     package var to: Version?
     /// The version's; nil where it has none.
@@ -55,7 +56,7 @@ package struct RequirementChange: Hashable, Sendable {
         return fields
     }
 
-    /// Whom it is for: "everybody", "3 phone numbers", "12.5 percent".
+    /// The users that it is for: "everybody", "3 phone numbers", "12.5 percent".
     private var reach: String {
         switch row.reach {
         case 0:
@@ -66,7 +67,7 @@ package struct RequirementChange: Hashable, Sendable {
         }
     }
 
-    /// All that differs, in the order in which the versions were asked for.
+    /// All differences, in the order in which the versions were asked for.
     package static func all(from before: Requirements, to after: Requirements) -> [RequirementChange] {
         after.rows.compactMap { row in
             guard let kind = kind(of: row, before[row.id]) else { return nil }
@@ -91,7 +92,7 @@ package struct RequirementChange: Hashable, Sendable {
         case (.inForce, .inForce) where old.reach < row.reach: return .widened
         default: break
         }
-        // To `String`, canonically equivalent spellings are equal: that is no other text to anybody.
+        // To `String`, canonically equivalent spellings are equal: no user sees another text.
         let isReworded =
             old.downloadURL != row.downloadURL || old.message != row.message || old.canary != row.canary
             || old.build != row.build || old.minimumOS != row.minimumOS || old.requiredFrom != row.requiredFrom

@@ -3,32 +3,33 @@ package import RelayEngine
 package import UpgradeRules
 package import WireFormat
 
-/// What happens to an app's requirements and campaigns.
+/// An event for an app's requirements and campaigns.
 package enum RequirementEvent: Sendable {
-    /// Somebody raises versions, or words them anew.
+    /// A person or a machine raises versions, or words them anew.
     case asked(VersionBump)
-    /// Somebody looks at what is due: the stores' verdicts, what another program wrote, campaigns that are missing.
+    /// A look at what is due: the stores' verdicts, another program's rows, campaigns that are missing.
     case looked
-    /// A person lets through what waits: this version, or whichever does; a floor or a block, where it says which.
+    /// A person lets a waiting requirement through: this version, or whichever waits; a floor or a block, where a
+    /// kind is given.
     case released(Version?, Requirement.Kind? = nil)
     /// A person takes a version back.
     case withdrawn(Version, reason: String?)
-    /// A person lets versions that were to be left be used again.
+    /// A person lets blocked versions be used again.
     case unblocked([Version], reason: String?)
     case campaign(CampaignKey, CampaignChange)
 }
 
-/// What happens to one campaign.
+/// An event for one campaign.
 package enum CampaignChange: Hashable, Sendable {
     case paused
-    /// A person wants it to go on, whatever stopped it.
+    /// A person resumes it, whatever stopped it.
     case resumed
     case cancelled
-    /// A person wants it sent at once, whatever the hour: until it is paused, or sent again.
+    /// A person orders it sent at any hour, until it is paused, or sent again.
     case hurried
     /// The relay stops it.
     case suspended(SuspensionCause, String)
-    /// What it was stopped for, if it is one of these, was put right.
+    /// The cause that it was stopped for, if it is one of these, was put right.
     case repaired(Set<SuspensionCause>)
     /// Its next wave begins: its requirement is in force for so many ten-thousandths of the users.
     case stageBegan(reach: Int)
@@ -40,14 +41,14 @@ package enum CampaignChange: Hashable, Sendable {
     case reopened(timeToLive: Duration)
 }
 
-/// Why a decision was not made. Nothing has changed then.
+/// Why a decision was refused. Nothing has changed then.
 package enum RequirementRefusal: Error, Hashable, Sendable {
     case versionWouldFall(field: String, current: Version, proposed: Version)
-    /// A campaign would have none.
+    /// A campaign would have no address.
     case noDownloadURL(Version)
     /// The version is for more users than a list of telephones could name.
     case notACanary(Version)
-    /// Everybody whom it is for must have it already: it has no moment to come.
+    /// Everybody whom it is for must have it already, so it cannot get another moment.
     case inForceAlready(Version)
     /// A requirement would come into force at a moment that is over.
     case momentPassed(Timestamp, now: Timestamp)
@@ -57,14 +58,15 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case nothingWaits
     /// This is not what is required; nil: nothing is.
     case notRequired(Version, now: Version?)
-    /// It is to be left: nobody may be told to get it.
+    /// The version is blocked: no user may be asked to get it.
     case isBlocked(Version)
-    /// It is not to be left.
+    /// The version is not blocked.
     case notBlocked(Version)
-    /// No version above it is known that is not blocked itself, and nobody has confirmed it: who leaves it would find nothing.
+    /// No version above it is known that is not blocked itself, and the block is not confirmed: users who leave it would
+    /// find nothing.
     case nothingAbove(Version)
-    /// It would be asked for and have to be left at the same time, or has to be had while nothing above it is known: nobody would get in
-    /// any more, and nobody can confirm that.
+    /// The version would be asked for and blocked at the same time, or is required while nothing above it is known: the
+    /// block would lock users out, and no confirmation allows that.
     case deadEnd(Version)
     /// The campaign's state does not allow it.
     case wrongState(CampaignState)
@@ -72,8 +74,8 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case breaksRules([FieldFault])
     /// A person has taken it back, and a machine asks for it again.
     case wasWithdrawn(Version, Requirement.Kind)
-    /// No push can hold what it says; why.
+    /// No push can hold it; with the reason.
     case unsendable(String)
-    /// Nothing speaks for such a version, and nobody has confirmed it.
+    /// No evidence supports such a version, and it is not confirmed.
     case implausible(field: String, proposed: Version, known: Version)
 }

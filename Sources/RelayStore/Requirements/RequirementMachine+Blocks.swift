@@ -4,14 +4,15 @@ package import UpgradeRules
 
 /// Single versions that must be left, whatever the floor.
 ///
-/// A block is a requirement as any other: it waits for its store, which must offer a version above it that is not blocked; it is taken
-/// back by a person; it has its campaign. It has no canary, no waves and no moment: who runs a bad build is to leave it.
+/// A block is a requirement like any other: it waits for its store, which must offer a version above it that is not
+/// blocked; a person takes it back; it has its campaign. It has no canary, no waves and no moment: all users of a bad
+/// build must leave it.
 extension RequirementMachine {
     mutating func block(
         _ bump: VersionBump, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
         let news = bump.blocked.filter { !requirements.isBlocked($0) }
-        // The rows of this bump are there already: what it announces counts as a way out, and what it requires as required.
+        // The rows of this bump are there already: its latest version counts as a way out, and its required one as required.
         if surroundings.gate == nil, let known = surroundings.known,
             let version = news.first(where: { requirements.isDeadEnd($0, known, besides: bump.blocked) })
         {
@@ -43,7 +44,7 @@ extension RequirementMachine {
         }
     }
 
-    /// One bump that asks for a version and has it left contradicts itself, whatever anybody confirms: who obeys is locked out.
+    /// A bump that requires a version and blocks it contradicts itself, whatever is confirmed: users who obey are locked out.
     static func checkSense(of bump: VersionBump) throws(RequirementRefusal) {
         if let version = bump.required, bump.blocked.contains(version) { throw .deadEnd(version) }
     }
@@ -60,8 +61,8 @@ extension RequirementMachine {
         }
     }
 
-    /// A block can be obeyed where anything runs that users are told of above it. That changes as versions come and go, so it is looked
-    /// at with each event.
+    /// A block can be obeyed on systems that run an announced version above it. That changes as versions come and go, so
+    /// it is computed anew at each event.
     mutating func noteWaysOut(by actor: Signature) {
         for row in requirements.blocks {
             let minimum = requirements.minimumOS(toLeave: row)
@@ -72,7 +73,7 @@ extension RequirementMachine {
 }
 
 extension Requirements {
-    /// What is to be left, in force or not, the highest first.
+    /// The blocks, in force or not, the highest first.
     package var blocks: [Requirement] {
         rows.filter { $0.kind == .blocked && $0.isLive }.sorted { $0.version > $1.version }
     }
@@ -81,43 +82,43 @@ extension Requirements {
 
     package func isBlocked(_ version: Version) -> Bool { live(version, kind: .blocked) != nil }
 
-    /// Whether a person has said of a version that nobody is to be made to have it: no machine asks for it then.
+    /// Whether a version was withdrawn or is blocked: no machine asks for it then.
     package func isOver(_ version: Version) -> Bool {
         wasWithdrawn(version) || isBlocked(version)
     }
 
-    /// What the store is asked about one of them.
+    /// The question to the store about one of them.
     package func question(_ row: Requirement, isReminder: Bool? = nil) -> GateQuestion {
         GateQuestion(
             row.version, build: row.build, isReminder: isReminder ?? (row.kind == .latest), blocked: blocked)
     }
 
-    /// Those of versions that are to be blocked above which nothing is known that is not blocked itself. Where no store is asked,
-    /// that is all that speaks for there being a way out.
+    /// Those of the given versions above which no version is known that is not blocked itself. Where no store is asked,
+    /// a known version is the only evidence for a way out.
     package func withoutWayOut(_ versions: [Version], _ known: KnownVersions) -> [Version] {
         versions.filter { !isBlocked($0) && !hasWayOut(of: $0, besides: versions, known) }
     }
 
-    /// - Parameter versions: that are to be blocked as well.
+    /// - Parameter versions: versions that will be blocked as well.
     fileprivate func hasWayOut(of version: Version, besides versions: [Version], _ known: KnownVersions) -> Bool {
         let all = blocked + versions
         let others = Requirements(takenUp.rows.filter { !all.contains($0.version) })
         return known.highest(others.latest?.version).map { $0 > version && !all.contains($0) } ?? false
     }
 
-    /// Whether a block would have everybody leave what everybody must have, with nothing above it: nobody gets in any more. One that waits
-    /// for a store to offer a version above it does not.
+    /// Whether a block would have everybody leave a version that everybody must have, with nothing above it: all users
+    /// would be locked out. A block that waits for a store to offer a version above it does not do that.
     func isDeadEnd(_ version: Version, _ known: KnownVersions, besides versions: [Version] = []) -> Bool {
         takenUp.rows.contains { $0.kind == .required && $0.version == version && !isSuperseded($0) }
             && !hasWayOut(of: version, besides: versions + [version], known)
     }
 
-    /// Why such a block is not taken.
+    /// Why such a block is refused.
     package static func deadEndText(_ version: Version) -> String {
         "\(version) is required, and nothing above it is known: blocked, it would lock everybody out"
     }
 
-    /// The oldest system on which there is a version to leave a blocked one for; nil: any, or not known.
+    /// The oldest system that runs a version to leave a blocked one for; nil: any, or not known.
     fileprivate func minimumOS(toLeave row: Requirement) -> Version? {
         let blocked = blocked
         let above = rows.filter { other in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// What an event does to the campaigns of an app.
+/// The effect of an event on the campaigns of an app.
 extension RequirementMachine {
     mutating func makeMissingCampaign(_ surroundings: Surroundings) throws(RequirementRefusal) {
         let blocks = requirements.takenUp.rows.filter { $0.kind == .blocked }
@@ -24,7 +24,7 @@ extension RequirementMachine {
         nextID -= 1
     }
 
-    /// The campaign of a requirement is wanted at once, where it has one that is not over.
+    /// Lets the campaign of a requirement be sent at any hour, where it has one that is not over.
     mutating func hurryCampaign(of requirement: Int64, by actor: Signature, at now: Timestamp) {
         guard let index = campaigns.firstIndex(where: { $0.requirement == requirement }),
             !campaigns[index].state.isFinal
@@ -32,7 +32,7 @@ extension RequirementMachine {
         hurry(index, by: actor, at: now)
     }
 
-    /// Who wanted it first stays named.
+    /// The name of the first actor who ordered it stays.
     private mutating func hurry(_ index: Int, by actor: Signature, at now: Timestamp) {
         guard campaigns[index].urgentAt == nil else { return }
         (campaigns[index].urgentAt, campaigns[index].urgentBy) = (now, actor.by)
@@ -52,7 +52,7 @@ extension RequirementMachine {
         case .paused:
             try allowed(.running, .waiting)
             (campaigns[index].pausedAt, campaigns[index].pausedBy) = (surroundings.now, actor.by)
-            // Who stops it has time.
+            // A campaign that is stopped is not urgent any more.
             (campaigns[index].urgentAt, campaigns[index].urgentBy) = (nil, nil)
         case .resumed:
             try allowed(.paused, .suspended)
@@ -64,7 +64,7 @@ extension RequirementMachine {
             if row.isForEverybody {
                 campaigns[index].end = .cancelled
             } else {
-                // Nobody is to be told of it, and so nobody is forced by it either.
+                // No user will be notified of it, and so none is forced by it either.
                 change(row.id, by: actor) {
                     ($0.state, $0.reason) = (.withdrawn, "its campaign was cancelled by \(actor.by)")
                 }
@@ -85,14 +85,14 @@ extension RequirementMachine {
         case .drained:
             try allowed(.running)
             campaigns[index].end = .completed
-            // Nobody is left for whom it could wait.
+            // No user is left for whom it could wait.
             if row.state == .inForce, row.reach > 0 { change(row.id, by: actor) { $0.reach = Requirement.everybody } }
         case .expired:
             guard !state.isFinal else { throw .wrongState(state) }
             campaigns[index].end = .completed
         case .reopened(let timeToLive):
             campaigns[index].end = nil
-            // The emergency is over; a reminder of it is none.
+            // The emergency is over, and a later reminder is not urgent.
             (campaigns[index].urgentAt, campaigns[index].urgentBy) = (nil, nil)
             if state == .running {
                 campaigns[index].expiresAt = max(campaigns[index].expiresAt, surroundings.now + timeToLive)

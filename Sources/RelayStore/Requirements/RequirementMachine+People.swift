@@ -2,18 +2,19 @@
 import RelayEngine
 package import UpgradeRules
 
-/// What a person says of what waits, and of what is in force.
+/// A person's decisions about requirements that wait, and about those in force.
 extension RequirementMachine {
-    /// What a release would let through; nil: nothing waits.
+    /// The requirement that a release would let through; nil: nothing waits.
     package func releasable(_ version: Version?, _ kind: Requirement.Kind?) -> Requirement? {
         let candidates = requirements.rows.filter { row in
-            // Of one in waves it is its campaign's next wave that waits, while there is one to come.
+            // A requirement in waves is left out while its campaign has a wave to come: then that wave waits, not
+            // the requirement.
             row.kind != .latest && row.isLive && !requirements.isSuperseded(row)
                 && (row.state != .inForce || row.reach == 0 || isLeftInWaves(row))
                 && version.map { $0 == row.version } ?? true && kind.map { $0 == row.kind } ?? true
         }
         .sorted { $0.version > $1.version }
-        // What is held as a slip comes last: whoever releases a canary does not mean that.
+        // A row that was held as a slip comes last: a release of a canary does not mean that one.
         return candidates.first { $0.isAccepted && $0.state != .inForce }
             ?? candidates.first(where: \.isAccepted) ?? candidates.first
     }
@@ -27,7 +28,7 @@ extension RequirementMachine {
             let faults = surroundings.rules.faults(in: row)
             if !faults.isEmpty { throw .breaksRules(faults) }
         }
-        // Who overrules the store is its only judge then.
+        // A release overrules the store: only this check still keeps the block from locking users out.
         if row.kind == .blocked, row.state != .inForce,
             requirements.isDeadEnd(row.version, surroundings.known ?? KnownVersions())
         {

@@ -2,8 +2,8 @@
 import RelayEngine
 import UpgradeRules
 
-/// Decides what becomes of an app's requirements and campaigns. Pure: it is given all of them, one event, the stores' verdicts and
-/// the time, and says what they are then. A store writes what differs, in one transaction.
+/// Decides what becomes of an app's requirements and campaigns. Pure: it takes all of them, one event, the stores'
+/// verdicts and the time, and holds the result. A store writes the differences, in one transaction.
 ///
 /// | state | event | next |
 /// |---|---|---|
@@ -26,11 +26,11 @@ import UpgradeRules
 package struct RequirementMachine: Sendable {
     package internal(set) var requirements: Requirements
     package internal(set) var campaigns: [CampaignFacts]
-    /// What the event was about: the row that was asked for, released, taken back.
+    /// The row that the event was about: asked for, released, or taken back.
     package internal(set) var subject: Int64?
     /// The blocks that the event made or ended.
     package internal(set) var blocked: [Int64] = []
-    /// The bump that counted; nil: the event was another.
+    /// The bump that counted; nil: the event was no bump.
     package private(set) var bump: VersionBump?
     var nextID: Int64 = -1
 
@@ -39,7 +39,7 @@ package struct RequirementMachine: Sendable {
         self.campaigns = campaigns
     }
 
-    /// - Throws: `RequirementRefusal`; what was there before still holds then.
+    /// - Throws: `RequirementRefusal`; then the requirements and campaigns from before still hold.
     package mutating func reduce(
         _ event: RequirementEvent, by actor: Signature, in surroundings: Surroundings
     ) throws(RequirementRefusal) {
@@ -65,7 +65,7 @@ package struct RequirementMachine: Sendable {
             for id in [subject].compactMap(\.self) + blocked {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }
-            // Another program's row is taken up with it: receivers hear of a force by its campaign.
+            // Another program's row is taken up with it, and gets its campaign: that notifies receivers of the force.
             if isAnotherPrograms { try? makeMissingCampaign(surroundings) }
             if bump.isUrgent {
                 let required = bump.required == nil ? nil : requirements.takenUp.required?.id
@@ -142,8 +142,8 @@ package struct RequirementMachine: Sendable {
         let required = bump.required.flatMap { version in before.map { version > $0.version } ?? true ? version : nil }
         if let required {
             if requirements.isBlocked(required) { throw .isBlocked(required) }
-            // What another program required, and nobody has looked at yet, has its campaign before another takes its place. Without a URL it
-            // never could be told to anybody.
+            // A version that another program required, and that only this event has taken up, gets its campaign before
+            // another takes its place. Without a URL it gets none: no push could have announced it.
             try? makeMissingCampaign(surroundings)
             replaceAsked(.required, by: required, actor)
             var row = Requirement(
@@ -167,7 +167,7 @@ package struct RequirementMachine: Sendable {
         }
         let floor = [latestBefore?.version, required].compactMap(\.self).max()
         let rises = bump.latest.flatMap { latest in floor.map { latest > $0 } ?? true ? latest : nil }
-        // Of one version, but with another code than the floor's.
+        // A `latest` may have the floor's version and a higher code than the floor.
         let floorBuild = required == nil ? latestBefore?.build : builds.required
         let hasOwnBuild =
             (required != nil || latestBefore?.kind == .required) && builds.latest.map { $0 > floorBuild ?? 0 } ?? false
@@ -187,7 +187,7 @@ package struct RequirementMachine: Sendable {
         setMinimumOS(bump, by: actor)
     }
 
-    /// The systems that the versions of a bump run on; where it names none, what is required.
+    /// Sets the oldest system of the bump's versions; where it names none, of the required or else the latest version.
     private mutating func setMinimumOS(_ bump: VersionBump, by actor: Signature) {
         let named = [bump.required, bump.latest].compactMap(\.self)
         let fallback = (requirements.takenUp.required ?? requirements.takenUp.latest)?.version
@@ -195,7 +195,7 @@ package struct RequirementMachine: Sendable {
         for row in requirements.takenUp.rows where meant.contains(row.version) {
             switch bump.minimumOS {
             case .set(let minimum):
-                // What a store says of a version does not undo what a person has said of it.
+                // A store's value replaces no known one, which may be a person's.
                 if bump.isListed, row.minimumOS != nil { continue }
                 change(row.id, by: actor) { $0.minimumOS = minimum }
             case .keep:
@@ -213,11 +213,11 @@ package struct RequirementMachine: Sendable {
         guard case .set(let moment) = bump.requiredFrom, moment != row.requiredFrom else { return }
         guard row.state != .inForce else { throw .inForceAlready(row.version) }
         try Self.check(moment, at: surroundings.now)
-        // What was announced to all stays so: without its moment it is required of them from now on.
+        // A version that was announced to all stays so: without its moment it is required of them from now on.
         change(row.id, by: actor) { $0.requiredFrom = moment ?? ($0.isToldToAll ? surroundings.now : nil) }
     }
 
-    /// The furthest that a moment may lie ahead: what nobody remembers forces people one day.
+    /// The furthest that a moment may lie ahead: a forgotten one would force people one day.
     package static let furthestMoment = Duration.seconds(366 * 86_400)
 
     /// A moment that is over is most likely a slip, and would force everybody at once.
@@ -227,7 +227,7 @@ package struct RequirementMachine: Sendable {
         if moment > now + furthestMoment { throw .momentTooFar(moment, latest: now + furthestMoment) }
     }
 
-    /// What nobody has taken up gives way to what is taken up.
+    /// Withdraws the rows of this or a higher version that are not taken up, in favour of one that is.
     private mutating func replaceAsked(_ kind: Requirement.Kind, by version: Version, _ actor: Signature) {
         for row in requirements.rows where row.state == .asked && row.kind == kind && row.version >= version {
             change(row.id, by: actor) {
@@ -236,8 +236,9 @@ package struct RequirementMachine: Sendable {
         }
     }
 
-    /// A bump that names the requirement says all of its texts: what it leaves out is the configuration's. One that does not mends what it
-    /// brings: a build tool that announces the same version each night does not take a message away.
+    /// A bump that names the requirement brings all of its texts: a text that it leaves out is the configuration's. Any
+    /// other bump changes only the texts that it brings: a build tool that announces the same version each night does
+    /// not take a message away.
     private mutating func reword(
         _ bump: VersionBump, _ required: Requirement?, _ latest: Requirement?, by actor: Signature
     ) {
@@ -249,7 +250,7 @@ package struct RequirementMachine: Sendable {
                 row.message = isComplete ? bump.message : bump.message ?? row.message
                 if row.reason?.hasPrefix(BumpRules.asideReason) ?? false { row.reason = nil }
             }
-            // Other texts may fit. Where they do not, its beginning finds out.
+            // Other texts may fit. Where they do not, the campaign's beginning finds out.
             for index in campaigns.indices where campaigns[index].requirement == row.id {
                 repair(index, [.payload])
             }
@@ -275,8 +276,8 @@ package struct RequirementMachine: Sendable {
         throw .versionWouldFall(field: field, current: now, proposed: wanted)
     }
 
-    /// What another program wrote is accepted, but for what a person has taken back and for what nothing speaks for: that was looked at
-    /// once, and waits for a person.
+    /// Accepts another program's rows. A row that breaks the rules, was taken back by a person, is blocked, is a dead
+    /// end or has no evidence waits for a person instead; only one that breaks the rules is looked at again.
     private mutating func takeUp(_ surroundings: Surroundings) {
         setAsideTexts(surroundings)
         guard let known = surroundings.known else { return }
@@ -309,8 +310,8 @@ package struct RequirementMachine: Sendable {
         }
     }
 
-    /// Another program may word anew what is taken up. A text that breaks the rules is not said: the address that its campaign began with
-    /// is, or the configuration's.
+    /// Another program may change the texts of a row that is taken up. A text that breaks the rules is not used: the
+    /// address that its campaign began with is, or the configuration's text.
     private mutating func setAsideTexts(_ surroundings: Surroundings) {
         for row in requirements.rows where row.isAccepted {
             let began = campaigns.first { $0.requirement == row.id }?.downloadURL
@@ -326,8 +327,8 @@ package struct RequirementMachine: Sendable {
 
     // MARK: Gates
 
-    /// Moves what its gate lets through or takes back, the highest first, until nothing changes: what is halted lets the one
-    /// below it be asked.
+    /// Moves rows as their gates let them through or take them back, the highest first, until nothing changes: a halted
+    /// row lets the one below it be asked.
     mutating func settle(_ surroundings: Surroundings) {
         var hasChanged = true
         while hasChanged {
@@ -350,11 +351,11 @@ package struct RequirementMachine: Sendable {
             return row.kind != .latest
         }
         guard row.state == .waiting || row.state == .announced && row.kind == .required else { return false }
-        // Its store is not in the configuration any more: it waits on, for that or for a person.
+        // Without its store in the configuration it waits on, for that store or for a person.
         let isOffered = !waits || verdict?.isOpen ?? false
         if isOffered, row.isDue(at: surroundings.now) {
             let next: Requirement.State = row.kind == .latest ? .announced : .inForce
-            // What nobody held back was put there by whoever asked.
+            // A row that was not held back came here by its own author's act.
             let isNews = row.id < 0 && !waits || row.changed.at == surroundings.now && row.isReleased
             change(row.id, by: isNews ? row.changed : relay) {
                 ($0.state, $0.reason) = (next, verdict?.reason ?? (row.isReleased ? row.reason : nil))
@@ -368,7 +369,7 @@ package struct RequirementMachine: Sendable {
         if row.state == .waiting, row.kind == .required,
             isOffered || surroundings.verdict(requirements.question(row, isReminder: true))?.isOpen ?? false
         {
-            // What nobody held back was put there by whoever asked.
+            // A row that was not held back came here by its own author's act.
             change(row.id, by: row.id < 0 && !waits ? row.changed : relay) {
                 ($0.state, $0.reason) = (.announced, verdict?.reason)
             }
@@ -382,7 +383,7 @@ package struct RequirementMachine: Sendable {
 }
 
 extension Requirement {
-    /// What another program wrote is taken up.
+    /// Takes up another program's row.
     mutating func accept(_ surroundings: RequirementMachine.Surroundings) {
         (state, isGated, reason) = (.waiting, surroundings.gate != nil, nil)
         downloadURL = downloadURL.map(DownloadURL.sent)

@@ -5,12 +5,13 @@ package import UpgradeRules
 package enum RequirementTrouble: Hashable, Sendable {
     /// Another program's row breaks the rules, and waits for a person.
     case brokenRow(Requirement)
-    /// A text that another program wrote is not said.
+    /// A text that another program wrote is not used.
     case brokenText(Requirement)
-    /// What is in force for everybody is not in the launch document, which asks for nobody's system: devices have one that is too old for it.
+    /// A requirement that is in force for everybody is not in the launch document, which asks for no device's system:
+    /// some devices have one that is too old for it.
     case documentLacksSystem(Requirement, oldest: Version)
 
-    /// - Parameter systems: those that the launch document goes by.
+    /// - Parameter systems: the systems that the launch document goes by.
     package static func all(of requirements: Requirements, systems: [Version]) -> [RequirementTrouble] {
         var troubles: [RequirementTrouble] = requirements.rows.compactMap { row in
             let reason = row.reason ?? ""
@@ -24,7 +25,7 @@ package enum RequirementTrouble: Hashable, Sendable {
         return troubles
     }
 
-    /// For whoever may see what is required.
+    /// For readers who may see the requirements.
     package var text: String {
         switch self {
         case .brokenRow(let row), .brokenText(let row):
@@ -33,7 +34,7 @@ package enum RequirementTrouble: Hashable, Sendable {
         }
     }
 
-    /// For everybody: without what a row holds.
+    /// For every reader: without the contents of a row.
     package var openText: String {
         switch self {
         case .brokenRow(let row):

@@ -2,16 +2,16 @@
 package import UpgradeRules
 package import WireFormat
 
-/// What a person was shown of what an act is about, or how that stands now. An act carries it to the transaction that decides, and is
-/// refused there with what changed (DESIGN, rule 13).
+/// The facts that a person was shown about an act, or those that hold now. An act carries the shown ones to the
+/// transaction that decides, and is refused there with the changes (DESIGN, rule 13).
 package struct Shown: Hashable, Sendable {
     /// One thing that may be shown. The raw values are the API's members, in bodies and in queries.
     package enum Fact: String, Hashable, Sendable, CaseIterable {
         /// The version that the act is about.
         case version = "ifVersion"
-        /// Where that, or the campaign, stands.
+        /// The state of that version, or of the campaign.
         case state = "ifState"
-        /// The wave that begins next, from 1, as long as nobody has let it begin.
+        /// The wave that begins next, from 1, unless it was already allowed to begin.
         case wave = "ifWave"
         /// The round that a retry would begin, from 1.
         case round = "ifRound"
@@ -43,7 +43,7 @@ package struct Shown: Hashable, Sendable {
         case number(Int64)
     }
 
-    /// One that differs.
+    /// One fact that differs.
     package struct Change: Hashable, Sendable {
         package var fact: Fact
         package var shown: Value
@@ -54,16 +54,16 @@ package struct Shown: Hashable, Sendable {
         }
     }
 
-    /// What is left out goes by whatever is there.
+    /// A fact that is left out agrees with any value.
     package var facts: [Fact: Value]
 
     package init(_ facts: [Fact: Value] = [:]) {
         self.facts = facts
     }
 
-    /// What differs, in the order of `Fact`; empty: all is as it was shown.
+    /// The facts that differ, in the order of `Fact`; empty: all is as it was shown.
     ///
-    /// - Parameter now: what holds at this moment. Of a fact that it lacks there is nothing.
+    /// - Parameter now: the facts at this moment. One that is missing is `.nothing`.
     package func changes(to now: Shown) -> [Change] {
         Fact.allCases.compactMap { fact in
             guard let shown = facts[fact] else { return nil }
@@ -81,7 +81,7 @@ package struct Shown: Hashable, Sendable {
             return !isHuge && apart.magnitude <= shown.magnitude / 10
         case (.text(let shown), .text(let now)):
             if fact == .version, let shown = try? Version(shown), let now = try? Version(now) { return shown == now }
-            // Canonically equivalent spellings are equal to `String`, and to nothing else here.
+            // Canonically equivalent spellings are equal to `String`, but differ here.
             return shown.utf8.elementsEqual(now.utf8)
         default: return false
         }
@@ -95,7 +95,7 @@ extension Shown.Value {
 
     package init(_ version: Version?) { self.init(version?.text) }
 
-    /// As a sentence says it.
+    /// As a sentence names it.
     package var words: String {
         switch self {
         case .nothing: "nothing"
@@ -115,10 +115,10 @@ extension Shown.Value: JSONWritable {
     }
 }
 
-/// What a person has confirmed, on its way to the transaction that decides.
+/// A person's confirmation, on its way to the transaction that decides.
 package struct Confirmed: Hashable, Sendable {
     package var shown: Shown
-    /// The campaign that was shown; nil: what the act itself is about.
+    /// The campaign that was shown; nil: the act's own subject.
     package var campaign: CampaignKey?
 
     package init(_ shown: Shown, of campaign: CampaignKey? = nil) {
@@ -127,7 +127,7 @@ package struct Confirmed: Hashable, Sendable {
     }
 }
 
-/// An act was confirmed by what does not hold any more. Nothing has changed.
+/// An act was confirmed on facts that do not hold any more. Nothing has changed.
 package struct StaleConfirmation: Error, Hashable, CustomStringConvertible {
     package var changes: [Shown.Change]
 
@@ -145,13 +145,13 @@ package struct StaleConfirmation: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// What an act is about, as far as a person is shown it.
+/// The subject of an act, as a person is shown it.
 package enum ActSubject: Sendable {
-    /// What an app requires, and what it was asked for.
+    /// An app's required version, in force or not.
     case required(AppKey)
-    /// What a release would let through: of this version and kind, or whichever waits.
+    /// The requirement that a release would let through: of this version and kind, or whichever waits.
     case release(AppKey, Version?, Requirement.Kind?)
-    /// Versions that were to be left.
+    /// Blocked versions.
     case blocks(AppKey, [Version])
     case campaign(CampaignKey)
     case alert(AppKey)

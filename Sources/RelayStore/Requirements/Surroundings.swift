@@ -2,22 +2,22 @@
 package import RelayEngine
 
 extension RequirementMachine {
-    /// What the configuration and the stores say at this moment.
+    /// The configuration and the stores' answers at this moment.
     package struct Surroundings {
         package var now: Timestamp
-        /// What the app's store says of a requirement; nil where no store is asked.
+        /// The verdict of the app's store on a requirement; nil where no store is asked.
         package var verdict: (GateQuestion) -> GateVerdict?
         /// The store that new requirements wait for; nil: none.
         package var gate: String?
-        /// Of a campaign; nil: the app has no push service.
+        /// For new campaigns; nil: the app has no push service.
         package var draft: CampaignDraft?
-        /// What speaks for a version; nil: what another program wrote is left to who knows that.
+        /// The evidence for versions; nil: another program's rows are left to a caller that has it.
         package var known: KnownVersions?
-        /// What a bump may hold, and another program's row. Default: what holds for every app.
+        /// The rules for a bump and for another program's row. Default: those that hold for every app.
         package var rules = BumpRules()
         /// The configuration's part of a bump. Default: a bump counts as it is.
         package var policy = BumpPolicy()
-        /// The person who lets a campaign go on, or its requirement through, wants it sent whatever the hour. Default no.
+        /// Whether a campaign that a person resumes, or whose requirement is released, is sent at any hour. Default no.
         package var isUrgent = false
 
         package init(
@@ -34,7 +34,7 @@ extension RequirementMachine {
 }
 
 extension RequirementMachine.Surroundings {
-    /// Of an app whose versions wait for a store that has nothing to say but why; nil: for none.
+    /// For an app whose versions wait for a store that only gives this reason; nil: they wait for none.
     package static func waiting(
         for reason: String?, draft: CampaignDraft?, at now: Timestamp
     ) -> RequirementMachine.Surroundings {

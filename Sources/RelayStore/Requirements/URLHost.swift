@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What stands between "//" and the path of a download URL: a host and a port.
+/// The part between "//" and the path of a download URL: a host and a port.
 enum URLHost {
-    /// What is wrong with it; nil: nothing.
+    /// Its fault; nil: none.
     ///
     /// - Parameter isNamed: whether it is looked up, as https does; to a custom scheme it is a word of the app's.
     static func fault(in authority: String, isNamed: Bool) -> String? {

@@ -28,7 +28,7 @@ package struct VersionRecord: Hashable, Sendable {
         return requirements.rows.last { ids.contains($0.id) }
     }
 
-    /// Its message, with the moment where that names it.
+    /// Its message, with the moment where the text has a place for it.
     package func words(_ moments: MomentWords) -> LocalizedText? {
         texts.flatMap { requirements.words(of: $0, moments) }
     }
@@ -42,10 +42,11 @@ package struct VersionRecord: Hashable, Sendable {
     }
 }
 
-/// One entry of the history: the record as it was after a change, with who changed it and by which way.
+/// One entry of the history: the record as it was after a change, with its author and the way.
 package struct VersionChange: Hashable, Sendable {
     package var record: VersionRecord
-    /// The actor: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when another program wrote to the database.
+    /// The actor: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when
+    /// another program wrote to the database.
     package var actor: String
     /// The way: "webhook", "api", "cli", "database", …
     package var source: String

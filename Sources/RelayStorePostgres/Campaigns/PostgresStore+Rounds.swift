@@ -64,9 +64,9 @@ extension PostgresStore {
     }
 }
 
-/// What putting devices in line says to the server.
+/// The statements that put devices in line.
 enum RoundStatements {
-    /// What has one outcome, ascending by device.
+    /// Rows with one outcome, ascending by device.
     static let rows = PostgresStatement(
         """
         SELECT d.device_id, v.environment FROM delivery AS d JOIN device AS v ON v.id = d.device_id

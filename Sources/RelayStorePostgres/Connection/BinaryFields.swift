@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values in PostgreSQL's binary form, one behind the other, each with its length before it: what an array's elements and a
-/// COPY's columns are (postgresql.org/docs, "COPY", "Binary Format"). Integers are big-endian.
+/// Values in PostgreSQL's binary form, one after another, each after its length, as in an array's elements and a COPY's
+/// columns (postgresql.org/docs, "COPY", "Binary Format"). Integers are big-endian.
 struct BinaryFields: Sendable {
     var bytes: [UInt8] = []
 
@@ -51,7 +51,7 @@ struct BinaryFields: Sendable {
         bytes.append(contentsOf: value)
     }
 
-    /// Bytes of somebody else's buffer, a text's or a blob's: copied.
+    /// Copies a borrowed buffer, such as a text's or a blob's.
     @inline(__always)
     mutating func add(_ value: UnsafeRawBufferPointer) {
         raw(Int32(value.count))

@@ -3,12 +3,12 @@ import CPostgres
 import Synchronization
 import Threading
 
-/// Asks the server to give up a statement, on a thread of its own: PQcancel connects, and knows no deadline.
+/// Asks the server to cancel a statement, on a thread of its own: PQcancel connects, and has no deadline.
 ///
-/// `@unchecked Sendable`: made by one thread and then used by another alone; it is a copy of what it needs of its connection, which
-/// "can be called from a different thread" (PQgetCancel's page).
+/// `@unchecked Sendable`: made by one thread and then used by one other; it is a copy of what it needs of its connection,
+/// which "can be called from a different thread" (PQgetCancel's page).
 @safe final class CancelRequest: @unchecked Sendable {
-    /// Threads that cancel just now, in the whole process.
+    /// The threads that are cancelling now, in the whole process.
     private static let underWay = Atomic(0)
     private static let most = 8
 
@@ -17,7 +17,7 @@ import Threading
     private init(_ handle: OpaquePointer) { unsafe self.handle = handle }
     deinit { unsafe relay_PQfreeCancel(handle) }
 
-    /// - Returns: false where that cannot be.
+    /// - Returns: false where the cancel could not be started.
     static func start(for connection: OpaquePointer) -> Bool {
         guard let cancel = unsafe relay_PQgetCancel(connection) else { return false }
         let request = unsafe CancelRequest(cancel)

@@ -2,34 +2,34 @@
 import CPostgres
 package import RelayStore
 
-/// Where the database is, in libpq's own words: a `postgresql://` URL or `key=value` text (postgresql.org/docs, "libpq",
+/// Where the database is, in libpq's form: a `postgresql://` URL or `key=value` text (postgresql.org/docs, "libpq",
 /// "Connection Strings"). It holds no secret.
 package struct Conninfo: Sendable {
     typealias Option = (keyword: String, value: String)
 
-    /// What holds for all servers, with the relay's additions.
+    /// The options for all servers, with the relay's additions.
     let options: [Option]
     /// `host`, `hostaddr` and `port` of each server, in the order in which they are tried.
     let servers: [[Option]]
-    /// How long one server may take to be connected to.
+    /// The longest time to connect to one server.
     let timeout: Duration
     /// For messages: "db1,db2/relay".
     package let place: String
 
-    /// What is added where the text does not say otherwise. Keepalives find a server that is gone within 5 s.
+    /// Options that are added where the text does not set them. Keepalives detect within 5 s that a server is gone.
     private static let additions: [Option] = [
-        // Of several servers the one that can be written to; a standby is refused in words.
+        // Among several servers, the writable one is used; a standby is refused with a message.
         ("target_session_attrs", "read-write"),
         ("keepalives_idle", "2"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
-        // Milliseconds. Keepalives are not sent while something is not acknowledged.
+        // Milliseconds. Keepalives are not sent while data is unacknowledged.
         ("tcp_user_timeout", "5000"),
     ]
 
     /// - Parameters:
-    ///   - application: what the server's lists call the relay's sessions.
-    ///   - environment: of this process, where libpq looks for what the text does not say. Default empty.
-    /// - Throws: `StoreError`, `.failed`, without a word of the text where that may be a part of a password; also where a password might
-    ///   go in clear and the text does not say that it may.
+    ///   - application: the relay's name in the server's lists of sessions.
+    ///   - environment: this process's environment, where libpq looks for options that the text leaves out. Default empty.
+    /// - Throws: `StoreError`, `.failed`, which quotes nothing of the text that may be a part of a password; also where a
+    ///   password might go in clear and the text does not allow that.
     package init(
         _ text: String, application: String, environment: [String: String] = [:], library: PostgresLibrary
     ) throws(StoreError) {
@@ -80,8 +80,8 @@ package struct Conninfo: Sendable {
         options = given.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Whether a URL has an "@" that does not end its user: libpq takes a password with "@", "/" or "?" in it apart at the wrong
-    /// place, and a part of it would be a host, a port or a database, and in every message.
+    /// Whether a URL has an "@" that does not end its user: libpq splits a password with "@", "/" or "?" in it at the wrong
+    /// place, and a part of it would become a host, a port or a database, and appear in every message.
     private static func hasStrayAt(_ text: String) -> Bool {
         guard let scheme = ["postgresql://", "postgres://"].first(where: text.hasPrefix) else { return false }
         let rest = text.dropFirst(scheme.count)
@@ -99,7 +99,7 @@ package struct Conninfo: Sendable {
         guard let options = unsafe relay_PQconninfoParse(text, &message) else {
             var words = unsafe message.map { unsafe String(cString: $0) } ?? "it cannot be read"
             unsafe relay_PQfreemem(message)
-            // What libpq quotes is of the text.
+            // libpq quotes parts of the text.
             words = words.replacing(#/"[^\n]*"/#, with: "…").split(whereSeparator: \.isNewline).joined(separator: " ")
             throw StoreError(
                 .failed, context: "store.postgres.url is none that PostgreSQL understands: \(words)",

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether a way to a server may be used without anybody else reading along. libpq's own default, `prefer`, goes on in clear where
-/// whoever is on the way says that the server has no TLS, and gives the password to whoever asks for it as it is.
+/// Whether a connection is protected from being read on its way. libpq's own default, `prefer`, goes on in clear where
+/// anyone on the way claims that the server has no TLS, and then sends them the password in clear if they ask for it.
 struct ConninfoProtection {
-    /// What the configuration's text says.
+    /// The values in the configuration's text.
     let sslmode, service: String?
     let servers: [[Conninfo.Option]]
-    /// libpq takes from it what the text does not say.
+    /// libpq takes from it what the text leaves out.
     let environment: [String: String]
 
-    /// With these libpq asks for TLS, and goes on in clear without it: they protect from nobody.
+    /// With these, libpq asks for TLS and goes on in clear without it, which protects from no attacker.
     private static let optional: Set<String> = ["allow", "prefer"]
     private static let known: Set<String> = ["require", "verify-ca", "verify-full"]
 
-    /// Why it must not be used; nil: it may. To be said behind "store.postgres.url".
+    /// Why it must not be used; nil: it may. Continues a message that begins with "store.postgres.url".
     var problem: String? {
-        // Said in words: also that it goes in clear.
+        // An explicit choice, even of "disable".
         if let sslmode, sslmode == "disable" || Self.known.contains(sslmode) { return nil }
         if let sslmode, !Self.optional.contains(sslmode) {
             return "has an sslmode that PostgreSQL does not know"
         }
-        // Its file may name any server, and is read when it is connected to.
+        // The service's file may name any server, and is read at each connection.
         if service != nil || environment["PGSERVICE"].map({ !$0.isEmpty }) == true {
             let origin = service == nil ? " (PGSERVICE in the environment)" : ""
             return "names a service\(origin), whose file may name a server anywhere, and \(lack)"
@@ -40,7 +40,7 @@ struct ConninfoProtection {
             ?? "says no sslmode, so that the password may go in clear"
     }
 
-    /// Where libpq would connect to. An address comes before a name; what the text does not name, the environment may.
+    /// The hosts that libpq would connect to. An address has precedence over a name, and the text over the environment.
     private func places(of server: [Conninfo.Option]) -> [String] {
         func said(_ keyword: String, _ variable: String) -> [String] {
             if let value = server.first(where: { $0.keyword == keyword })?.value { return [value] }
@@ -50,7 +50,7 @@ struct ConninfoProtection {
         return addresses.isEmpty ? said("host", "PGHOST") : addresses
     }
 
-    /// - Parameter place: a host or an address as libpq takes it: a path is a socket's, "@" begins an abstract one's.
+    /// - Parameter place: a host or an address in libpq's form: a path names a socket, "@" begins an abstract socket.
     static func isOfThisMachine(_ place: String) -> Bool {
         if place.hasPrefix("/") || place.hasPrefix("@") || place.lowercased() == "localhost" { return true }
         var four = in_addr()

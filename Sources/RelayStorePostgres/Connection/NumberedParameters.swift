@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters of a statement that is written as SQLite reads it: `?` is the one after the highest so far, `?3` the third
+/// The parameters of a statement that is written for SQLite: `?` is the one after the highest so far, `?3` the third
 /// (sqlite.org/lang_expr.html#varparam).
 enum NumberedParameters {
-    /// The same with `$1`, `$2` in their place. What is in quotes stays as it is.
+    /// The same text with `$1`, `$2` in their place. Quoted text stays as it is.
     static func numbered(_ text: String) -> String {
         var numbered: [UInt8] = []
         numbered.reserveCapacity(text.utf8.count + 16)

@@ -4,8 +4,8 @@ import Glibc
 import RelayEngine
 import Threading
 
-/// Rows on their way into a table by COPY, in its binary form (postgresql.org/docs, "COPY", "Binary Format"): sent a piece of 64 KiB
-/// at a time. For the closure that it is lent to, and no longer.
+/// Writes rows into a table by COPY, in its binary form (postgresql.org/docs, "COPY", "Binary Format"), in pieces of 64 KiB.
+/// Valid only in the closure that it is lent to.
 final class CopyWriter {
     private static let piece = 65_536
 
@@ -16,12 +16,12 @@ final class CopyWriter {
     fileprivate init(_ connection: PostgresConnection, _ patience: PostgresConnection.Patience) {
         self.connection = connection
         self.patience = patience
-        // Signature, flags, and the length of an extension that there is none of.
+        // Signature, flags, and the length of the header's extension, which is empty.
         fields.bytes = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0]
         fields.raw(Int64(0))
     }
 
-    /// Writes a row of so many columns. Each must be added to what this lends.
+    /// Writes a row of `columns` columns, each of which `write` must add.
     @inline(__always)
     func row(columns: Int16, _ write: (inout BinaryFields) throws -> Void) throws {
         fields.raw(columns)
@@ -40,8 +40,8 @@ extension PostgresConnection {
     ///
     /// - Parameters:
     ///   - command: the COPY.
-    ///   - write: writes the rows. What it throws ends the COPY without a row.
-    /// - Returns: how many rows were written.
+    ///   - write: writes the rows. If it throws, the COPY ends without a row.
+    /// - Returns: the number of rows written.
     func copy(_ command: String, until deadline: MonotonicTime, _ write: (CopyWriter) throws -> Void) throws -> Int {
         do {
             return try copyAll(command, until: deadline, write)
@@ -61,7 +61,7 @@ extension PostgresConnection {
         do {
             try write(writer)
         } catch {
-            // Where the connection is gone this finds it out once more, and the cause is what counts.
+            // Where the connection is gone this fails once more; the error that is thrown is the first one.
             var rest = Patience(MonotonicClock.now() + Self.grace)
             _ = try? end(refusal: "the relay gave up", &rest, isRisky: false)
             throw error
@@ -72,7 +72,7 @@ extension PostgresConnection {
     }
 
     fileprivate func put(_ bytes: [UInt8], _ patience: inout Patience) throws(PostgresFailure) {
-        // Nothing is waited for as long as the server takes all.
+        // Checked here: `flush` waits for nothing as long as the server takes all.
         guard MonotonicClock.now() < patience.deadline else {
             throw PostgresFailure(.refused("57014"), "the rows could not be written in time")
         }

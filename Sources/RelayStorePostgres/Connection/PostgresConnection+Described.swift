@@ -3,16 +3,16 @@ import CPostgres
 import RelayEngine
 import StoreSQL
 
-/// A statement as the server knows it.
+/// A statement that the server has prepared and described.
 struct DescribedStatement {
     var name: String
-    /// Of its parameters, as pg_type numbers them.
+    /// Its parameters' types, as pg_type numbers them.
     var types: [UInt32]
 }
 
 extension PostgresConnection {
-    /// Runs a statement that every driver has in common. It is prepared at its first use, when the server is asked for the types of
-    /// its parameters: a NULL has none, and an integer is as wide as its column.
+    /// Runs a statement that every driver shares. It is prepared at its first use, when the server is asked for the types of
+    /// its parameters: a NULL has no type, and an integer is as wide as its column.
     ///
     /// - Parameter isReadOnly: whether it changes nothing.
     func run(
@@ -50,7 +50,7 @@ extension PostgresConnection {
         preparations += 1
         let name = "relay_\(preparations)"
         let text = NumberedParameters.numbered(sql.text)
-        // Of no type: "the server infers a data type for the parameter symbol" (PQprepare's page).
+        // Without types: "the server infers a data type for the parameter symbol" (PQprepare's page).
         try send(isRisky: false) { unsafe relay_PQsendPrepare(handle, name, text, 0, nil) }
         _ = try answer(until: deadline, isRisky: false)
         try send(isRisky: false) { unsafe relay_PQsendDescribePrepared(handle, name) }

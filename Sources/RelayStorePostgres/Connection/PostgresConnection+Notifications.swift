@@ -4,17 +4,17 @@ import Glibc
 import RelayEngine
 import Threading
 
-/// What a session that listens was told by NOTIFY.
+/// A notification that a listening session received.
 struct PostgresNotification: Hashable, Sendable {
     var channel: String
     var payload: String
-    /// The server process that told it.
+    /// The server process that sent it.
     var processID: Int32
 }
 
 extension PostgresConnection {
-    /// What was told on the channel of the schema's triggers since the last call, or is by `deadline`; nil for the first time on this
-    /// session: then it begins to listen, and what was told before is not known.
+    /// The payloads received on the channel of the schema's triggers since the last call or by `deadline`; nil at a
+    /// session's first call, which begins to listen: earlier notifications are unknown.
     func news(until deadline: MonotonicTime) throws(PostgresFailure) -> [String]? {
         guard isListening else {
             try execute("LISTEN upgrade_relay", until: MonotonicClock.now() + Self.grace)
@@ -22,8 +22,8 @@ extension PostgresConnection {
             return nil
         }
         let told = try notifications(until: deadline)
-        // Whoever may connect may NOTIFY, and needs no right for it. That a table has changed is looked at; a wish is done, so it has to
-        // be of a session of the relay's own role.
+        // Every role that may connect may NOTIFY, without any right. A notified change of a table is only looked at; a wish
+        // is carried out, so it must come from a session of the relay's own role.
         let wishes = Set(told.filter { $0.payload.contains(" !") }.map(\.processID))
         guard !wishes.isEmpty else { return told.map(\.payload) }
         let rows = try execute(
@@ -35,7 +35,7 @@ extension PostgresConnection {
         return told.filter { !$0.payload.contains(" !") || own.contains($0.processID) }.map(\.payload)
     }
 
-    /// What this session was told since the last call: at once what is there, else what comes by `deadline`.
+    /// The notifications that this session received since the last call: at once if there are any, else as they come by `deadline`.
     ///
     /// The session must have run LISTEN, and be in no transaction.
     func notifications(until deadline: MonotonicTime) throws(PostgresFailure) -> [PostgresNotification] {

@@ -8,37 +8,36 @@ import Threading
 
 /// One session with the server: a statement is one message and one answer, each with a deadline.
 ///
-/// Nothing blocks but poll(2), until the deadline. A statement that is not answered by then is cancelled; where the cancelled
-/// one does not answer within `grace` either, the connection is closed. It is then for the server's own statement_timeout to
-/// end what it still does.
+/// Only poll(2) blocks, until the deadline. A statement that is not answered by then is cancelled; where the cancelled
+/// statement is not answered within `grace` either, the connection is closed. The server's own statement_timeout then ends
+/// what it is still doing.
 ///
 /// Unchecked, and this is the proof: "only one thread at a time may manipulate the same PGconn object" (postgresql.org/docs,
 /// "libpq", "Behavior in Threaded Programs"). A connection is in one of three places: known to its maker alone; among the
-/// idle ones of a pool's lane, under the mutex of that; or taken out of there, and the parameter of the one closure that
-/// runs with it.
+/// idle ones of a pool's lane, under the lane's mutex; or taken out of there, as the parameter of the one closure that runs with it.
 @safe final class PostgresConnection: @unchecked Sendable {
-    /// How long a cancelled statement may take to say so.
+    /// How long the answer to a cancelled statement may take.
     static let grace = Duration.seconds(1)
 
     let handle: OpaquePointer
     private let isEncrypted: Bool
-    /// What the server knows the statements by, those that this session has prepared, by their numbers.
+    /// The server's names for the statements that this session has prepared, by their numbers.
     private var prepared: [Int: String] = [:]
-    /// The same of those that are known by their texts alone, with what the server made of them.
+    /// The same for statements that are known by their texts alone, with the server's description.
     var described: [SQL: DescribedStatement] = [:]
     var preparations = 0
     var parameters = PostgresParameters()
     private let noticed: NoticeList
     /// How many outages its pool had seen when it was made.
     var generation = 0
-    /// Whether it hears what the schema's triggers tell.
+    /// Whether it listens to the schema's triggers.
     var isListening = false
     /// Why the session cannot be used any more.
     private(set) var end: PostgresFailure?
 
     /// Takes over a connection that has just been made.
     ///
-    /// - Parameter noticed: what hears the server's notices since the connection was begun.
+    /// - Parameter noticed: collects the server's notices since the connection was begun.
     init(_ handle: OpaquePointer, _ noticed: NoticeList) {
         unsafe self.handle = handle
         isEncrypted = unsafe relay_PQsslInUse(handle) == 1
@@ -50,20 +49,20 @@ import Threading
     /// 150018 is 15.18.
     var serverVersion: Int { unsafe Int(relay_PQserverVersion(handle)) }
 
-    /// The server process as it was said at the start: a pooler says a number of its own.
+    /// The server process as it was reported at the start: a pooler reports a number of its own.
     var processID: Int32 { unsafe relay_PQbackendPID(handle) }
 
-    /// For a poll(2) of somebody who listens.
+    /// For the poll(2) of a listener.
     var descriptor: Int32 { unsafe relay_PQsocket(handle) }
 
     var isInTransaction: Bool { unsafe relay_PQtransactionStatus(handle) != PQTRANS_IDLE }
 
-    /// What the server warned of since the last call.
+    /// The server's warnings since the last call.
     func takeNotices() -> [String] { noticed.take() }
 
-    /// Whether the session is there as far as this end knows: a server that stopped while it was idle has closed it. Asks nobody.
+    /// Whether the session is open as far as this end knows: a server that stopped while it was idle has closed it. Sends nothing.
     func looksAlive() -> Bool {
-        // What the server said last comes first, and then that it has closed the connection.
+        // The server's last message comes first, and then that it has closed the connection.
         for _ in 0..<8 where end == nil {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&request, 1, 0) != 0 else { return true }
@@ -76,10 +75,10 @@ import Threading
 
     // MARK: Statements
 
-    /// Runs a statement, prepared at its first use, and anew where the server says that it must be.
+    /// Runs a statement, which is prepared at its first use, and again where the server requires that.
     ///
     /// - Parameters:
-    ///   - deadline: an answer comes by then, or `PostgresFailure` within `grace` of it.
+    ///   - deadline: an answer comes by then, or `PostgresFailure` within `grace` after it.
     ///   - fill: adds `$1` and so on.
     @discardableResult
     func run(
@@ -94,7 +93,7 @@ import Threading
             guard error.state?.reaction == .prepareAnew else { throw error }
             // The old one stays with the server, under its own name, until the session ends.
             prepared[statement.number] = nil
-            // In a transaction nothing more can be done: the failure has ended it.
+            // Not within a transaction, which the failure has ended.
             guard !isInTransaction else { throw error }
             return try runPrepared(statement, until: deadline)
         }
@@ -144,7 +143,7 @@ import Threading
         return try answer(until: deadline, isRisky: isRisky)
     }
 
-    /// Runs a script of any number of statements, in one transaction unless it says otherwise; gives what the last one gave, as text.
+    /// Runs a script of any number of statements, in one transaction unless it contains its own; returns the last result, as text.
     @discardableResult
     func execute(_ script: String, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresRows {
         let isRisky = !isInTransaction || script == "COMMIT"
@@ -152,20 +151,20 @@ import Threading
         return try answer(until: deadline, isRisky: isRisky)
     }
 
-    /// What is asked beside a COMMIT.
+    /// A query that is sent together with a COMMIT.
     struct AfterCommit {
         var text: String
-        /// Is given what that says, where it says something.
+        /// Receives the query's rows, unless it failed.
         var take: (borrowing PostgresRows) -> Void
     }
 
     /// Runs `body` in a transaction, which is rolled back when anything throws.
     ///
-    /// A failure of the COMMIT itself by a lost connection is `isOutcomeUnknown`; all others mean that nothing was done.
+    /// A failure of the COMMIT itself by a lost connection is `isOutcomeUnknown`; every other failure means that nothing was done.
     ///
     /// - Parameters:
     ///   - begin: the statement that begins it.
-    ///   - question: what is asked in the message of the COMMIT, of what is so since then; nil: nothing.
+    ///   - question: a query in the message of the COMMIT, about the state after it; nil: none.
     func transaction<R>(
         _ begin: String = "BEGIN", until deadline: MonotonicTime, then question: AfterCommit? = nil,
         _ body: (PostgresConnection) throws -> R
@@ -185,7 +184,7 @@ import Threading
         }
     }
 
-    /// - Returns: the answer to the question; nil where it failed, which undoes nothing.
+    /// - Returns: the answer to the question; nil where the question failed, which undoes nothing.
     private func commit(then question: String, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresRows? {
         try send(isRisky: true) { unsafe relay_PQsendQuery(handle, "COMMIT; " + question) }
         var isCommitted = false
@@ -197,7 +196,7 @@ import Threading
         }
     }
 
-    /// Ends what is left of a transaction; where that fails the session is over.
+    /// Rolls back an open transaction; where that fails the session is over.
     func rollBack() {
         guard end == nil, isInTransaction else { return }
         do throws(PostgresFailure) {
@@ -209,26 +208,26 @@ import Threading
 
     // MARK: Sending and waiting
 
-    /// The session is over; what it had open, the server rolls back.
+    /// Marks the session as over; the server rolls back its open transaction.
     func close(_ failure: PostgresFailure) { if end == nil { end = failure } }
 
-    /// Hands a message to libpq. What an earlier failure has left over is taken first: libpq refuses a new one before.
+    /// Hands a message to libpq. Throws at once where the session is over.
     ///
-    /// - Parameter isRisky: whether a lost answer leaves open what was done.
+    /// - Parameter isRisky: whether a lost answer leaves open whether the work was done.
     func send(isRisky: Bool, _ call: () -> Int32) throws(PostgresFailure) {
         if let end { throw end }
         guard call() == 1 else {
             var failure = unsafe PostgresFailure(ofConnection: handle)
-            // It may have been written in part.
+            // The message may have been sent in part.
             failure.isOutcomeUnknown = isRisky && failure.isSessionOver
             close(failure)
             throw failure
         }
     }
 
-    /// All of the server's answer to what was sent.
+    /// Reads the server's whole answer to the last message, and returns its last result.
     ///
-    /// - Parameter each: called at each statement of it that was done.
+    /// - Parameter each: called for each statement of the message that succeeded.
     func answer(
         until deadline: MonotonicTime, isRisky: Bool, each: () -> Void = {}
     ) throws(PostgresFailure) -> PostgresRows {
@@ -245,7 +244,7 @@ import Threading
                 case PGRES_COPY_IN:
                     return unsafe PostgresRows(result)
                 default:
-                    // The first is the cause of those that follow.
+                    // The first error is the cause of those that follow.
                     if failure == nil { failure = unsafe PostgresFailure(result: result, of: handle) }
                     unsafe relay_PQclear(result)
                 }
@@ -262,7 +261,7 @@ import Threading
             failure.isOutcomeUnknown = isRisky && failure.isSessionOver
             throw failure
         }
-        // Whom the cancel hits now is not known: whatever is sent next, perhaps.
+        // The cancel may still be on its way, and hit the next statement.
         if patience.isCancelled {
             close(PostgresFailure(.dropped, "a statement was answered after it had been cancelled"))
         }
@@ -270,7 +269,8 @@ import Threading
         return last
     }
 
-    /// Writes what libpq holds back, reading meanwhile: a server that cannot write does not read either (PQflush's page).
+    /// Writes what libpq has buffered, and reads at the same time: a server that cannot write does not read either
+    /// (PQflush's page).
     func flush(_ patience: inout Patience) throws(PostgresFailure) {
         while true {
             switch unsafe relay_PQflush(handle) {
@@ -286,9 +286,10 @@ import Threading
         return unsafe relay_PQgetResult(handle)
     }
 
-    /// Waits until the socket is ready, and takes what has come.
+    /// Waits until the socket is ready, and reads what has come.
     ///
-    /// - Throws: `.silent` when nobody waits any more: at the deadline the statement is cancelled, and `grace` later this throws.
+    /// - Throws: `.silent` when the wait is over: at the deadline the statement is cancelled, and `grace` later this throws;
+    ///   at the deadline where it cannot be cancelled.
     func wait(_ events: Int32, _ patience: inout Patience) throws(PostgresFailure) {
         var now = MonotonicClock.now()
         while true {
@@ -299,15 +300,15 @@ import Threading
                 patience = Patience(now + Self.grace, isCancelled: true)
             }
             var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-            // TLS may have taken more off the socket than libpq took from it: 17 and later send records of 16 KiB, of which libpq 15
-            // takes 8 at a time. So a look again now and then, whatever the socket says.
+            // TLS may have taken more off the socket than libpq took from TLS: PostgreSQL 17 and later send records of 16
+            // KiB, of which libpq 15 takes 8 at a time. So libpq is asked again every 100 ms, even if the socket has nothing.
             let longest = isEncrypted ? Duration.milliseconds(100) : .seconds(60)
             let rest = min(patience.deadline - now, longest) + .nanoseconds(999_999)
             let ready = unsafe poll(&request, 1, Int32(clamping: rest.milliseconds))
             if ready != 0 || isEncrypted {
                 for _ in 0..<(isEncrypted ? 2 : 1) {
                     guard unsafe relay_PQconsumeInput(handle) == 1 else {
-                        // What the server said before it closed the connection is there all the same.
+                        // The server's last message before it closed the connection can still be read.
                         if unsafe relay_PQisBusy(handle) == 0 { return }
                         throw unsafe PostgresFailure(ofConnection: handle)
                     }
@@ -318,7 +319,7 @@ import Threading
         }
     }
 
-    /// How long an answer is waited for.
+    /// How long to wait for an answer.
     struct Patience {
         var deadline: MonotonicTime
         var isCancelled = false

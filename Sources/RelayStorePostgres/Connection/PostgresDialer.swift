@@ -4,14 +4,14 @@ import Glibc
 import RelayEngine
 import Threading
 
-/// Makes sessions: connects, and sets what a role needs.
+/// Makes sessions: connects, and applies a role's settings.
 ///
-/// Each server of the conninfo is tried in turn, with a time of its own: PQconnectPoll, given all of them, would wait for the
-/// first one as long as the caller does. A name is looked up by getaddrinfo(3), which knows no deadline but resolv.conf's.
+/// Each server of the conninfo is tried in turn, with a timeout of its own: PQconnectPoll, given all of them, would wait for
+/// the first one as long as the caller does. A name is looked up by getaddrinfo(3), which has no deadline but resolv.conf's.
 struct PostgresDialer: Sendable {
     let conninfo: Conninfo
     let schema: String
-    /// libpq asks its own places (PGPASSWORD, .pgpass) where there is none.
+    /// Without one, libpq looks in its own places (PGPASSWORD, .pgpass).
     let password: [UInt8]?
 
     func dial(_ role: PostgresRole, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresConnection {
@@ -28,7 +28,7 @@ struct PostgresDialer: Sendable {
                 failures.append(error)
             }
         }
-        // What a server said is worth more than that another one is a standby, or not there.
+        // A server's error matters more than that another server is a standby, or not there.
         var failure =
             failures.first { $0.state != nil } ?? failures.first ?? PostgresFailure(.lost, "no server is named")
         if failures.count > 1 { failure.message = failures.map(\.message).joined(separator: "; ") }
@@ -43,14 +43,14 @@ struct PostgresDialer: Sendable {
         let noticed = NoticeList()
         var isKept = false
         defer { withExtendedLifetime(noticed) { if !isKept { unsafe relay_PQfinish(handle) } } }
-        // Before a word of the server's is read.
+        // Before anything of the server's is read.
         noticed.listen(to: handle)
-        // Its errors then have their SQLSTATE.
+        // With this, its errors have their SQLSTATE.
         _ = unsafe relay_PQsetErrorVerbosity(handle, Int32(PQERRORS_VERBOSE))
         // "until PQconnectPoll has been called, behave as if it last returned PGRES_POLLING_WRITING" (PQconnectStart's page)
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
-            // Before it, a conninfo that is wrong in itself: then there is no socket.
+            // A conninfo that is wrong in itself fails before there is a socket.
             let descriptor = unsafe relay_PQsocket(handle)
             guard state != PGRES_POLLING_FAILED, descriptor >= 0 else {
                 throw PostgresFailure(ofConnection: handle)

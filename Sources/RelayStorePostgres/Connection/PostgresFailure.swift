@@ -2,7 +2,7 @@
 import CPostgres
 import RelayStore
 
-/// What the server or the way to it said, before the store adds what it was doing. Never leaves this module.
+/// An error of the server or of the connection to it, before the store adds what it was doing. Never leaves this module.
 struct PostgresFailure: Error {
     enum Cause: Hashable, Sendable {
         /// The server answered with an error.
@@ -11,18 +11,18 @@ struct PostgresFailure: Error {
         case lost
         /// No answer came in time, and the statement could not be cancelled: its connection was closed.
         case silent
-        /// The session was closed by this end, and the server is well: a cancel may be on its way to it still.
+        /// This end closed the session, and the server is well: a cancel may still be on its way to it.
         case dropped
-        /// The pool has no connection in time.
+        /// The pool had no free connection in time.
         case crowded
     }
 
     var cause: Cause
-    /// The server's own words. Its DETAIL is left out: it quotes rows, and telephones with them.
+    /// The server's message. Its DETAIL is left out: it quotes rows, and telephones with them.
     var message: String
     /// The table and the constraint of a 23xxx.
     var table, constraint: String?
-    /// Whether it may have been done nevertheless: it was sent, outside of any transaction or as its COMMIT, and no answer came.
+    /// Whether the work may have been done nevertheless: it was sent outside of a transaction or as a COMMIT, and no answer came.
     var isOutcomeUnknown = false
 
     init(_ cause: Cause, _ message: String) {
@@ -40,7 +40,7 @@ struct PostgresFailure: Error {
 
     var state: SQLState? { if case .refused(let state) = cause { state } else { nil } }
 
-    /// What the rest of the daemon gets to see.
+    /// The error as the rest of the daemon sees it.
     ///
     /// - Parameters:
     ///   - doing: what was being done, as in "registering devices".
@@ -83,17 +83,17 @@ extension PostgresFailure {
         }
     }
 
-    /// Reads what libpq says of the connection itself.
+    /// Reads libpq's error message for the connection itself.
     @safe init(ofConnection connection: OpaquePointer) {
         let text = unsafe relay_PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? ""
         self.init(connectionText: text)
     }
 
-    /// - Parameter text: libpq's words for a connection that could not be made, or broke. A server's refusal is in them as
-    ///   `FATAL:  28P01: password authentication failed …`: the verbose form, for no other tells the SQLSTATE (libpq has no
-    ///   result at that point). Lines after the first are its DETAIL, LOCATION and advice for people at psql.
+    /// - Parameter text: libpq's message for a connection that could not be made, or broke. It has a server's refusal as
+    ///   `FATAL:  28P01: password authentication failed …`: the verbose form, the only one with the SQLSTATE (libpq has no
+    ///   result at that point). Lines after the first are its DETAIL, LOCATION and advice for users of psql.
     init(connectionText text: String) {
-        // The first by the line end that libpq writes: what else ends a line for a terminal is the server's, and is taken out.
+        // The first line ends where libpq writes a line end: any other line separator is the server's, and is taken out.
         let line = text.split(separator: "\n").first.map(String.init) ?? "the connection is gone"
         guard let match = line.firstMatch(of: #/: {2}([0-9A-Z]{5}): /#) else {
             self.init(.lost, ServerText.line(line))

@@ -3,12 +3,12 @@ import CPostgres
 import Glibc
 package import RelayStore
 
-/// PostgreSQL's client library, which is looked for when a store needs it. Whoever has one of these may call it.
+/// PostgreSQL's client library, which is looked for when a store needs it. A value of this type proves that it may be called.
 package struct PostgresLibrary: Sendable {
     /// As PQlibVersion counts: 150018 is 15.18.
     package let version: Int32
 
-    /// The library of this machine, opened at the first call; never closed, for connections live as long as the process.
+    /// The library of this machine, opened at the first call; never closed, since connections live as long as the process.
     ///
     /// - Throws: `StoreError`, `.failed`, where there is none.
     package static func load() throws(StoreError) -> PostgresLibrary { try shared.get() }

@@ -3,11 +3,11 @@ import CPostgres
 import RelayStore
 import StoreSQL
 
-/// The values of a statement, in binary: `$1` first. One is kept by each connection, so that its memory is used again.
+/// The values of a statement, in binary: `$1` first. Each connection keeps one, so that its memory is used again.
 struct PostgresParameters: Sendable {
     private var fields = BinaryFields()
     private(set) var types: [UInt32] = []
-    /// Where each begins in `fields`; -1 for NULL.
+    /// Where each value begins in `fields`; -1 for NULL.
     private var starts: [Int] = []
     private(set) var lengths: [Int32] = []
 
@@ -35,7 +35,7 @@ struct PostgresParameters: Sendable {
         lengths.append(0)
     }
 
-    /// Adds a value as the server wants it.
+    /// Adds a value in the form that the server expects.
     ///
     /// - Parameter type: the parameter's, as pg_type numbers it; a domain counts as a text.
     mutating func add(_ value: SQLParameter?, as type: UInt32) throws(PostgresFailure) {
@@ -59,7 +59,7 @@ struct PostgresParameters: Sendable {
         end()
     }
 
-    /// As PostgreSQL refuses a number that a column cannot hold.
+    /// Narrows a number, or fails as PostgreSQL does where a column cannot hold it.
     private static func narrowed<Number: FixedWidthInteger>(_ number: Int64) throws(PostgresFailure) -> Number {
         guard let narrow = Number(exactly: number) else {
             throw PostgresFailure(.refused("22003"), "a number is out of range")
@@ -110,7 +110,7 @@ struct PostgresParameters: Sendable {
     mutating func array(_ type: PostgresType, count: Int, _ write: (inout BinaryFields) throws -> Void) rethrows {
         begin(type.array)
         fields.raw(Int32(count == 0 ? 0 : 1))
-        // Whether there are NULLs among them: array_recv reads the flag and asks no more of it than that it is 0 or 1.
+        // Whether there are NULLs among them: array_recv only requires that the flag is 0 or 1.
         fields.raw(Int32(1))
         fields.raw(type.rawValue)
         if count > 0 {
@@ -143,7 +143,7 @@ struct PostgresParameters: Sendable {
         array(type, count: values.count) { fields in for value in values { fields.add(value) } }
     }
 
-    /// Lends the values as libpq takes them: addresses, lengths, and a 1 for each, which says that it is binary.
+    /// Lends the values as libpq takes them: addresses, lengths, and a 1 for each, which means binary.
     func withValues<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> R
     ) -> R {

@@ -7,13 +7,13 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// The sessions with the server: so many for each role, made when they are needed.
+/// The sessions with the server: a fixed number for each role, each made when it is needed.
 ///
-/// Whoever needs one waits for it, and connects, on a thread of its own, and until a deadline of its own. Nobody connects for
-/// others, but while the server is gone one at a time tries (`ReconnectMachine`).
+/// A caller waits for a session, or connects, on its own thread and until its own deadline. No caller connects for another
+/// one, but while the server is gone only one at a time tries (`ReconnectMachine`).
 package final class PostgresPool: Sendable {
     private struct Lane: Sendable {
-        /// Counts the connections that nobody uses, those that are not made yet among them.
+        /// Counts the connections that are free, including those that are not made yet.
         let places = DispatchSemaphore(value: 0)
         let idle: Idle
     }
@@ -24,7 +24,7 @@ package final class PostgresPool: Sendable {
 
     private struct State {
         var machine = ReconnectMachine()
-        /// Who waits for the end of somebody's try.
+        /// The callers that wait for the end of another caller's try.
         var waiting: [DispatchSemaphore] = []
         var isClosed = false
     }
@@ -38,10 +38,10 @@ package final class PostgresPool: Sendable {
     private let random: RandomSource
     private let greet: Greeting
 
-    /// What is asked of each new session, but of the one that keeps the lease.
+    /// Runs on each new session, except on that of the control role, which keeps the lease.
     typealias Greeting = @Sendable (PostgresConnection, _ deadline: MonotonicTime) throws(PostgresFailure) -> Void
 
-    /// Connects to nobody yet.
+    /// Does not connect yet.
     package convenience init(_ settings: PostgresSettings, log: Log, random: RandomSource = .system) {
         self.init(settings, log: log, random: random) { _, _ throws(PostgresFailure) in }
     }
@@ -52,7 +52,8 @@ package final class PostgresPool: Sendable {
         lanes = Dictionary(
             uniqueKeysWithValues: PostgresRole.allCases.map { role in
                 let lane = Lane(idle: Idle())
-                // Made empty and filled: a semaphore that is freed with less than it was made with is a fault (dispatch_semaphore_create(3)).
+                // Made empty and then filled: to free a semaphore that counts less than when it was made is a fault
+                // (dispatch_semaphore_create(3)).
                 for _ in 0..<role.connections(of: settings.connections) { lane.places.signal() }
                 return (role, lane)
             })
@@ -60,10 +61,10 @@ package final class PostgresPool: Sendable {
         self.random = random
     }
 
-    /// How often the server was gone, and was connected to again.
+    /// How often the server was gone and came back.
     package var outages: Int { state.withLock { $0.machine.outages } }
 
-    /// The statements that both drivers have in common, of those that the sessions at rest have run, and how many parameters each has.
+    /// The statements shared by both drivers that the idle sessions have run, and how many parameters each has.
     var statements: [(text: SQL, parameters: Int)] {
         lanes.values.flatMap { lane in
             lane.idle.connections.withLock { connections in
@@ -72,14 +73,14 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Lends a session of a role. What failed in such a way that nothing came of it is done again (`Repetition`), so that `body` may
-    /// run up to three times. A transaction that it leaves open is rolled back.
+    /// Lends a session of a role. Work that failed without effect is repeated (`Repetition`), so that `body` may run up to
+    /// three times. A transaction that it leaves open is rolled back.
     ///
     /// - Parameters:
     ///   - doing: for the error, as in "registering devices".
-    ///   - isReadOnly: whether a lost answer costs nothing but another question.
-    ///   - deadline: it may take a second more to connect, or to find out that a statement cannot be cancelled.
-    /// - Throws: `StoreError` for what the server or the way to it said; whatever else `body` throws, as it is.
+    ///   - isReadOnly: whether the work may simply be repeated after a lost answer.
+    ///   - deadline: to connect, or to find that a statement cannot be cancelled, may take a second more.
+    /// - Throws: `StoreError` for an error of the server or of the connection to it; any other error of `body`, as it is.
     func use<R: Sendable>(
         _ role: PostgresRole, _ doing: String, isReadOnly: Bool = false, until deadline: MonotonicTime,
         _ body: (PostgresConnection) throws -> R
@@ -98,7 +99,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// In a transaction that is rolled back when anything throws.
+    /// Runs `body` in a transaction, which is rolled back when anything throws.
     func write<R: Sendable>(
         _ role: PostgresRole, _ doing: String, until deadline: MonotonicTime,
         _ body: (PostgresConnection) throws -> R
@@ -128,7 +129,7 @@ package final class PostgresPool: Sendable {
         return try body(connection)
     }
 
-    /// One that is there still.
+    /// An idle session that is still open.
     private func idle(_ lane: Lane) -> PostgresConnection? {
         while let connection = lane.idle.connections.withLock({ $0.popLast() }) {
             if connection.looksAlive() { return connection }
@@ -137,7 +138,7 @@ package final class PostgresPool: Sendable {
         return nil
     }
 
-    /// Those that nobody uses go with it: they may be of the same server that is gone, and look well as long as nothing is sent.
+    /// Closes the idle sessions too: they may be with the same server that is gone, and look well as long as nothing is sent.
     private func broke(_ connection: PostgresConnection, _ end: PostgresFailure) {
         guard end.cause != .dropped else { return }
         closeIdle()
@@ -172,7 +173,7 @@ package final class PostgresPool: Sendable {
                 }
             case .dial:
                 do throws(PostgresFailure) {
-                    // Whoever has hardly any time left must not find that the server does not answer.
+                    // A caller with hardly any time left must not conclude that the server does not answer.
                     let connection = try dialer.dial(role, until: max(deadline, now + .seconds(1)))
                     report { machine, now in
                         let report = machine.connected(at: now)
@@ -181,13 +182,13 @@ package final class PostgresPool: Sendable {
                     }
                     return connection
                 } catch {
-                    // It is there, and has no room for one more.
+                    // The server is there, and has no room for another session.
                     let isThere = error.state == "53300"
                     let share = random.unit()
                     report { machine, now in
                         isThere ? machine.connected(at: now) : machine.failed(error.message, at: now, random: share)
                     }
-                    // What time does not mend, the caller is told at once.
+                    // An error that time does not mend is thrown at once.
                     guard error.isSessionOver else { throw error }
                     last = error
                 }
@@ -195,7 +196,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Tells the machine, wakes who waits for that, and logs what is news.
+    /// Reports an event to the machine, wakes the callers that wait for it, and logs what is new.
     private func report(
         _ event: (inout ReconnectMachine, MonotonicTime) -> ReconnectMachine.Report?
     ) {
@@ -223,7 +224,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Closes what nobody uses; the rest, when it comes back. Nobody gets a session from now on.
+    /// Closes the idle sessions now, and the others when they come back. From now on no session is lent.
     package func close() {
         let waiting = state.withLock { state in
             state.isClosed = true
@@ -235,7 +236,7 @@ package final class PostgresPool: Sendable {
     }
 
     private func closeIdle() {
-        // Freed, and closed with that, outside of the lock.
+        // Freed, and thereby closed, outside of the lock.
         _ = lanes.values.map { lane in
             lane.idle.connections.withLock { connections in
                 defer { connections = [] }

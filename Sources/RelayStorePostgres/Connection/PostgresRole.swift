@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a connection is for. Each role has connections of its own, so that none waits for another's work.
+/// The purpose of a connection. Each role has connections of its own, so that none waits for another's work.
 package enum PostgresRole: CaseIterable, Hashable, Sendable {
-    /// The heartbeat, and what is heard by NOTIFY.
+    /// The heartbeat, and the notifications that come by NOTIFY.
     case control
     /// The fan-out's batches.
     case reads
-    /// What became of them.
+    /// The outcomes of those batches.
     case commits
-    /// All that the API and the control plane ask for.
+    /// All requests of the API and the control plane.
     case requests
     /// Imports, planning, housekeeping.
     case long
 
-    /// How many of all connections: one each, and the rest for requests.
+    /// The number of connections of this role: one each, and the rest for requests.
     ///
     /// - Parameter all: at least `fewest`.
     func connections(of all: Int) -> Int { self == .requests ? all - (Self.allCases.count - 1) : 1 }
@@ -21,7 +21,7 @@ package enum PostgresRole: CaseIterable, Hashable, Sendable {
     /// With fewer, a role would have none.
     package static let fewest = allCases.count
 
-    /// How long one statement may take, for the server: longer than any deadline of the role, which comes first.
+    /// The server's limit for one statement: longer than any deadline of the role, which comes first.
     var statementTimeout: Duration {
         switch self {
         case .control: .seconds(2)
@@ -31,7 +31,7 @@ package enum PostgresRole: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What a session is set to as soon as it is there. In one message, and not by `options` of the conninfo: poolers refuse that.
+    /// The settings of a new session. Set in one message, and not by `options` of the conninfo, which poolers refuse.
     ///
     /// - Parameter schema: a plain identifier.
     func settings(schema: String) -> String {
@@ -39,26 +39,26 @@ package enum PostgresRole: CaseIterable, Hashable, Sendable {
             "search_path": "\"\(schema)\"",
             "statement_timeout": "\(statementTimeout.components.seconds * 1000)",
             "lock_timeout": "5000",
-            // Whoever stops in the middle of a transaction holds its locks no longer than that.
+            // A client that stops in the middle of a transaction holds its locks no longer than this.
             "idle_in_transaction_session_timeout": "5000",
             "default_transaction_isolation": "'read committed'",
-            // The server's half of what the conninfo asks for: locks of a node that is gone are free after 5 s.
+            // The server's half of the conninfo's keepalives: locks of a node that is gone are free after 5 s.
             "tcp_keepalives_idle": "2", "tcp_keepalives_interval": "1", "tcp_keepalives_count": "3",
-            // A plan for each call would cost more than most calls; and a plan that knows this call's values is another one
+            // To plan each call would cost more than most calls, and a plan for one call's values may be another one
             // tomorrow.
             "plan_cache_mode": "force_generic_plan",
             // Compiling a plan takes longer than any statement here runs, and it is decided by estimates.
             "jit": "off",
             "client_min_messages": "warning",
         ]
-        // A plan that was made while a table had one page outlives that: row by row over an index is never far wrong.
+        // A plan that was made while a table had one page is used long after: going row by row over an index is never far wrong.
         if self != .control {
             for way in ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"] {
                 settings["enable_\(way)"] = "off"
             }
         }
         let lines = settings.sorted { $0.key < $1.key }.map { "SET \($0.key) = \($0.value)" }
-        // A stricter one of the server's owner, remote_apply, stays.
+        // A stricter setting by the server's owner, remote_apply, stays.
         let durable =
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')"
         return (lines + [durable]).joined(separator: "; ")

@@ -3,9 +3,9 @@ import CPostgres
 import RelayEngine
 import StoreSQL
 
-/// What a statement gave: rows in binary, in libpq's memory, which is freed with this. Rows and columns count from 0.
+/// A statement's result: rows in binary, in libpq's memory, which is freed with this. Rows and columns count from 0.
 ///
-/// A column is read as what the statement makes of it; another type is a fault of the program, and ends it.
+/// A column is read as the type that the statement gives it; another type is a fault of the program, and ends it.
 @safe struct PostgresRows: ~Copyable {
     private let result: OpaquePointer
     let count: Int
@@ -25,7 +25,7 @@ import StoreSQL
     /// How many rows an INSERT, UPDATE or DELETE changed, a SELECT gave, or a COPY took.
     var affected: Int { unsafe Int(String(cString: relay_PQcmdTuples(result))) ?? 0 }
 
-    /// Of the statement that was described.
+    /// The parameter types of the described statement.
     var parameterTypes: [UInt32] {
         unsafe (0..<relay_PQnparams(result)).map { unsafe relay_PQparamtype(result, $0) }
     }
@@ -35,7 +35,7 @@ import StoreSQL
         unsafe try body(PostgresRow(result, row))
     }
 
-    /// Reads each row, all of its columns: a debug build ends the program that leaves some.
+    /// Reads each row, all of its columns: a debug build ends a program that skips some.
     func each(_ body: (inout Columns<PostgresRow>) throws -> Void) rethrows {
         for row in 0..<count { try read(row, body) }
     }

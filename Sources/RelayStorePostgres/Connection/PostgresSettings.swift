@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 
-/// Where the store is, and how it is connected to.
+/// Where the store is, and how to connect to it.
 package struct PostgresSettings: Sendable {
     package let conninfo: Conninfo
     package let schema: String
@@ -13,15 +13,15 @@ package struct PostgresSettings: Sendable {
     ///   - password: its bytes; nil where the server asks for none, or libpq finds it in its own places (PGPASSWORD, .pgpass).
     ///   - schema: where the tables are: a lowercase letter or "_", then such and digits, 63 in all. Default "upgrade_relay".
     ///   - connections: how many sessions there are at most, 5 to 64. Default 8.
-    ///   - application: what the server's lists call them. Default "upgrade-relay".
-    ///   - environment: of this process: libpq looks there for what the url does not say. Default empty.
+    ///   - application: the sessions' name in the server's lists. Default "upgrade-relay".
+    ///   - environment: this process's environment, where libpq looks for options that the url leaves out. Default empty.
     /// - Throws: `StoreError`, `.failed`, which names the key of the configuration.
     package init(
         url: String, password: [UInt8]? = nil, schema: String = "upgrade_relay", connections: Int = 8,
         application: String = "upgrade-relay", environment: [String: String] = [:], library: PostgresLibrary
     ) throws(StoreError) {
         conninfo = try Conninfo(url, application: application, environment: environment, library: library)
-        // libpq takes texts that end at a NUL: it would send the half before it.
+        // libpq takes texts that end at a NUL: it would send only the part before it.
         guard password.map({ !$0.isEmpty && !$0.contains(0) }) ?? true else {
             throw StoreError(
                 .failed, context: "store.postgres.password is empty, or has a NUL in it",

@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// Whether a server is there, and who may try to connect. Pure: events and time in, actions out.
+/// Whether a server is there, and which caller may try to connect. Pure: events and time in, actions out.
 ///
 /// | state | means | ends |
 /// |---|---|---|
-/// | up | the last connection that was made succeeded; anybody may make another | a connection breaks, or cannot be made |
-/// | down | one at a time tries: at once, then after 0.1 s, 0.2 s … 2 s, each with up to a quarter more | one succeeds |
+/// | up | the last connection that was made succeeded; any caller may make another | a connection breaks, or cannot be made |
+/// | down | one caller at a time tries: at once, then after 0.1 s, 0.2 s … 2 s, each with up to a quarter more | one succeeds |
+/// A connection that broke alone is replaced by the first try: if that fails too, the server is gone. Connections that were
+/// made before the server was gone are found to be broken one by one, perhaps hours later, and that is no news.
 ///
-/// A connection that broke alone is replaced by the first try: the server is gone when that fails, too. Those that were made before the
-/// server was gone are found to be broken one by one, hours later perhaps, and that is no news.
+/// While it is down for less than `patience`, callers wait for the next try, up to their deadlines: a server that restarts
+/// is back by then, unnoticed. After that they are refused at once, so that no threads pile up behind a server that is gone.
 ///
-/// While it is down for less than `patience`, callers wait for the next try, up to their deadlines: a server that restarts is back
-/// by then, and nobody has noticed. After that they are refused at once; threads are not piled up behind a server that is gone.
-///
-/// What it is that was lost, and whether it may be done once more, is `Repetition`'s.
+/// `Repetition` decides whether the lost work may be repeated.
 struct ReconnectMachine: Sendable {
     enum Permission: Hashable, Sendable {
-        /// Connect, and tell how it went.
+        /// Connect, and report how it went.
         case dial
-        /// Ask again then, or when somebody has told how it went.
+        /// Ask again then, or when the try of another caller has ended.
         case wait(until: MonotonicTime)
-        /// It has been gone for so long, for this reason.
+        /// The server has been gone for `since`, for this reason.
         case refuse(since: Duration, reason: String)
     }
 
-    /// What is said in the log: once when it is gone, once when it is back.
+    /// A change that is logged: once when the server is gone, once when it is back.
     enum Report: Hashable, Sendable {
-        /// One connection broke, and there is another one.
+        /// One connection broke, and was replaced.
         case replaced(reason: String)
         case lost(reason: String)
-        /// - tries: that failed in between.
+        /// - tries: the failed ones in between.
         case back(after: Duration, tries: Int)
     }
 
@@ -46,12 +45,12 @@ struct ReconnectMachine: Sendable {
     static let patience = Duration.seconds(5)
 
     private var outage: Outage?
-    /// Of those that are over, in which the server was gone.
+    /// The outages that are over and in which the server was gone.
     private(set) var outages = 0
 
     var isUp: Bool { outage == nil }
 
-    /// Somebody needs a connection.
+    /// A caller needs a connection.
     mutating func needed(at now: MonotonicTime) -> Permission {
         guard var outage else { return .dial }
         if !outage.isTrying, now >= outage.notBefore {
@@ -61,7 +60,7 @@ struct ReconnectMachine: Sendable {
         }
         let age = now - outage.since
         guard age < Self.patience else { return .refuse(since: age, reason: outage.reason) }
-        // While somebody tries, his end is what is waited for.
+        // While another caller tries, wait for the end of its try.
         return .wait(until: outage.isTrying ? outage.since + Self.patience : outage.notBefore)
     }
 
@@ -78,10 +77,10 @@ struct ReconnectMachine: Sendable {
     mutating func failed(_ reason: String, at now: MonotonicTime, random: Double) -> Report? {
         var outage = outage ?? Outage(since: now, reason: reason, notBefore: now, isTrying: true)
         let isNews = !outage.isTold
-        // Long ago a connection may have broken that nobody has needed since.
+        // The connection may have broken long ago, and none was needed since.
         if isNews { outage.since = now }
         (outage.reason, outage.isTold) = (reason, true)
-        // Several may have been at it when it began: they count as one.
+        // Several callers may have been connecting when the outage began: they count as one.
         if outage.isTrying {
             outage.tries += 1
             outage.isTrying = false
@@ -91,7 +90,7 @@ struct ReconnectMachine: Sendable {
         return isNews ? .lost(reason: reason) : nil
     }
 
-    /// A connection broke that had been made. The first to notice connects at once.
+    /// An established connection broke. The first caller to notice connects at once.
     /// - Parameter generation: `outages` when it was made.
     mutating func broke(_ reason: String, generation: Int, at now: MonotonicTime) {
         guard outage == nil, generation == outages else { return }
@@ -109,10 +108,10 @@ struct ReconnectMachine: Sendable {
 /// | how it failed | reads only | changes something |
 /// |---|---|---|
 /// | the connection broke before anything was sent, or in a transaction before its COMMIT | again | again |
-/// | the connection broke with the answer to a COMMIT, or to a statement outside of any | again | the caller is told that it is not known |
+/// | the connection broke with the answer to a COMMIT, or to a statement outside of one | again | the caller learns that it is unknown |
 /// | serialization, deadlock | again | again: all of it was rolled back |
 /// | a plan that is stale, in a transaction | again | again |
-/// | anything else: a lock that was not had in time, a full disk, a rule that forbids it, a cancelled statement | no | no |
+/// | anything else: a lock that was not obtained in time, a full disk, a rule that forbids it, a cancelled statement | no | no |
 struct Repetition: Sendable {
     static let most = 3
 
@@ -122,7 +121,7 @@ struct Repetition: Sendable {
         guard attempt < most, now < deadline else { return false }
         switch failure.cause {
         case .lost: return isReadOnly || !failure.isOutcomeUnknown
-        // The deadline is over.
+        // Their deadline has passed.
         case .silent, .dropped, .crowded: return false
         case .refused(let state):
             switch state.reaction {

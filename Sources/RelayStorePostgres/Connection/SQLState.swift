@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 
-/// What PostgreSQL calls an error: five characters, of which the first two are its class (postgresql.org/docs, "PostgreSQL Error
-/// Codes"). Servers add codes.
+/// PostgreSQL's code for an error: five characters, of which the first two are its class (postgresql.org/docs, "PostgreSQL
+/// Error Codes"). Servers add codes.
 struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     let code: String
 
@@ -11,22 +11,22 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
 
     var description: String { code }
 
-    /// What the store does about an error.
+    /// How the store reacts to an error.
     enum Reaction: Hashable, Sendable {
-        /// The session is over, or of no use: another one is made.
+        /// The session is over or useless: another one is made.
         case reconnect
-        /// Nothing was changed; the same may succeed in a moment.
+        /// Nothing was changed; the same work may succeed in a moment.
         case busy
         case full
         /// It would fail at every further try.
         case conflict
         /// The statement is prepared anew, once.
         case prepareAnew
-        /// Others have what this relay had (`hold_node`).
+        /// Other relays have taken over from this one (`hold_node`).
         case fenced
         /// The store does not hold what this relay saw in it (`hold_decision`).
         case wentBack
-        /// A person has to do something: `hint`.
+        /// The operator must act: see `hint`.
         case failed
     }
 
@@ -34,12 +34,12 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         switch code {
         // The server stops, has crashed, starts; the session was idle for too long.
         case "57P01", "57P02", "57P03", "57P05", "25P03": .reconnect
-        // It has become a standby, or its owner has made it read-only: another one may be writable.
+        // The server has become a standby, or its owner has made it read-only: another one may be writable.
         case "25006": .reconnect
         // Serialization, deadlock, lock_timeout, statement_timeout or a cancel, too many connections.
         case "40001", "40P01", "55P03", "57014", "53300": .busy
         case "53100": .full
-        // "cached plan must not change result type"; a statement that this session does not know (any more).
+        // "cached plan must not change result type"; a statement that this session does not know, or no longer knows.
         case "0A000", "26000": .prepareAnew
         case "UR001": .fenced
         case "UR002": .wentBack
@@ -52,7 +52,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
         }
     }
 
-    /// What an operator can do about it; nil where nothing is known.
+    /// Advice for an operator; nil where there is none.
     var hint: String? {
         switch code {
         case "57P01", "57P02", "57P03", "57P05", "25P03", "08000", "08001", "08003", "08004", "08006":
@@ -76,7 +76,7 @@ struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringCon
     var storeCode: StoreError.Code {
         switch reaction {
         case .reconnect: .unreachable
-        // Where preparing anew did not help, in the middle of a transaction say, the whole transaction may be tried again.
+        // Where preparing anew did not help, for instance within a transaction, the whole transaction may be tried again.
         case .busy, .prepareAnew: .busy
         case .full: .full
         case .conflict: .conflict

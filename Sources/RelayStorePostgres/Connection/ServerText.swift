@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What PostgreSQL's server, or libpq, says, as the relay may pass it on: one line, no longer than that, without what a terminal or a
-/// log would take for its own. A server's texts are its owner's, its extensions' and whoever's who stands between: not the relay's.
+/// A text of PostgreSQL's server, or of libpq, as the relay may pass it on: one line, not too long, without characters that
+/// a terminal or a log would interpret. A server's texts come from its owner, its extensions and anyone in between, not from the relay.
 enum ServerText {
-    /// Characters of it, at most.
+    /// The most characters of a line.
     static let longest = 400
 
     /// - Parameter text: as it came.
@@ -13,7 +13,7 @@ enum ServerText {
         var isGap = false
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            // Line ends, escapes, and what turns the direction of writing or is not seen.
+            // Line ends, escapes, and characters that turn the direction of writing or are invisible.
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
                 .spaceSeparator:
                 isGap = !line.isEmpty
@@ -27,6 +27,6 @@ enum ServerText {
         return line.isEmpty ? "nothing that can be read" : line
     }
 
-    /// As a sentence's end, which names who says it.
+    /// The end of a sentence, with PostgreSQL named as its source.
     static func said(_ text: String) -> String { "PostgreSQL says: \(line(text))" }
 }

@@ -4,7 +4,7 @@ import RelayStore
 import StoreSQL
 import Threading
 
-/// What a server says of itself and of the relay's role when the relay starts.
+/// The state of a server and of the relay's role in it when the relay starts.
 struct SessionFacts: Hashable, Sendable {
     /// 150018 is 15.18.
     var version = 0
@@ -17,11 +17,11 @@ struct SessionFacts: Hashable, Sendable {
     /// How many more sessions may be opened, by the narrowest of the server's, the role's and the database's limits.
     var freeConnections = 0
     var hasSchema = true
-    /// Of the schema, USAGE and CREATE; where there is none, CREATE of the database.
+    /// Whether the role has USAGE and CREATE on the schema; where there is no schema, CREATE on the database.
     var mayUseSchema = true
-    /// What one session says by NOTIFY, another one hears.
+    /// Whether one session hears another session's NOTIFY.
     var hearsNotifications = true
-    /// The server process is another one than was said at the start.
+    /// The server process differs from the one that was reported at the start.
     var isBehindPooler = false
 }
 
@@ -51,14 +51,14 @@ struct SessionFault: Hashable, Sendable {
 }
 
 extension SessionFacts {
-    /// The oldest that PostgreSQL's own makers still mended when this was written (postgresql.org/support/versioning).
+    /// The oldest version that PostgreSQL's makers still mended when this was written (postgresql.org/support/versioning).
     static let oldest = 130_000
 
-    /// Pure.
+    /// Finds the faults. Pure.
     ///
     /// - Parameters:
     ///   - needed: how many more sessions the relay will open.
-    ///   - schema: where its tables are to be.
+    ///   - schema: the schema for its tables.
     func faults(needed: Int, schema: String) -> [SessionFault] {
         var faults: [SessionFault] = []
         func add(_ code: SessionFault.Code, _ consequence: SessionFault.Consequence, _ context: String, _ hint: String)
@@ -121,7 +121,7 @@ extension SessionFacts {
 }
 
 extension SessionFacts {
-    /// Not prepared: behind a pooler in its transaction mode what one message prepares the next one may not find.
+    /// Not prepared: behind a pooler in transaction mode, one message may not find what an earlier one prepared.
     private static let question =
         """
         SELECT pg_is_in_recovery(), current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on',
@@ -144,11 +144,11 @@ extension SessionFacts {
     /// How long a notification may take.
     private static let hearing = Duration.seconds(2)
 
-    /// Asks the server.
+    /// Asks the server for them.
     ///
     /// - Parameters:
-    ///   - listener: another session than `speaker`: a pooler in its transaction mode gives both the same one of the server, and a session
-    ///     hears itself through it.
+    ///   - listener: a session other than `speaker`: a pooler in transaction mode gives both the same session of the server,
+    ///     through which `speaker` would hear itself.
     static func gather(
         _ speaker: PostgresConnection, listener: PostgresConnection, schema: String, until deadline: MonotonicTime
     ) throws(PostgresFailure) -> SessionFacts {
@@ -179,7 +179,7 @@ extension SessionFacts {
 }
 
 extension PostgresPool {
-    /// What of the server's settings does not do, found out over two sessions of this pool.
+    /// The faults of the server's settings, found out over two sessions of this pool.
     ///
     /// - Throws: `StoreError` where the server cannot be asked.
     func faults(schema: String, connections: Int, until deadline: MonotonicTime) throws -> [SessionFault] {

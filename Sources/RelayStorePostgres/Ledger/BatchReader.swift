@@ -5,7 +5,7 @@ import UpgradeRules
 
 /// The fan-out's batches: devices of a shard, and due retries.
 enum BatchReader {
-    /// The columns of its statements by their places, in their order: they are not read in it.
+    /// The places of its statements' columns. They are not read in this order.
     private enum Column {
         static let id = 0
         static let token = 1
@@ -19,11 +19,11 @@ enum BatchReader {
         static let again = 9
     }
 
-    /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes: as rows are
-    /// compared here, no other index can be taken.
+    /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes: the
+    /// comparison of rows allows no other index.
     static let production = devices("= 0")
     static let sandbox = devices("= 1")
-    /// The same without those that have a row in the ledger of a campaign ($6): its canary's.
+    /// The same without devices that have a row in the ledger of a campaign ($6): its canary's.
     static let productionWithoutRows = devices("= 0 \(hasNoRow)")
     static let sandboxWithoutRows = devices("= 1 \(hasNoRow)")
 
@@ -42,8 +42,8 @@ enum BatchReader {
                 """, isReadOnly: true)
     }
 
-    /// Takes the longest due first, from the index; sorting only what was taken. LEFT: a row whose device has gone would stay due for
-    /// ever. None of a campaign that is over: whoever sends may not have looked yet.
+    /// Takes the longest due first, from the index, and sorts only those that were taken. LEFT: a row whose device has gone
+    /// would stay due for ever. None of a campaign that is over: its sender may not have noticed yet.
     static let dueRetries = PostgresStatement(
         """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
@@ -57,7 +57,7 @@ enum BatchReader {
         ORDER BY r.device_id
         """, isReadOnly: true)
 
-    /// None of a campaign that is over.
+    /// nil for a campaign that is over.
     static let nextRetry = PostgresStatement(
         """
         SELECT min(next_attempt_at) FROM delivery
@@ -65,10 +65,10 @@ enum BatchReader {
             AND (SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = $1)
         """, isReadOnly: true)
 
-    /// How many devices one message has where most of them may be of another wave.
+    /// How many devices one message reads where most of them may be of another wave.
     private static let page = 2000
 
-    /// As `Ledger.readDevices`.
+    /// See `Ledger.readDevices`.
     static func readDevices(
         _ connection: PostgresConnection, app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64,
         limit: Int, of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows,
@@ -83,7 +83,7 @@ enum BatchReader {
             case (.sandbox, nil): sandbox
             case (.sandbox, _): sandboxWithoutRows
             }
-        // Of one wave, the range is read until enough of its devices were met.
+        // For one wave, the range is read until enough of its devices are found.
         let draw = slice.flatMap { $0.isLast ? nil : $0.draw }
         let most = draw == nil ? limit : max(limit, page)
         var after = after
@@ -110,7 +110,7 @@ enum BatchReader {
         }
     }
 
-    /// As `Ledger.readDueRetries`.
+    /// See `Ledger.readDueRetries`.
     static func readDueRetries(
         _ connection: PostgresConnection, _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp,
         limit: Int, waves: WaveDraw?, into rows: inout DeviceRows, until deadline: MonotonicTime
@@ -134,7 +134,7 @@ enum BatchReader {
         }
     }
 
-    /// All that a statement gave.
+    /// All rows of a result.
     static func rows(of found: borrowing PostgresRows) -> DeviceRows {
         var rows = DeviceRows()
         for row in 0..<found.count { append(row, of: found, wave: 0, to: &rows) }

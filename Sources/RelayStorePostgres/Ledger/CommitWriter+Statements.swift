@@ -2,7 +2,7 @@
 import Registry
 import StoreSQL
 
-/// Values are arrays, one element for each row that is written.
+/// Values are arrays, with one element for each row that is written.
 extension CommitWriter {
     static let retire = PostgresStatement(
         """
@@ -18,7 +18,7 @@ extension CommitWriter {
         WHERE d.id = n.id AND d.registered_at = n.registered AND d.environment <> n.environment
         """)
     static let anyErased = PostgresStatement("SELECT FROM erased_device LIMIT 1")
-    /// A telephone that its device neither has nor is known to have had was erased while the push was on its way.
+    /// A telephone was erased while the push was on its way if its device neither has it nor is known to have had it.
     static let isErased = PostgresStatement(
         """
         SELECT n.id FROM unnest($1, $2) AS n (id, telephone)
@@ -26,14 +26,14 @@ extension CommitWriter {
             AND NOT EXISTS (SELECT FROM device AS d WHERE d.id = n.id AND d.telephone = n.telephone)
             AND NOT EXISTS (SELECT FROM former_telephone AS f WHERE f.telephone = n.telephone AND f.device_id = n.id)
         """)
-    /// Which ranges have a device of a packed batch.
+    /// The ranges that have a device of a packed batch.
     static let overlaps = PostgresStatement(
         """
         SELECT n.first, n.last FROM unnest($2, $3) AS n (first, last)
         WHERE n.last >= (SELECT b.first FROM delivery_batch AS b WHERE b.campaign_id = $1 AND b.last >= n.first
                          ORDER BY b.last LIMIT 1)
         """)
-    /// OFFSET: each range for itself, not all rows of the campaign beside all ranges.
+    /// OFFSET: looks up each range by itself, instead of comparing all rows of the campaign with all ranges.
     static let rowsBetween = PostgresStatement(
         composed: """
             SELECT d.* FROM unnest($2, $3) AS n (first, last) CROSS JOIN LATERAL (
@@ -66,7 +66,7 @@ extension CommitWriter {
         UPDATE delivery SET state = 2, reason = NULL, next_attempt_at = NULL, environment = 0, updated_at = $2, again = 0
         WHERE campaign_id = $1 AND device_id = ANY ($3)
         """)
-    /// A shard that is elsewhere stays there. ANY: without it a plan may begin with all shards of the campaign.
+    /// Leaves a shard that is elsewhere where it is. ANY: without it a plan may begin with all shards of the campaign.
     static let moveShards = PostgresStatement(
         """
         UPDATE shard AS s SET cursor = n.after, remaining = n.remaining

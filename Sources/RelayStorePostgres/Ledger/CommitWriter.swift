@@ -4,10 +4,10 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// Writes a campaign's batches of outcomes within one transaction, each kind of row by one statement for all of them: what was
-/// uneventful as packed batches, the others as rows, counts once at the end.
+/// Writes a campaign's batches of outcomes within one transaction, each kind of row by one statement for all of them:
+/// uneventful outcomes as packed batches, the others as rows, counts once at the end.
 ///
-/// The run's row is locked, so that nobody else writes outcomes of the campaign meanwhile.
+/// The run's row is locked, so that no other relay writes outcomes of the campaign at the same time.
 struct CommitWriter {
     private let session: PostgresSession
     private let run: RunTable.Run
@@ -17,13 +17,13 @@ struct CommitWriter {
     private let erased: Set<Int64>
     private var tally = OutcomeTally()
 
-    /// A row as it is written.
+    /// A row to write.
     private struct NewRow {
         var device: Int64
         var state: DeliveryState
         var attempts: Int64
         var reason: String?
-        /// Of the arena of one of the batches.
+        /// In the arena of the batch at place `batch`.
         var telephone: ByteSlice
         var batch: Int
         var isErased = false
@@ -32,7 +32,7 @@ struct CommitWriter {
         var again: SentAgain = []
     }
 
-    /// What a step writes.
+    /// The outcomes that a step writes.
     private struct Outcomes {
         var packed: [DeliveryPacker] = []
         var rows: [NewRow] = []
@@ -47,9 +47,9 @@ struct CommitWriter {
 
     // MARK: Tokens
 
-    /// What the answers say of tokens.
+    /// Records what the answers prove about tokens.
     ///
-    /// - Returns: the devices that it retired, by app: they have no places yet, which are given last.
+    /// - Returns: the devices that it retired, by app: they still need their places, which the caller gives last.
     static func recordTokens(of batches: [LedgerCommit], _ session: PostgresSession) throws -> [Int64: [Int64]] {
         let retirements = batches.flatMap(\.retirements)
         var retired: [Int64: [Int64]] = [:]
@@ -76,7 +76,7 @@ struct CommitWriter {
     }
 
     private static func erased(of batches: [LedgerCommit], _ session: PostgresSession) throws -> Set<Int64> {
-        // There are none as a rule.
+        // As a rule there are none.
         guard try !session.run(anyErased, { _ in }).isEmpty else { return [] }
         let pushed = batches.flatMap { batch in
             batch.rows.filter { !$0.telephone.isAbsent }.map { ($0.device, batch.devices.string($0.telephone)) }
@@ -94,7 +94,7 @@ struct CommitWriter {
         for batch in batches where batch.campaign != run.campaign {
             throw PostgresFailure(.refused("23514"), "a batch is of another campaign than its run")
         }
-        // All at once, unless two may have the same device: then one sees what the other has written.
+        // Writes all at once, unless two batches may have the same device: then the later one must see what the earlier has written.
         var last = Int64.min
         let areApart = batches.sorted { $0.first < $1.first }.allSatisfy { batch in
             defer { last = max(last, batch.last) }
@@ -175,21 +175,21 @@ struct CommitWriter {
         packer = DeliveryPacker()
     }
 
-    // MARK: What is recorded already
+    // MARK: Recorded outcomes
 
-    /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
+    /// Above so many ids for each device of a batch, looking up each device costs less than reading the range.
     private static let sparse: Int64 = 8
 
     private func oldRows(of batches: [LedgerCommit]) throws -> [Int64: RecordedOutcome] {
         let batches = batches.filter { !$0.rows.isEmpty }
         let packing = batches.filter { $0.shard?.packs == true }
-        // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
+        // For a few sandbox devices among many of production, or for a small wave, the range holds the rows of all other devices.
         let dense = batches.filter {
             $0.shard != nil && ($0.shard?.packs == true || ($0.last - $0.first) / Int64($0.rows.count) <= Self.sparse)
         }
         if !packing.isEmpty { try unpack(packing.map { ($0.first, $0.last) }) }
         let retries = batches.filter { $0.shard == nil }.flatMap { $0.rows.map(\.device) }
-        // Another owner may have recorded it since the retry was read. A batch around it need not have it.
+        // Another owner may have recorded it since the retry was read. A packed batch around the device need not contain it.
         if !retries.isEmpty { try unpackDevices(retries) }
         var older: [Int64: RecordedOutcome] = [:]
         if !dense.isEmpty {
@@ -287,7 +287,7 @@ struct CommitWriter {
         }
     }
 
-    /// Moves cursors, and what that takes of the shards out of the count of those whom the campaign has not come to.
+    /// Moves cursors, and takes the devices they passed out of the count of those that the campaign has not come to.
     private mutating func moveShards(of batches: [LedgerCommit]) throws {
         var moves: [Int: (before: ShardRange, after: ShardRange)] = [:]
         for batch in batches {
@@ -318,12 +318,12 @@ struct CommitWriter {
             "shard \(shard.number) of campaign \(run.campaign.row), or one beside it, is not where its batch begins")
     }
 
-    /// Writes the counts that were gathered.
+    /// Writes the collected counts.
     func finish() throws { try tally.store(of: run.campaign, session) }
 }
 
 extension LedgerCommit {
-    /// Of its rows, ascending.
+    /// The first device of its rows, which ascend.
     fileprivate var first: Int64 { rows.first?.device ?? .max }
     fileprivate var last: Int64 { rows.last?.device ?? .min }
 }

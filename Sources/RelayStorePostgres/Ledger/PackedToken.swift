@@ -2,8 +2,8 @@
 import RelayEngine
 import RelayStore
 
-/// A push token as `device.token` has it: a byte that says how, and then hex digits at half their length (APNs' tokens are nothing
-/// else) or the text as it is.
+/// A push token as `device.token` stores it: a byte that marks the form, and then hex digits at half their length (APNs'
+/// tokens are always hex) or the text as it is.
 enum PackedToken {
     private static let hex: UInt8 = 0
     private static let text: UInt8 = 1
@@ -15,7 +15,7 @@ enum PackedToken {
         return packed
     }
 
-    /// Packs it behind what is there already.
+    /// Appends the packed token.
     @inline(__always)
     static func append(_ token: some Collection<UInt8>, to packed: inout [UInt8]) {
         let start = packed.count
@@ -35,7 +35,7 @@ enum PackedToken {
         if high != none { replace(from: start, by: token, in: &packed) }
     }
 
-    /// It is no hex: as it is.
+    /// Stores a token that is no hex as its text.
     private static func replace(from start: Int, by token: some Collection<UInt8>, in packed: inout [UInt8]) {
         packed.removeSubrange(start...)
         packed.append(text)
@@ -44,7 +44,7 @@ enum PackedToken {
 
     private static let none: UInt8 = 0xFF
 
-    /// Lowercase alone, so that a token comes back as it was; `none` where it is no digit.
+    /// Lowercase alone, so that a token comes back unchanged; `none` for anything else.
     @inline(__always)
     private static func digit(_ byte: UInt8) -> UInt8 {
         switch byte {

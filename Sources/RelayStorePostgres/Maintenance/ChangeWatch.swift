@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// When the change mark has to be asked for, and when the one that is known still counts: nobody has told of a change, this relay has made
-/// none, and it is young. Pure.
+/// When the change mark must be asked for, and when the known one still counts: no change was notified, this relay has made
+/// none, and the mark is young. Pure.
 struct ChangeWatch: Sendable {
-    /// How old a mark may be. Whoever changes something tells it (the schema's `tell`), so that only a server that has gone silent, or a
-    /// pooler that swallows what is told, is noticed as late as that.
+    /// The longest age of a mark. Every change is notified (the schema's `tell`), so that only a server that has gone
+    /// silent, or a pooler that swallows notifications, is noticed as late as this.
     let longest: Duration
 
     private var known: (mark: Int64, since: MonotonicTime)?
-    /// Counts what may have changed the mark.
+    /// Counts the events that may have changed the mark.
     private(set) var doubts = 0
 
     init(longest: Duration) { self.longest = longest }
@@ -20,15 +20,15 @@ struct ChangeWatch: Sendable {
         return known.mark
     }
 
-    /// Something may have changed it.
+    /// Forgets the mark, which may have changed.
     mutating func doubt() {
         doubts += 1
         known = nil
     }
 
     /// - Parameters:
-    ///   - doubts: as it was before the store was asked: an answer that somebody has overtaken is not kept.
-    ///   - now: when it was asked.
+    ///   - doubts: their number before the store was asked: an answer that a change has overtaken is not kept.
+    ///   - now: the time at which the store was asked.
     mutating func found(_ mark: Int64, doubts: Int, at now: MonotonicTime) {
         if doubts == self.doubts { known = (mark, now) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 
-/// A schema of a database, for commands that find no daemon. Nothing is made in it.
+/// A schema of a database, for commands that find no daemon. Creates nothing in it.
 package struct PostgresDatabase: ClosedStore {
     package let place: String
     private let settings: PostgresSettings
@@ -11,7 +11,7 @@ package struct PostgresDatabase: ClosedStore {
         self.place = place
     }
 
-    /// A daemon on another machine may work on it, which does not mind.
+    /// Always false: a daemon on another machine may work on it, which does no harm.
     package var isInUse: Bool { false }
 
     package func status() throws -> StoreStatus { try open { try $0.status() } }

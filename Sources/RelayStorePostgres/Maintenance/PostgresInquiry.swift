@@ -5,14 +5,14 @@ import StoreSQL
 import Telemetry
 import Threading
 
-/// Asks a server whether it suits the relay, and what others may do there. Writes nothing, makes no schema.
+/// Asks a server whether it suits the relay, and what other roles may do there. Writes nothing, makes no schema.
 package struct PostgresInquiry {
     private let settings: PostgresSettings
     private static let patience = Duration.seconds(8)
 
     package init(_ settings: PostgresSettings) { self.settings = settings }
 
-    /// What the server said, what failed among it. Blocks for 8 s at most, or as long as names are looked up.
+    /// The server's answers, failures included. Blocks for 8 s at most, or as long as names are looked up.
     package func run() -> [StoreAnswer] {
         let pool = PostgresPool(settings, log: .discarding)
         defer { pool.close() }
@@ -52,7 +52,7 @@ package struct PostgresInquiry {
         }
     }
 
-    /// What others may do with the database and the schema, as far as the relay's role can see it.
+    /// The rights of other roles in the database and the schema, as far as the relay's role can see them.
     static func rights(
         _ connection: PostgresConnection, _ schema: String, until deadline: MonotonicTime
     ) throws(PostgresFailure) -> [StoreAnswer] {
@@ -76,7 +76,7 @@ package struct PostgresInquiry {
                     remedy: "REVOKE ALL ON DATABASE \(row[0]) FROM PUBLIC, and GRANT CONNECT to each role that needs it"
                 ))
         }
-        // Where there is no schema yet the list is empty.
+        // The list is empty where there is no schema yet.
         let open = try rows(
             """
             SELECT r.thing, r.rights, pg_has_role(r.owner, 'USAGE') FROM (\(PublicRights.list)) AS r ORDER BY r.rank, r.thing

@@ -3,7 +3,7 @@ package import RelayStore
 import StoreSQL
 
 extension PostgresStore {
-    /// The relay's own rules for its rows. Of pages and indexes the server knows more: `pg_amcheck`.
+    /// Checks the relay's own rules for its rows. The server checks pages and indexes better: `pg_amcheck`.
     package func check(begins: (String) -> Bool) throws -> [StoreFault] {
         try look(.long, "checking the store", isSnapshot: true) { session in
             var examination = StoreExamination(connection: session)

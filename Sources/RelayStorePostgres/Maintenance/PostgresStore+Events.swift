@@ -3,8 +3,8 @@ package import RelayEngine
 import StoreSQL
 
 extension PostgresStore {
-    /// The schema addresses each event as it is written: one that is committed late has a lower number than others that were looked
-    /// at before.
+    /// The schema addresses each event as it is written: an event that is committed late has a lower number than events that
+    /// were read before it.
     package func addressEvents(limit: Int, at now: Timestamp) throws {
         let isBehind = try readOnce("looking for events") { session in
             try session.exists("SELECT 1 FROM receiver WHERE cursor < (SELECT max(id) FROM campaign_event)")

@@ -5,8 +5,8 @@ import StoreSQL
 import Synchronization
 import Threading
 
-/// What keeps this relay's lease and hears of the others goes over a session of its own, which is in no transaction for long: one that
-/// waits in a transaction hears nothing (postgresql.org/docs, "LISTEN").
+/// The relay's lease and the news of other relays use a session of their own, which is never in a transaction for long: a
+/// session that waits in a transaction receives no notification (postgresql.org/docs, "LISTEN").
 extension PostgresStore {
     package var newestStep: Int64 { Int64(schema.newest) }
     package var storeClock: Timestamp? { nil }
@@ -39,7 +39,7 @@ extension PostgresStore {
             ) { connection in try connection.news(until: deadline) }
         }
         guard let told else {
-            // Nobody knows what was told before.
+            // Earlier notifications are unknown.
             watch.withLock { $0.doubt() }
             return .everything
         }

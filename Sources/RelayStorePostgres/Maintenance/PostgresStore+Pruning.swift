@@ -3,7 +3,7 @@ package import RelayEngine
 package import RelayStore
 package import StoreSQL
 
-/// The room that a pruning frees the server uses again; it gives little of it back to the file system.
+/// The server uses the room again that a pruning frees; it gives little of it back to the file system.
 extension PostgresStore {
     package func prune(
         before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool

@@ -3,9 +3,9 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// Whether what requests do can be done: not that one table takes a row, but that each may be written to and is not kept from the relay.
+/// Tests whether the writes of requests can succeed: not that one table takes a row, but that each may be written to and is not locked.
 extension PostgresStore {
-    /// So often, and so long after the last time, a table is looked at that somebody has locked: most locks are over by then.
+    /// How often, and how far apart, a locked table is looked at: most locks are over by then.
     private static let looks = (count: 3, pause: Duration.milliseconds(100))
     private static let doing = "testing whether the store can be written to"
 
@@ -29,7 +29,7 @@ extension PostgresStore {
         }
     }
 
-    /// - Throws: with the name of what is missing.
+    /// - Throws: an error that names what is missing.
     private func prove(_ session: PostgresSession) throws {
         let lacking = try session.all(Self.lacking) { "\($0.text()) (\($0.text()))" }
         guard lacking.isEmpty else {
@@ -41,13 +41,13 @@ extension PostgresStore {
                 hint: "GRANT it what it had: it must own the schema \(schema.name) and all in it")
         }
         guard !tables.isEmpty else { return }
-        // What each of them is locked by when a row of it is written. At once, or not at all.
+        // The lock that a written row takes on its table. At once, or not at all.
         let names = tables.joined(separator: ", ")
         try session.connection.execute("LOCK TABLE \(names) IN ROW EXCLUSIVE MODE NOWAIT", until: session.deadline)
     }
 
-    /// The tables that the relay writes to, as they are when the store is opened: one that goes is missed. Not those of relays, each of
-    /// which is locked by whoever gives that relay up.
+    /// The tables that the relay writes to, as they are when the store is opened: one that goes is missed. Not the gates of
+    /// relays, each of which is locked by a relay that gives its owner up.
     static func tables(_ connection: PostgresConnection, until deadline: MonotonicTime) throws(PostgresFailure)
         -> [String]
     {
@@ -60,7 +60,7 @@ extension PostgresStore {
         return rows.all { $0.text() }
     }
 
-    /// Who owns a table has all of these, unless they were taken away.
+    /// A table's owner has all of these rights, unless they were taken away.
     private static let lacking: SQL = """
         SELECT 'table ' || c.relname, string_agg(r.name, ', ') FROM pg_class AS c,
             unnest(CASE c.relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['SELECT'] END) AS r (name)

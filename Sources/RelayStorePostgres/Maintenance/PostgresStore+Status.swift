@@ -12,7 +12,7 @@ extension PostgresStore {
                 (version: Int($0.integer()), at: $0.time())
             }
             let releases = try session.all(StoreRelease.self, "FROM release ORDER BY id")
-            // With indexes and what lies beside the rows.
+            // With indexes and other storage beside the rows.
             let size = try session.integer(
                 """
                 SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint)
@@ -30,11 +30,11 @@ extension PostgresStore {
         }
     }
 
-    /// Of the server's disk nobody here can say anything.
+    /// Nothing about the server's disk, which the relay cannot see.
     package func figures() -> StoreFigures { tally.withLock { $0 } }
 
-    /// A row for each app, whose revision rises with all that is decided and asked for. Changes of this relay count, too. The server is
-    /// asked where something may have changed (`awaitNews`), and every two seconds (`Options.longestSilence`).
+    /// Each app has a row whose revision rises with each decision and each request. Changes by this relay count, too. The
+    /// server is asked where something may have changed (`awaitNews`), and every two seconds (`Options.longestSilence`).
     package func changeMark() throws -> Int64 {
         guard options.longestSilence > .zero else { return try askForMark() }
         let now = MonotonicClock.now()

@@ -5,8 +5,8 @@ package import RelayStore
 import StoreSQL
 import UpgradeRules
 
-/// Registers many devices of one app within one transaction, all at once: one look at what is known of them, which locks them in the
-/// order of their digests, and one statement each for those that are new and for those that change.
+/// Registers many devices of one app within one transaction, all at once: one look at their rows, which locks them in the
+/// order of their digests, and one statement each for new and for changed devices.
 package struct BatchRegistrar: DeviceRegistrar {
     private let session: PostgresSession
     private let app: Int64
@@ -14,7 +14,7 @@ package struct BatchRegistrar: DeviceRegistrar {
     private(set) var counts = UpsertCounts()
     private var tally = RegistryTally()
     private var marks = UpgradeMarks()
-    /// Packed tokens that are dead since just now, in the order in which they came.
+    /// Packed tokens that this transaction found dead, in the order in which they came.
     private var retired: [[UInt8]] = []
 
     package init(_ session: PostgresSession, _ app: AppKey, at now: Timestamp, from source: RegistrationSource) throws {
@@ -47,7 +47,8 @@ package struct BatchRegistrar: DeviceRegistrar {
             FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
             ORDER BY d.digest FOR UPDATE OF d
             """)
-    /// In the order of the digests, with ids in the order in which they came; who is there meanwhile is found by the next look.
+    /// In the order of the digests, with ids in the order in which they came; a device that exists since the look is found
+    /// by the next one.
     static let insert = PostgresStatement(
         sql: """
             INSERT INTO device (id, app_id, digest, token, environment, registered_at, retired_at, seen_at, \(texts))
@@ -58,15 +59,15 @@ package struct BatchRegistrar: DeviceRegistrar {
                 AS t (token, digest, environment, registered_at, retired_at, seen_at, \(texts), place) ORDER BY t.place) AS n
             ORDER BY 3 ON CONFLICT (digest) DO NOTHING RETURNING token
             """)
-    /// The same of many, in half the time. It goes on with nothing where one is there already.
+    /// The same for many devices, in half the time. Writes nothing where one of them exists already.
     private static let copy: SQL = """
         COPY device (app_id, digest, token, environment, registered_at, retired_at, seen_at, \(texts))
         FROM STDIN (FORMAT binary)
         """
-    /// Devices from which on that is less work.
+    /// From this number of devices on, `copy` is less work.
     private static let many = 100
-    /// The shards of its app's campaign go on having a device where they had it. IS NOT DISTINCT FROM: no index is looked into for
-    /// the app, which tells nothing.
+    /// The shards of its app's campaign keep a device in the environment that they had it in. IS NOT DISTINCT FROM: keeps
+    /// the server from an index of the app, which would select nothing.
     static let update = PostgresStatement(
         sql: """
             UPDATE device AS d SET \(texts.map { "\($0) = n.\($0)" }), registered_at = n.registered_at,
@@ -78,7 +79,7 @@ package struct BatchRegistrar: DeviceRegistrar {
                 AS n (id, environment, registered_at, retired_at, seen_at, \(texts))
             WHERE d.app_id IS NOT DISTINCT FROM $1 AND d.id = n.id
             """)
-    /// Where the app has no campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
+    /// Where the app has no campaign whose deliveries can be asked for, a search would find nothing, and the telephone is not kept.
     static let remember = PostgresStatement(
         """
         INSERT INTO former_telephone (telephone, app_id, device_id)
@@ -99,13 +100,13 @@ package struct BatchRegistrar: DeviceRegistrar {
             for (place, token) in left {
                 if met.insert(token).inserted { turn.append((place, token)) } else { later.append((place, token)) }
             }
-            // Somebody else may register one between the look and the insertion.
+            // Another transaction may register one between the look and the insertion.
             later += try registerOnce(batch, turn)
             left = later
         }
     }
 
-    /// A device as it is written.
+    /// A device's row.
     fileprivate struct Written {
         var id: Int64 = 0
         var token: [UInt8] = []
@@ -139,7 +140,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         }
     }
 
-    /// - Returns: those that somebody else has registered meanwhile.
+    /// - Returns: the devices that another transaction has registered since the look.
     private mutating func registerOnce(
         _ batch: RegistrationBatch, _ turn: [(place: Int, token: [UInt8])]
     ) throws -> [(Int, [UInt8])] {
@@ -166,8 +167,8 @@ package struct BatchRegistrar: DeviceRegistrar {
             }
         }
         try write(changed, Self.update) { values in values.add(changed.map(\.id)) }
-        // Those of an import have their ids as they lie in the table, in the order of their digests: who reads them one after the other
-        // then reads each page once.
+        // An import's devices have their ids as they lie in the table, in the order of their digests: reading them one after
+        // the other then reads each page once.
         let isImport = rule.source == .records && turn.count >= Self.many
         let new = (isImport ? order : Array(turn.indices)).filter { !isKnown[$0] }
         guard !new.isEmpty else { return [] }
@@ -193,7 +194,7 @@ package struct BatchRegistrar: DeviceRegistrar {
     }
 
     /// - Parameter digests: ascending.
-    /// - Returns: false where somebody else has registered one of them meanwhile.
+    /// - Returns: false where another transaction has registered one of them since the look.
     private func copy(_ devices: [Written], _ digests: some Sequence<ArraySlice<UInt8>>) throws -> Bool {
         let (connection, deadline) = (session.connection, session.deadline)
         try connection.execute("SAVEPOINT copy", until: deadline)
@@ -227,7 +228,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         tally.came(device.texts[.version], app: app)
     }
 
-    /// The device after the row; nil where it stays as it is.
+    /// The device as the row changes it; nil where it stays as it is.
     private mutating func judge(
         _ row: RegistrationBatch.Row, of batch: RegistrationBatch, token: [UInt8], _ found: borrowing PostgresRows,
         _ place: Int, _ former: inout [(id: Int64, telephone: String)]
@@ -293,7 +294,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         return (found.affected, (0..<found.count).map { found.bytes($0, 0) })
     }
 
-    /// Writes the counts that were gathered.
+    /// Writes the collected counts.
     package func finish() throws -> UpsertCounts {
         try marks.store(session)
         try tally.store(session)
@@ -307,8 +308,8 @@ extension BatchRegistrar.Written {
         _ batch: RegistrationBatch, _ row: RegistrationBatch.Row, token: [UInt8] = [], life: DeviceLife
     ) {
         self.init(
-            token: token, texts: DeviceTexts(slots: { batch.string(row.texts.value(at: $0)) }), environment: row.environment,
-            life: life)
+            token: token, texts: DeviceTexts(slots: { batch.string(row.texts.value(at: $0)) }),
+            environment: row.environment, life: life)
     }
 }
 

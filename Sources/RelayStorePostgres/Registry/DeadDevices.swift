@@ -3,9 +3,9 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// The places of dead tokens among those of their app. Given as the last thing of a transaction: from then until its end it has the app's row.
+/// The places of dead tokens among those of their app. Assigned last in a transaction, which then holds the app's row until its end.
 enum DeadDevices {
-    /// A token may be among them twice: one place is left out then.
+    /// A token may be listed twice: one place then stays empty.
     static let placeTokens = PostgresStatement(
         """
         UPDATE device AS d SET retired_order = $2 + n.place

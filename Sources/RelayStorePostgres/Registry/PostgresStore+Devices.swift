@@ -9,7 +9,7 @@ extension PostgresStore {
     package typealias Tally = RegistryTally
     package typealias Registrar = BatchRegistrar
 
-    /// Devices of one transaction of an import: some tenths of a second. Nobody waits for it but who registers one of these.
+    /// The devices of one transaction of an import: some tenths of a second. Only a caller that registers one of these waits for it.
     private static let most = 5000
 
     @discardableResult
@@ -49,7 +49,7 @@ extension PostgresStore {
         )
     }
 
-    /// In the order of their digests, in which imports lock them too.
+    /// Locks devices in the order of their digests, as imports do.
     package func lock(tokens: [String], of app: Int64, _ session: PostgresSession) throws -> [String: LockedDevice] {
         let found = try session.run(Self.lockTokens) { values in
             values.add(app)
@@ -101,7 +101,7 @@ extension PostgresStore {
             """, telephone, app, device)
     }
 
-    /// `CommitWriter` looks there.
+    /// Records the devices for `CommitWriter`.
     package func forgetOnItsWay(to devices: [Int64], _ session: PostgresSession) throws {
         for device in devices {
             try session.run(

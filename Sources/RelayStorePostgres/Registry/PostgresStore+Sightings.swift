@@ -5,7 +5,7 @@ import StoreSQL
 import UpgradeRules
 
 extension PostgresStore {
-    /// Sightings of one transaction.
+    /// The most sightings of one transaction.
     private static let most = 1000
 
     @discardableResult
@@ -42,7 +42,7 @@ extension PostgresStore {
             JOIN device AS d ON d.digest = token_digest($1, n.token)
         WHERE d.removed_at IS NULL ORDER BY n.place
         """, isReadOnly: true)
-    /// In the order of the digests, in which imports lock them too.
+    /// Locks in the order of the digests, as imports do.
     static let lock = PostgresStatement(
         """
         SELECT n.place, d.id FROM unnest($2) WITH ORDINALITY AS n (token, place)
@@ -63,7 +63,7 @@ extension PostgresStore {
                     values.add(id)
                     values.add(tokens.map(Optional.some))
                 }
-                // One after the other, in the order in which they came: a device may be among them twice.
+                // One after the other, in the order in which they came: a device may be listed twice.
                 for place in (0..<locked.count).map({ Int(locked.integer($0, 0)) - 1 }).sorted() {
                     let device = try session.first(RegistryTable.seen, id, tokens[place]) { SeenDevice.read(&$0) }
                     try writer.store(sightings[place], of: device, app: id)

@@ -3,12 +3,12 @@ import RelayEngine
 import StoreSQL
 package import UpgradeRules
 
-/// What one transaction changes of the numbers of devices, written at its end: in the session's own rows, so that none waits for
-/// another's, and in one order.
+/// The changes of one transaction to the numbers of devices, written at its end: to the session's own rows, so that no
+/// session waits for another's, and in one order.
 package struct RegistryTally: RegistryTallying {
     private var devices: [Int64: Int64] = [:]
     private var told: [Int64: Int64] = [:]
-    /// By app and version as the devices spell it; empty: a version that nobody knows.
+    /// By app and version as the devices spell it; empty: an unknown version.
     private var versions: [Int64: [String: Int64]] = [:]
 
     package init() {}
@@ -20,7 +20,7 @@ package struct RegistryTally: RegistryTallying {
     mutating func came(_ version: String?, app: Int64) { versions[app, default: [:]][version ?? "", default: 0] += 1 }
     mutating func left(_ version: String?, app: Int64) { versions[app, default: [:]][version ?? "", default: 0] -= 1 }
 
-    /// Devices that are registered, and were not.
+    /// Devices that have become registered.
     package mutating func gained(_ count: Int64, app: Int64) { devices[app, default: 0] += count }
 
     package func store(_ session: PostgresSession) throws {

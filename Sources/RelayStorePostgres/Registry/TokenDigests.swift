@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
 
-/// What devices are found by, of many tokens: as the schema's token_digest, which takes the server several times as long.
+/// The keys that devices are found by, of many tokens: equal to the schema's token_digest, which takes the server several
+/// times as long.
 struct TokenDigests {
     private static let size = 16
     private static let appBytes = 8
@@ -23,7 +24,7 @@ struct TokenDigests {
         for byte in 0..<Self.appBytes { message.append(UInt8(truncatingIfNeeded: app >> (56 - 8 * byte))) }
     }
 
-    /// The same of a token that is not packed, alone: what was there before is forgotten.
+    /// The same for a single token that is not packed: earlier tokens are forgotten.
     mutating func replace(_ app: Int64, unpacked token: [UInt8]) {
         begin(app)
         PackedToken.append(token, to: &message)
@@ -31,7 +32,7 @@ struct TokenDigests {
         sha256.append16(of: message, to: &bytes)
     }
 
-    /// Their numbers, ascending by the digests, as the server compares them.
+    /// The tokens' numbers, ascending by digest, as the server compares them.
     var order: [Int] {
         unsafe bytes.withUnsafeBytes { bytes in
             (0..<bytes.count / Self.size).map { number in
@@ -46,6 +47,6 @@ struct TokenDigests {
     /// The packed token that came last.
     var token: ArraySlice<UInt8> { message[Self.appBytes...] }
 
-    /// Of the token with this number.
+    /// The digest of the token with this number.
     subscript(number: Int) -> ArraySlice<UInt8> { bytes[number * Self.size..<(number + 1) * Self.size] }
 }

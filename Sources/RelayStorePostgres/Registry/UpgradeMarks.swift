@@ -5,7 +5,7 @@ import RelayStore
 import StoreSQL
 import UpgradeRules
 
-/// Devices that have come up to a campaign's requirement since the campaign listed them, all those of one transaction at once.
+/// Devices that have reached a campaign's requirement since the campaign listed them, all those of one transaction at once.
 struct UpgradeMarks: UpgradeTallying {
     private struct Rise {
         var device: Int64
@@ -14,10 +14,10 @@ struct UpgradeMarks: UpgradeTallying {
     }
 
     private var rises: [Int64: [Rise]] = [:]
-    /// They are written at once: a login costs the same with and without.
+    /// Always 0: the marks are written together, so that a login costs the same with and without them.
     let work = 0
 
-    /// Takes note of a version that a device was seen with; each device counts once in each campaign.
+    /// Notes a version that a device was seen with; each device counts once in each campaign.
     mutating func saw(
         _ version: Version, after old: Version?, device: Int64, app: Int64, _ session: PostgresSession
     ) {
@@ -57,7 +57,7 @@ struct CampaignMarks {
 
     static let told = PostgresStatement(
         "SELECT device_id, upgraded FROM campaign_told WHERE campaign_id = $1 AND device_id = ANY ($2)")
-    /// The batch is locked: who takes it apart waits, and finds the marks.
+    /// The batch is locked: a transaction that takes it apart waits, and finds the marks.
     static let packed = PostgresStatement(
         """
         SELECT d.id, b.first, b.last, b.outcomes FROM unnest($2) AS d (id) CROSS JOIN LATERAL (
@@ -77,7 +77,7 @@ struct CampaignMarks {
         """)
     static let markRows = PostgresStatement(
         "UPDATE delivery SET upgraded = 1 WHERE campaign_id = $1 AND device_id = ANY ($2)")
-    /// Who was told has come up to the requirement before its campaign came to it; unless the campaign leaves it out.
+    /// A device notified at login has reached the requirement before its campaign came to it, unless the campaign leaves it out.
     static let markEarly = PostgresStatement(
         """
         UPDATE campaign_told AS t SET upgraded = 1
@@ -91,7 +91,7 @@ struct CampaignMarks {
 
     func mark(_ devices: Set<Int64>) throws {
         var left = devices
-        // Who was told, and whether that counts already.
+        // Devices that were notified at login and do not count yet.
         var told: Set<Int64> = []
         try run(Self.told, left) { found, row in
             if found.integer(row, 1) == 0 {
@@ -101,7 +101,7 @@ struct CampaignMarks {
             }
         }
         var upgraded: [Int64: Bool] = [:]
-        // Nobody has both a place in a batch and a row.
+        // No device has both a place in a batch and a row.
         var outcomes: [Int64: PlainOutcome] = [:]
         try run(Self.packed, left) { found, row in
             let device = found.integer(row, 0)
@@ -158,7 +158,7 @@ struct CampaignMarks {
             values.add(campaign)
             values.add(devices.sorted())
         }
-        // What an UPDATE without RETURNING changes is no row.
+        // An UPDATE without RETURNING gives no rows.
         for row in 0..<found.count { try body(found, row) }
     }
 }

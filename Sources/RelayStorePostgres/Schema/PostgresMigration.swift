@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// One step of the store's growth from release to release, under the number that it has in SQLite: from step 22 on a step is two
-/// texts. What a step adds, the release before it does not mind, so that both may work at a time.
+/// One step of the store's growth from release to release, under the number that it has in SQLite: from step 22 on a step is
+/// two texts. A step's additions do not disturb the release before it, so that both releases may work at a time.
 struct PostgresMigration: Sendable {
     var name: String
     var toVersion: Int
     var sql: String
 
-    /// Every step there ever was: texts of their own, which nobody edits once they were released.
+    /// Every step so far, each a text of its own that no one edits after its release.
     static let chain: [PostgresMigration] = {
-        // The first has all that SQLite's steps up to it have made.
+        // The first has everything that SQLite's steps up to it have made.
         let names = [
             "the first schema", "moments and systems in the history", "what the app stores said",
             "dead tokens in their order, events of apps", "versions seen lately",

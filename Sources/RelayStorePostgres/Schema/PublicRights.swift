@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What every login of the server may do in the schema: nothing. PostgreSQL gives PUBLIC the right to execute each new function and to
-/// use each new type, and an owner may have given more.
+/// The rights of every login of the server in the schema: none. PostgreSQL gives PUBLIC the right to execute each new
+/// function and to use each new type, and an owner may have given more.
 enum PublicRights {
-    /// Every right of PUBLIC, one row for each thing: what it is as REVOKE names it, its owner, and the rights. Of the schema that is
-    /// first in search_path. A list that is NULL means the defaults (postgresql.org/docs, "Privileges").
+    /// Every right of PUBLIC in the schema that is first in search_path, one row for each object: its name for REVOKE, its
+    /// owner, and the rights. A list that is NULL means the defaults (postgresql.org/docs, "Privileges").
     static let list = """
         SELECT 1 AS rank, format('SCHEMA %I', n.nspname) AS thing, n.nspowner AS owner, string_agg(a.privilege_type, ', ') AS rights
         FROM pg_namespace AS n, aclexplode(n.nspacl) AS a
@@ -27,7 +27,7 @@ enum PublicRights {
         WHERE t.typnamespace = to_regnamespace(current_schema()) AND t.typcategory <> 'A' AND a.grantee = 0 GROUP BY 1, 2, 3
         """
 
-    /// Takes all of it away that is this role's to take. Writes nothing where there is none.
+    /// Withdraws all of these rights that this role can withdraw. Writes nothing where there are none.
     static let withdrawal = """
         DO $$
         DECLARE

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 
-/// `Delivery.erased` as a column holds it: PostgreSQL's texts have no NUL ("the character with code zero is not supported",
+/// `Delivery.erased` as a column stores it: PostgreSQL's texts have no NUL ("the character with code zero is not supported",
 /// postgresql.org/docs, "Character Types").
 enum ErasedTelephone {
     static let text = "\u{1}erased"
 
-    /// Any other text as it is.
+    /// Returns any other text as it is.
     static func stored(_ text: String) -> String {
         text.utf8.first == 0 && text.utf8.elementsEqual(Delivery.erased.utf8) ? self.text : text
     }
 
-    /// The same of bytes that begin at `place` and end with the array.
+    /// The same for bytes that begin at `place` and end with the array.
     @inline(__always)
     static func store(from place: Int, in bytes: inout [UInt8]) {
         guard place < bytes.count, bytes[place] == 0 else { return }

@@ -4,11 +4,11 @@ import RelayEngine
 import RelayStore
 package import StoreSQL
 
-/// A connection within one call of the store: what the statements see that every driver has in common.
+/// A connection within one call of the store, as the statements that every driver shares see it.
 package struct PostgresSession: SQLConnection {
     let connection: PostgresConnection
     let deadline: MonotonicTime
-    /// Whether nothing of the call changes anything.
+    /// Whether the call changes nothing.
     var isReadOnly = false
 
     package var dialect: SQLDialect { .postgres }
@@ -26,7 +26,7 @@ package struct PostgresSession: SQLConnection {
         for row in 0..<min(found.count, limit) { try found.withRow(row, body) }
     }
 
-    /// A statement of this driver's own, whose parameters have their types.
+    /// Runs a statement of this driver's own, whose parameters have their types.
     @discardableResult
     func run(
         _ statement: PostgresStatement, _ fill: (inout PostgresParameters) -> Void
@@ -36,7 +36,7 @@ package struct PostgresSession: SQLConnection {
 }
 
 extension SQL {
-    /// The same of which the server makes no more than one row: libpq takes all that there are.
+    /// The same query, limited to one row by the server: libpq would take all rows.
     fileprivate var first: SQL {
         guard text.hasPrefix("SELECT"), !text.contains("LIMIT") else { return self }
         return "SELECT * FROM (\(self)) AS found LIMIT 1"
@@ -44,11 +44,11 @@ extension SQL {
 }
 
 extension Columns<PostgresRow> {
-    /// The next column as the server wrote it, a text: so is each of a statement that was sent as a script.
+    /// The next column as text, which every column of a script's result is.
     mutating func written() -> String { String(decoding: blob(), as: UTF8.self) }
 }
 
-/// A row of a result, which outlives it: whoever is lent one does not keep it.
+/// A row of a result, which outlives it: a closure that is lent one must not keep it.
 @safe package struct PostgresRow: SQLRow {
     private let result: OpaquePointer
     private let row: Int32
@@ -66,7 +66,7 @@ extension Columns<PostgresRow> {
         unsafe withBytes(column) { unsafe PostgresRows.integer($0, column) }
     }
 
-    /// Of a token, which is kept as bytes, its text.
+    /// The column as text; a token is stored as bytes, and is unpacked.
     package func optionalText(_ column: Int32) -> String? {
         guard !isNull(column) else { return nil }
         return unsafe withBytes(column) { bytes in

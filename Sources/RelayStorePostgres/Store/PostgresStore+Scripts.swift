@@ -3,7 +3,7 @@ import RelayEngine
 import Threading
 
 extension PostgresStore {
-    /// Runs a script of statements, in one transaction unless it says otherwise: faults in tests.
+    /// Runs a script of statements, in one transaction unless it contains its own: faults in tests.
     package func administer(_ script: String) throws {
         let deadline = MonotonicClock.now() + Self.patience(.long)
         try pool.use(.long, "running a script", until: deadline) { connection in
@@ -11,7 +11,7 @@ extension PostgresStore {
         }
     }
 
-    /// What one query answers, as text: for tests, and for looking into a store.
+    /// Returns the rows of one query as text: for tests, and for looking into a store.
     package func inspect(_ query: String) throws -> [[String]] {
         let deadline = MonotonicClock.now() + Self.patience(.requests)
         return try pool.use(.requests, "looking into the store", isReadOnly: true, until: deadline) { connection in

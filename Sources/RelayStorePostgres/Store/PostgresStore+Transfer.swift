@@ -5,19 +5,19 @@ package import StoreSQL
 import Threading
 
 extension PostgresStore {
-    /// How long it may take in all.
+    /// The longest time for all of it.
     private static let transferPatience = Duration.seconds(24 * 3600)
-    /// Rows between two reports of how far it is.
+    /// Rows between two reports of progress.
     private static let stride = 8192
 
-    /// Takes all that another store has, with its numbers, into a schema that has nothing yet. One transaction: interrupted, the schema
-    /// is as empty as before. What it has taken is looked through before it is committed.
+    /// Copies everything from another store, with its numbers, into a schema that has nothing yet. One transaction:
+    /// interrupted, the schema is as empty as before. The copy is checked before it is committed.
     ///
     /// - Parameters:
     ///   - source: a snapshot of a store of this release's schema version.
-    ///   - progress: called now and then with rows that were taken, and all that there are; false gives up.
-    ///   - verify: called before it is committed: throws where the source is not sound.
-    /// - Returns: each table with its rows.
+    ///   - progress: called now and then with the rows copied and all rows; false cancels.
+    ///   - verify: called before the commit: throws where the source is not sound.
+    /// - Returns: each table with its number of rows.
     /// - Throws: `StoreError`: `.refused` where the schema holds a store already.
     package func take(
         all source: some SQLConnection, progress: (Int64, Int64) -> Bool, verify: () throws -> Void = {}
@@ -28,13 +28,13 @@ extension PostgresStore {
         let deadline = MonotonicClock.now() + Self.transferPatience
         return try pool.write(.long, "taking another store's rows", until: deadline) { connection in
             let session = PostgresSession(connection: connection, deadline: deadline)
-            // There is nothing in it; its locks are held for minutes all the same.
+            // The schema is empty; its locks are held for minutes all the same.
             try connection.execute(
                 """
                 SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
                 SET LOCAL maintenance_work_mem = '256MB'
                 """, until: deadline)
-            // No relay joins meanwhile.
+            // No relay joins during the transfer.
             try connection.execute("LOCK TABLE node IN EXCLUSIVE MODE", until: deadline)
             guard try !session.exists("SELECT 1 FROM node WHERE gone_at IS NULL AND alive_until > now_ms()") else {
                 throw StoreError(
@@ -45,11 +45,11 @@ extension PostgresStore {
                 try connection.execute("ALTER TABLE \(table.name) DISABLE TRIGGER USER", until: deadline)
                 guard try !session.exists("SELECT 1 FROM \(table.name)") else { throw try occupied(session) }
             }
-            // Made once, of all rows, in a fraction of the time.
+            // Built once, over all rows, in a fraction of the time.
             let indexes = try session.all(Self.indexes) { (drop: $0.text(), make: $0.text()) }
             for index in indexes { try connection.execute(index.drop, until: deadline) }
-            // Rows of a table that this transaction has emptied are written as ones that all see: nobody has to write them again
-            // (postgresql.org/docs, "COPY", FREEZE).
+            // Rows of a table that this transaction has emptied are written as visible to all, so that they are never
+            // written again (postgresql.org/docs, "COPY", FREEZE).
             let names = TransferredTable.all.map(\.name.text).joined(separator: ", ")
             try connection.execute("TRUNCATE \(names)", until: deadline)
             var done: Int64 = 0
@@ -75,7 +75,7 @@ extension PostgresStore {
             for table in TransferredTable.all {
                 try connection.execute("ALTER TABLE \(table.name) ENABLE TRIGGER USER", until: deadline)
             }
-            // All rows of each table are asked for.
+            // The checks below read all rows of each table.
             try connection.execute(
                 """
                 ANALYZE \(names);
@@ -88,7 +88,7 @@ extension PostgresStore {
         }
     }
 
-    /// What is there is said first: to drop it cannot be undone.
+    /// The message begins with what is there, since dropping it cannot be undone.
     private func occupied(_ session: PostgresSession) throws -> StoreError {
         let devices = try session.integer("SELECT count(*) FROM device WHERE removed_at IS NULL") ?? 0
         let campaigns = try session.integer("SELECT count(*) FROM campaign") ?? 0
@@ -102,7 +102,7 @@ extension PostgresStore {
                 + "DROP SCHEMA \(schema.name) CASCADE")
     }
 
-    /// How each index is dropped, and made again: also primary keys, where no foreign key refers to them.
+    /// The statements that drop and rebuild each index, including primary keys that no foreign key refers to.
     private static let indexes: SQL = """
         SELECT format('DROP INDEX %I', c.relname), pg_get_indexdef(i.indexrelid) FROM pg_index AS i
         JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -116,7 +116,7 @@ extension PostgresStore {
             AND NOT EXISTS (SELECT FROM pg_constraint AS f WHERE f.contype = 'f' AND f.confrelid = k.conrelid)
         """
 
-    /// The next row of each table has the number after the highest.
+    /// Continues each table's numbers after the highest.
     private func goOnCounting(_ session: PostgresSession) throws {
         let sequences = try session.all(
             """

@@ -6,8 +6,9 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// The relay's store in a schema of a PostgreSQL database: several sessions, each statement of which sees what was committed before
-/// it. Who decides takes the app's lock first (`WriteLock`); counters that all move have a row for each of several sessions.
+/// The relay's store in a schema of a PostgreSQL database: several sessions, each statement of which sees what was committed
+/// before it. A decision takes the app's lock first (`WriteLock`); counters that every session changes have a row for each
+/// of several sessions.
 ///
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again, and may run
 /// up to three times (`Repetition`).
@@ -15,23 +16,23 @@ package final class PostgresStore: PrunableSQL {
     let options: Options
     let schema: PostgresSchema
     let pool: PostgresPool
-    /// Of whoever writes. Always at rest: nothing waits without a deadline of its own.
+    /// The writers' pulse. Always at rest: nothing waits without a deadline of its own.
     package let pulse = Pulse("store writer")
-    /// What metrics report of the calls.
+    /// Figures of the calls, for metrics.
     let tally = Mutex(StoreFigures())
-    /// What is known of changes by others.
+    /// The watch over changes by other relays.
     let watch: Mutex<ChangeWatch>
     package var membership: Membership { options.membership }
     package let decisions = DecisionNews()
     private let askedOfPast = Atomic<UInt64>(0)
-    /// With what of the server's settings the store may lose what it promises to keep.
+    /// A setting of the server with which the store may lose data that it promises to keep.
     let unready: SessionFault?
-    /// Those that are written to; none where the schema was not brought to the newest version.
+    /// The tables that are written to; none where the schema was not brought to the newest version.
     let tables: [String]
 
     /// Connects, makes the schema where there is none, and brings it to the newest version.
     ///
-    /// - Parameter release: what this release calls itself, for the store's own record of who worked on it.
+    /// - Parameter release: this release's name, for the store's own record of the releases that worked on it.
     /// - Throws: `StoreError`: `.tooNew` when a newer release has changed the schema, `.unreachable`, `.busy`, or `.failed` with a
     ///   hint.
     package init(_ settings: PostgresSettings, release: String = "unknown", options: Options = Options()) throws {
@@ -39,7 +40,7 @@ package final class PostgresStore: PrunableSQL {
         watch = Mutex(ChangeWatch(longest: options.longestSilence))
         schema = PostgresSchema(name: settings.schema, release: release)
         let memory = options.membership.memory
-        // A server is another one only behind another session.
+        // Only behind a new session can there be another server.
         let pool = PostgresPool(settings, log: options.log) { connection, deadline throws(PostgresFailure) in
             guard !memory.hasFallen, let seen = memory.seen, let question = Self.holdDecision(seen) else { return }
             try connection.execute(question, until: deadline)
@@ -74,13 +75,13 @@ package final class PostgresStore: PrunableSQL {
     package var random: RandomSource { options.random }
     package var log: Log { options.changes }
 
-    // MARK: What every method is made of
+    // MARK: Reading and writing
 
     /// How long a call may take; the server's own limit is longer.
     static func patience(_ role: PostgresRole) -> Duration { role.statementTimeout * 9 / 10 }
 
-    /// Until when a call may wait. Whoever sends is not kept waiting for longer than this relay's lease is trusted: what no lane has sent
-    /// by then has to be called back.
+    /// The deadline of a call. A sender waits no longer than this relay's lease is trusted: pushes that no lane has sent by
+    /// then must be called back.
     private func deadline(_ role: PostgresRole) -> MonotonicTime {
         let patience = Self.patience(role)
         guard role == .reads || role == .commits, let left = membership.untilDoubt else {
@@ -110,10 +111,10 @@ package final class PostgresStore: PrunableSQL {
         options.onEnter?()
         let deadline = deadline(role)
         return try noting {
-            // Whom these are read for, they are sent to.
+            // Devices that are read here are pushed to.
             if role == .reads { try membership.memory.allowWriting() }
             return try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
-                // A server's content may be another under sessions that stay. Each transaction that records asks, too.
+                // A server's content may be replaced under sessions that stay. Each transaction that records asks, too.
                 if role == .reads, isPastDue(), let question = membership.memory.seen.flatMap(Self.holdDecision) {
                     try connection.execute(question, until: deadline)
                 }
@@ -126,7 +127,7 @@ package final class PostgresStore: PrunableSQL {
         }
     }
 
-    /// One transaction, which has to itself what `lock` says. Each of its statements sees what others have committed until then.
+    /// Runs one transaction under `lock`. Each of its statements sees what other transactions have committed before it.
     func write<R: Sendable>(
         _ role: PostgresRole, _ doing: String, lock: WriteLock = .rows, _ body: (PostgresSession) throws -> R
     ) throws -> R {
@@ -137,12 +138,12 @@ package final class PostgresStore: PrunableSQL {
             try memory.allowWriting()
             let start = MonotonicClock.now()
             let result = try pool.use(role, doing, until: deadline) { connection in
-                // One message: numbers of this relay's own. What was seen, as it is when this is sent.
+                // Sent as one message, of this relay's own numbers. The mark that was seen is read when this is sent.
                 let begin = [
                     "BEGIN", membership.held.map { "SELECT hold_node(\($0.node), \($0.incarnation))" },
                     memory.hasFallen ? nil : memory.seen.flatMap(Self.holdDecision),
                 ].compactMap(\.self).joined(separator: "; ")
-                // A batch of outcomes decides nothing; its lease has a number.
+                // Not for a batch of outcomes, which decides nothing, and whose lease has a number.
                 let question = PostgresConnection.AfterCommit(text: DecisionTable.newest.text) { rows in
                     let found = rows.first {
                         (identity: $0.written(), decision: Int64($0.written()), sign: $0.written())
@@ -165,7 +166,7 @@ package final class PostgresStore: PrunableSQL {
         }
     }
 
-    /// Whether it is a while ago that whoever reads devices to send to has asked whether the store holds what was seen of it.
+    /// Whether 100 ms have passed since a reader of devices to push to last asked whether the store holds the mark that was seen.
     private func isPastDue() -> Bool {
         let now = MonotonicClock.now().nanoseconds
         let last = askedOfPast.load(ordering: .relaxed)
@@ -183,7 +184,7 @@ package final class PostgresStore: PrunableSQL {
         }
     }
 
-    /// nil where the words are not such as this program makes: they stand in a statement.
+    /// nil where the mark's texts are not such as this program makes: they become part of a statement.
     static func holdDecision(_ seen: StoreMark) -> String? {
         let isPlain = (seen.identity + seen.sign).utf8.allSatisfy {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
@@ -193,8 +194,8 @@ package final class PostgresStore: PrunableSQL {
 }
 
 extension PostgresSession {
-    /// Until the end of the transaction. With the app's lock come the runs of its campaigns: no commit is recorded meanwhile, and each
-    /// statement that follows sees the counts and the shards of one moment.
+    /// Takes the lock until the end of the transaction. The app's lock includes the runs of its campaigns: no commit of
+    /// outcomes is recorded until then, and each statement that follows sees the counts and the shards of one moment.
     fileprivate func take(_ lock: WriteLock) throws {
         switch lock {
         case .rows: break
@@ -216,31 +217,31 @@ extension PostgresSession {
 }
 
 extension PostgresStore {
-    /// What a store is opened with. The defaults are the daemon's.
+    /// The settings that a store is opened with. The defaults are the daemon's.
     package struct Options: Sendable {
-        /// The time of opening, which the schema's steps are recorded with. Default the system's.
+        /// The time of opening, with which the schema's steps are recorded. Default the system's.
         package var clock: @Sendable () -> Timestamp = WallClock.now
-        /// How long a part of a long work took, which decides how much the next part takes on. Default the system's.
+        /// Measures a part of long work, which decides the size of the next part. Default the system's clock.
         package var ticks: @Sendable () -> MonotonicTime = MonotonicClock.now
-        /// Where the public ids of campaigns come from. Default the system's.
+        /// The source of campaigns' public ids. Default the system's.
         package var random = RandomSource.system
-        /// Gets a line when the database is gone or back. Default nobody's.
+        /// Receives a line when the database is gone or back. Default: discarded.
         package var log = Log.discarding
-        /// Gets a line for each change of what is required. Default nobody's.
+        /// Receives a line for each change of what is required. Default: discarded.
         package var changes = Log.discarding
-        /// What this relay may do beside others. Default one that is alone.
+        /// This relay's membership among other relays. Default a relay that is alone.
         package var membership = Membership()
         /// Whether the schema is made, or brought to the newest version. Default true.
         package var grows = true
-        /// Leaves the machine to others between the parts of a long work. Default sleeps.
+        /// Leaves the machine to other work between the parts of long work. Default sleeps.
         package var rest: @Sendable (Duration) -> Void = Pause.rest
-        /// How long nothing is asked where nobody has told of a change. Zero: not at all; for a clock that is not the system's. Default
-        /// two seconds.
+        /// How long the change mark is not asked for where no change was notified. Zero: it is asked for each time; for a
+        /// clock that is not the system's. Default two seconds.
         package var longestSilence = Duration.seconds(2)
-        /// Whether the store works on a server that may lose what it was given: for tests and demonstrations. Default false.
+        /// Whether the store works on a server that may lose data: for tests and demonstrations. Default false.
         package var isTrial = false
-        /// Called before each transaction and each look: where others may have their turn in a simulation, which has one thread. Not by
-        /// `close()`. Default nil: nothing is called.
+        /// Called before each transaction and each look, so that other relays have their turn in a simulation, which has one
+        /// thread. Not by `close()`. Default nil: nothing is called.
         package var onEnter: (@Sendable () -> Void)?
 
         package init() {}

@@ -2,12 +2,12 @@
 import RelayStore
 import StoreSQL
 
-/// A table as another driver's store has it, and what of it becomes a table here: mostly the same columns.
+/// A table of another driver's store, and how it becomes a table here: mostly with the same columns.
 struct TransferredTable: Sendable {
     let name: SQL
-    /// What the rows are read from.
+    /// The source of the rows, for FROM.
     var source: SQL
-    /// What a column is there, where it has another name, or none.
+    /// The source's expression for a column that has another name there, or does not exist.
     var expressions: [String: SQL] = [:]
 
     private init(_ name: SQL, from source: SQL? = nil, _ expressions: [String: SQL] = [:]) {
@@ -16,8 +16,8 @@ struct TransferredTable: Sendable {
         self.expressions = expressions
     }
 
-    /// In an order in which what a row refers to is there before it. What a new store begins with, and what is forgotten within the hour,
-    /// is in none of them.
+    /// In an order in which each row comes after the rows that it refers to. The rows that a new store begins with, and
+    /// those that are forgotten within the hour, are in none of these tables.
     static let all: [TransferredTable] = [
         TransferredTable("app"),
         TransferredTable("app_tally", from: "app", ["app_id": "id"]),
@@ -42,13 +42,13 @@ struct TransferredTable: Sendable {
     ]
 
     struct Column {
-        /// As the schema has it.
+        /// As the schema spells it.
         let name: SQL
         let form: Form
 
         enum Form {
             case int2, int4, int8, text, bytes
-            /// Of the app in the column before it and of the token, a text there.
+            /// Computed from the app in the column before it and the token, a text there.
             case digest
             /// The same token, packed: comes after the digest.
             case token
@@ -57,7 +57,7 @@ struct TransferredTable: Sendable {
 
     var count: SQL { "SELECT count(*) FROM \(source)" }
 
-    /// The columns of the table here, but for those by which sessions keep out of each other's way.
+    /// The columns of the table here, except those that keep sessions apart.
     func columns(_ session: PostgresSession) throws -> [Column] {
         try session.all(
             """
@@ -95,7 +95,7 @@ struct TransferredTable: Sendable {
     }
 }
 
-/// Writes rows of a table as COPY takes them.
+/// Writes rows of a table in the form that COPY takes.
 struct TransferredRows {
     private let table: String
     private let columns: [TransferredTable.Column]
@@ -108,7 +108,7 @@ struct TransferredRows {
         self.columns = columns
     }
 
-    /// - Throws: `StoreError`, with table, row and column, where PostgreSQL has no such text.
+    /// - Throws: `StoreError`, with table, row and column, for a text that PostgreSQL cannot hold.
     mutating func write(_ row: some SQLRow, to fields: inout BinaryFields) throws(StoreError) {
         for (index, column) in columns.enumerated() {
             let place = Int32(truncatingIfNeeded: index)
@@ -138,7 +138,7 @@ struct TransferredRows {
                     ErasedTelephone.store(from: start, in: &bytes)
                 }
             case .digest:
-                // The app is in the column before it, and what stands for it is the token.
+                // The column before this one is the app, and the source has the token in place of the digest.
                 token.removeAll(keepingCapacity: true)
                 row.append(place, to: &token)
                 digests.replace(row.integer(place - 1), unpacked: token)

@@ -4,7 +4,7 @@ package import RelayStore
 package import StoreSQL
 
 extension SQLiteStore {
-    /// One walk over the app's devices, some 150 ns a device.
+    /// One walk over the app's devices, some 150 ns for each.
     package func plan(
         _ app: Int64, shardSize: Int, in waves: WavePlan, draw: WaveDraw, _ connection: SQLiteConnection
     ) throws -> AudiencePlan {

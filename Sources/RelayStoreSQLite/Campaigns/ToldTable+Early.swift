@@ -2,16 +2,16 @@
 import StoreSQL
 
 extension ToldTable {
-    /// Whether a device that was told counts as upgraded by that already; nil: it was not told.
+    /// Whether a device that was notified at login already counts as upgraded by that; nil: it was not notified.
     static func told(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool? {
         try connection.first(
             "SELECT upgraded FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device
         ) { $0.bool() }
     }
 
-    /// Notes that a device that was told has come up to the requirement before its campaign came to it.
+    /// Records that a device notified at login has reached the requirement before its campaign came to it.
     ///
-    /// - Returns: false where it was not told or counts already, or where the campaign leaves it out.
+    /// - Returns: false where it was not notified or counts already, or where the campaign leaves it out.
     static func markEarly(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool {
         try connection.run(
             """

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// How long a write waits for the write lock that another program holds. Pure: time is passed in.
+/// How long a write waits for the write lock while another program holds it. Pure: time is passed in.
 ///
-/// Writes wait for it one after the other: whoever waited for his turn behind others who waited for the lock has waited for it,
-/// too. And once one was refused, the next ones only look whether it is free: so that each is refused within `most`, however
-/// many there are.
+/// Writes wait for it one after the other: a write that waited for its turn behind others that waited for the lock has
+/// waited for the lock, too. After a refusal, the next writes only look whether it is free, so that each is refused within
+/// `most`, however many there are.
 struct LockPatience {
-    /// What clients are told within three seconds.
+    /// Short enough that clients are answered within three seconds.
     private static let most = Duration.seconds(2)
     private static let least = Duration.milliseconds(10)
 
-    /// When a write was refused last; nil where one has had the lock since.
+    /// When a write was last refused; nil where one has had the lock since.
     private var refused: MonotonicTime?
 
     /// - Parameter asked: when the write asked for its turn.

@@ -6,8 +6,8 @@ import Telemetry
 
 /// A few connections for reading, each used by one thread at a time.
 ///
-/// A caller takes one that is free; when none is, it waits for the first to become so. Requests (`RequestMark`) leave one to the
-/// relay's own threads: however many long lists are asked for, the fan-out reads.
+/// A caller takes a free one, or waits until one becomes free. Requests (`RequestMark`) leave one to the relay's own
+/// threads: however many long lists are asked for, the fan-out reads.
 final class ReaderPool: Sendable {
     private final class Reader: Sendable {
         let connection: Mutex<SQLiteConnection?>
@@ -18,7 +18,7 @@ final class ReaderPool: Sendable {
     }
 
     private let readers: [Reader]
-    /// The places of those that nobody uses, and how many these are.
+    /// The places of the free connections, and the number of these.
     private let free: Mutex<[Int]>
     private let count: DispatchSemaphore
     /// How many more requests may read.
@@ -27,7 +27,8 @@ final class ReaderPool: Sendable {
     init(_ connections: [SQLiteConnection]) {
         readers = connections.map(Reader.init)
         free = Mutex(Array(connections.indices))
-        // Made empty and filled: a semaphore that is freed with less than it was made with is a fault (dispatch_semaphore_create(3)).
+        // Made empty and then filled: to free a semaphore that counts less than when it was made is a fault
+        // (dispatch_semaphore_create(3)).
         count = DispatchSemaphore(value: 0)
         requests = DispatchSemaphore(value: 0)
         for _ in connections { count.signal() }
@@ -48,7 +49,7 @@ final class ReaderPool: Sendable {
         return try readers[place].connection.withLock { connection in try body(connection) }
     }
 
-    /// Asks each connection in turn; waits for who uses it.
+    /// Runs `body` on each connection in turn; waits until each is free.
     func all<R: Sendable>(_ body: (SQLiteConnection?) throws -> R) rethrows -> [R] {
         try readers.map { reader in try reader.connection.withLock { connection in try body(connection) } }
     }

@@ -23,13 +23,13 @@ import Threading
     private var deadline: ContinuousClock.Instant?
     private var copiesLog: ((_ pages: Int) -> Bool)?
 
-    /// How long a call waits for another process's lock, in milliseconds; a write as `patience` says.
+    /// How long a call waits for another process's lock, in milliseconds; a write waits as `patience` allows.
     static let busyTimeout: Int32 = 5000
-    /// The writer's.
+    /// Used by the writer alone.
     var patience = LockPatience()
 
-    /// Counting the bytes in use takes a mutex around every allocation, for all connections the same one: a tenth of what a
-    /// row of the ledger costs. Must come before SQLite's first use ("not threadsafe", sqlite.org/c3ref/config.html), hence
+    /// Counting the bytes in use takes a mutex around every allocation, the same one for all connections: a tenth of the
+    /// cost of a ledger row. Must come before SQLite's first use ("not threadsafe", sqlite.org/c3ref/config.html), hence
     /// once, before the first connection; where something else has used SQLite before, the statistics merely stay on.
     private static let statistics: Void = {
         _ = relay_sqlite3_config_memory_statistics(0)
@@ -39,10 +39,10 @@ import Threading
         try self.init(name: path, flags: SQLITE_OPEN_READWRITE)
     }
 
-    /// Opens a file that is only looked at.
+    /// Opens a file for reading only.
     ///
-    /// - Parameter isImmutable: nobody else writes to it, so that SQLite needs neither locks nor a log beside it: then it
-    ///   makes no -wal and -shm files either (sqlite.org/uri.html, "immutable").
+    /// - Parameter isImmutable: whether nothing writes to it, so that SQLite needs neither locks nor a log beside it: then
+    ///   it makes no -wal and -shm files either (sqlite.org/uri.html, "immutable").
     convenience init(readOnly path: String, isImmutable: Bool) throws(SQLiteFailure) {
         // "Convert all "?" characters into "%3f", all "#" characters into "%23"" (sqlite.org/uri.html, 3.1); "%" first.
         let special: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
@@ -73,18 +73,18 @@ import Threading
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// The log stays beside the database when this connection is the last to close.
+    /// Leaves the log beside the database when this connection is the last to close.
     func keepLogOnClose() {
         _ = unsafe relay_sqlite3_keep_log_on_close(handle)
     }
 
-    /// Whether rows that refer to others are held to it; not to be changed within a transaction.
+    /// Whether foreign keys are enforced; must not be changed within a transaction.
     func enforceForeignKeys(_ areEnforced: Bool) {
         _ = unsafe relay_sqlite3_enforce_foreign_keys(handle, areEnforced ? 1 : 0)
     }
 
-    /// Lets every statement of this connection report progress: each million of SQLite's instructions, some ten
-    /// milliseconds, so that an index built over millions of rows is not taken for a thread that is stuck.
+    /// Lets every statement of this connection beat: after each million of SQLite's instructions, some ten milliseconds, so
+    /// that an index built over millions of rows is not taken for a thread that is stuck.
     func beat(_ pulse: Pulse) {
         self.pulse = pulse
         // Not retained: the handle is closed in `deinit`, before the pulse goes.
@@ -98,7 +98,7 @@ import Threading
             }, owner)
     }
 
-    /// Ends what runs after `deadline` with SQLITE_INTERRUPT.
+    /// Interrupts whatever statement runs after `deadline`, with SQLITE_INTERRUPT.
     func interrupt(after deadline: ContinuousClock.Instant) {
         self.deadline = deadline
         // Not retained: the handle is closed in `deinit`.
@@ -112,9 +112,9 @@ import Threading
             }, owner)
     }
 
-    /// After each commit, copies the log into the file where `decide`, given the number of pages in it, says so: what
-    /// `PRAGMA wal_autocheckpoint` does from a fixed number on, by the same hook ("Each call to this function overrides the
-    /// [...] wal_autocheckpoint pragma", sqlite.org/c3ref/wal_hook.html).
+    /// After each commit, copies the log into the file where `decide` returns true for the number of pages in it, as `PRAGMA
+    /// wal_autocheckpoint` does from a fixed number on, by the same hook ("Each call to this function overrides the [...]
+    /// wal_autocheckpoint pragma", sqlite.org/c3ref/wal_hook.html).
     func copyLog(where decide: @escaping (_ pages: Int) -> Bool) {
         copiesLog = decide
         // Not retained: the handle is closed in `deinit`.
@@ -132,7 +132,7 @@ import Threading
             }, owner)
     }
 
-    /// The statement of this text, compiled at its first use. Nobody else may be in the middle of it.
+    /// The statement of this text, compiled at its first use. No other caller may be in the middle of it.
     func prepared(_ sql: SQL) throws(SQLiteFailure) -> Statement {
         if let statement = statements[sql] { return statement }
         let statement = unsafe try Statement(sql, on: handle)
@@ -140,7 +140,7 @@ import Threading
         return statement
     }
 
-    /// Runs a script of any number of statements and ignores what they answer.
+    /// Runs a script of any number of statements and ignores their results.
     func execute(_ script: SQL) throws(SQLiteFailure) {
         let code = unsafe sqlite3_exec(handle, script.text, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: unsafe handle) }
@@ -170,7 +170,7 @@ import Threading
 
     package var dialect: SQLDialect { .sqlite }
 
-    /// SQLite opens a file that it may not write to for reading, without a word.
+    /// SQLite silently opens a file that it may not write to for reading only.
     var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
     /// How many rows the last INSERT, UPDATE or DELETE changed.
@@ -178,8 +178,8 @@ import Threading
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// SQLite keeps the system's error behind a failed statement, but not behind a failed COMMIT (vdbe.c: OP_AutoCommit leaves
-    /// without sqlite3SystemError). What the system said last is in `errno` still: what comes after it does not fail.
+    /// SQLite keeps the system's error behind a failed statement, but not behind a failed COMMIT (vdbe.c: OP_AutoCommit
+    /// leaves without sqlite3SystemError). `errno` still holds the last one: no call after it fails.
     private func commit() throws(SQLiteFailure) {
         errno = 0
         do throws(SQLiteFailure) {
@@ -193,7 +193,7 @@ import Threading
 
     /// Runs `body` in a transaction that has the write lock.
     ///
-    /// - Parameter asked: when it was asked for.
+    /// - Parameter asked: when the caller asked for its turn.
     func write<R>(
         since asked: MonotonicTime = MonotonicClock.now(), _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
@@ -226,12 +226,12 @@ import Threading
     }
 }
 
-// MARK: - Locks that are not waited for
+// MARK: - Locks without a wait
 
 extension SQLiteConnection {
-    /// Tries again while others hold a lock, as long as the busy time-out says: for statements that change a lock they have
-    /// already. SQLite answers those at once, for waiting could be a deadlock (sqlite.org/c3ref/busy_handler.html): two
-    /// that open a new store together, each about to turn it to WAL.
+    /// Tries again while another connection holds a lock, up to the busy time-out: for statements that change a lock they
+    /// have already. SQLite refuses those at once, since waiting could be a deadlock (sqlite.org/c3ref/busy_handler.html):
+    /// for instance where two connections open a new store together, each about to turn it to WAL.
     func insisting<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
         let deadline = ContinuousClock.now + .milliseconds(Int64(Self.busyTimeout))
         while true {
@@ -250,7 +250,7 @@ extension SQLiteConnection {
     /// Copies the whole database into `destination`, which must be empty, by SQLite's online backup
     /// (sqlite.org/c3ref/backup_finish.html), some pages at a time.
     ///
-    /// - Parameter step: called after each step with the pages that are left and all pages. What it throws ends the copy.
+    /// - Parameter step: called after each step with the pages that are left and all pages. If it throws, the copy ends.
     func copy(
         into destination: SQLiteConnection, pagesAtOnce: Int32, step: (_ left: Int64, _ all: Int64) throws -> Void
     ) throws {

@@ -4,11 +4,11 @@ import Glibc
 import RelayStore
 import Threading
 
-/// What SQLite said, before the store adds what it was doing. Never leaves this module.
+/// An error of SQLite, before the store adds what it was doing. Never leaves this module.
 package struct SQLiteFailure: Error {
     /// The extended result code (sqlite.org/rescode.html).
     var code: Int32
-    /// SQLite's own words. They name tables and columns, never bound values.
+    /// SQLite's message. It names tables and columns, never bound values.
     var message: String
     /// The `errno` behind an input/output failure, else 0.
     var systemError: Int32 = 0
@@ -27,7 +27,7 @@ extension SQLiteFailure {
         }
     }
 
-    /// Something that the caller named is not there.
+    /// The failure for something that the caller named and that does not exist.
     static func missing(_ what: String) -> SQLiteFailure {
         SQLiteFailure(code: SQLITE_NOTFOUND, message: "there is no \(what)")
     }
@@ -35,16 +35,16 @@ extension SQLiteFailure {
     /// The result code without its extension.
     var primaryCode: Int32 { code & 0xff }
 
-    /// Somebody else holds a lock.
+    /// Whether another connection holds a lock.
     var isBusy: Bool { primaryCode == SQLITE_BUSY }
 
-    /// What the rest of the daemon gets to see.
+    /// The error as the rest of the daemon sees it.
     ///
     /// - Parameters:
     ///   - doing: what was being done, as in "registering devices".
     ///   - path: the database's file, for the hints.
     func storeError(doing: String, path: String) -> StoreError {
-        // Taken only where the file system had a say: elsewhere it is left over from something else.
+        // Used only for errors of the file system: elsewhere it is left over from an earlier call.
         let isSystems = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(primaryCode) && systemError != 0
         let cause = isSystems ? ": \(SystemError.text(systemError))" : ""
         let (code, hint): (StoreError.Code, String?) =
@@ -56,7 +56,8 @@ extension SQLiteFailure {
                     .readOnly,
                     "Make \(path), its -wal and -shm files and its directory writable by the user that the relay runs as"
                 )
-            // PROTOCOL: SQLite met locks of others again and again, and "gives up" (sqlite.org/rescode.html#protocol).
+            // PROTOCOL: SQLite met locks of other connections again and again, and "gives up"
+            // (sqlite.org/rescode.html#protocol).
             case (SQLITE_BUSY, _), (SQLITE_LOCKED, _), (SQLITE_PROTOCOL, _):
                 (.busy, "Another program holds the write lock of \(path); end its transaction")
             case (SQLITE_IOERR, EFBIG):
@@ -72,7 +73,7 @@ extension SQLiteFailure {
                 )
             case (SQLITE_NOTADB, _):
                 (.failed, "\(path) is not a SQLite database; name another file as the store")
-            // NOTFOUND: what `missing` says.
+            // NOTFOUND comes from `missing`.
             case (SQLITE_CONSTRAINT, _), (SQLITE_NOTFOUND, _): (.conflict, nil)
             case (SQLITE_CORRUPT, _):
                 (

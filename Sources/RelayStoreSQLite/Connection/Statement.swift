@@ -53,7 +53,7 @@ import StoreSQL
         unsafe sqlite3_reset(handle)
     }
 
-    /// Ends the run and lets go of every value: nothing borrowed may stay behind.
+    /// Ends the run and releases every value: no borrowed value may stay bound.
     func clear() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -191,7 +191,7 @@ extension Statement {
         }
     }
 
-    // As every row reads them, for a row of a batch.
+    // Read as in every row, for a row of a batch.
 
     @inline(__always)
     func environment(_ column: Int32) -> PushEnvironment {

@@ -2,8 +2,8 @@
 import Glibc
 import RelayStore
 
-/// Which files the database and its write-ahead log are, whatever has their names later: what is written to a file that was
-/// moved, replaced or removed is gone at the next start.
+/// The files that the database and its write-ahead log are, even where other files have their names later: what is written
+/// to a file that was moved, replaced or removed is gone at the next start.
 struct StoreFiles: Sendable, Equatable {
     private struct File: Equatable {
         var device, inode: UInt64
@@ -11,7 +11,7 @@ struct StoreFiles: Sendable, Equatable {
 
     private var database, log: File?
 
-    /// Those that have the names now.
+    /// The files that have the names now.
     init(at path: String) { (database, log) = (Self.file(path), Self.file(path + "-wal")) }
 
     private static func file(_ path: String) -> File? {
@@ -20,7 +20,7 @@ struct StoreFiles: Sendable, Equatable {
         return File(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// What has become of them; nil where they are still there.
+    /// The fault where one of them was moved, removed or replaced; nil where they are still there.
     func fault(at path: String) -> StoreError? {
         let now = StoreFiles(at: path)
         guard now != self else { return nil }

@@ -3,17 +3,17 @@ import Glibc
 package import RelayStore
 import Threading
 
-/// Keeps a second daemon off the same store, by whatever name it goes: two would send every campaign twice.
+/// Keeps a second daemon off the same store, under any name of it: two would send every campaign twice.
 ///
-/// Two flock(2) locks, which go with the process however that ends:
+/// Two flock(2) locks, which end with the process however that ends:
 /// - on a file beside the database, under the name that SQLite finds too when it follows symbolic links: it holds also
 ///   where the database is exchanged for another under that name;
 /// - on the database itself: a hard link is another name for the same file. Closing a descriptor of it would drop SQLite's
 ///   own locks (sqlite.org/howtocorrupt.html, 2.2), so this one stays open until the store is closed.
 ///
-/// The file beside it also says which database it was made for. A write-ahead log belongs to one database, and SQLite knows only
-/// by its name to which: left behind by a daemon that was killed it would be replayed into whatever has that name now, a backup
-/// say (howtocorrupt.html, 1.4, "Mispairing database files and hot journals").
+/// The file beside it also records the database that it was made for. A write-ahead log belongs to one database, but SQLite
+/// finds it by its name alone: left behind by a daemon that was killed, it would be replayed into any database that has that
+/// name now, such as a backup (howtocorrupt.html, 1.4, "Mispairing database files and hot journals").
 package final class StoreLock {
     private let name: LockedFile
     private let file: LockedFile
@@ -21,15 +21,18 @@ package final class StoreLock {
     /// How many names the database's file has. With more than one, "if one process crashes, the other process will be unable
     /// to recover the transaction in progress because it will be looking in the wrong place" (howtocorrupt.html, 2.5).
     package let links: Int
-    /// Whether whoever had the store open last closed it, so that no log was left to be replayed.
+    /// Whether the process that last had the store open closed it, so that no log was left to be replayed.
     package let wasClosedWell: Bool
 
     /// Creates the database's file (mode 0600, empty) where there is none.
     ///
-    /// - Parameter isReplaced: another database is about to take its place, so that it does not matter whose the log is. Default no.
-    /// - Throws: `StoreError`: `.busy` where another daemon holds a lock; `.failed` where a file cannot be made, or the log beside the database is another's.
+    /// - Parameter isReplaced: whether another database is about to take its place, so that the log's database does not
+    ///   matter. Default no.
+    /// - Throws: `StoreError`: `.busy` where another daemon holds a lock; `.failed` where a file cannot be made, or the log
+    ///   belongs to another database.
     package init(store: String, isReplaced: Bool = false) throws(StoreError) {
-        // For reading only, so that a read-only database is reported by the store itself; not waiting for a pipe's other end.
+        // For reading only, so that the store itself reports a read-only database; O_NONBLOCK, so as not to wait for a
+        // pipe's other end.
         let file = try LockedFile(store, O_RDONLY | O_CREAT | O_NONBLOCK, of: store)
         let path = Self.resolved(store)
         let name = try LockedFile(Self.name(beside: path), O_RDWR | O_CREAT, of: store)
@@ -39,7 +42,7 @@ package final class StoreLock {
         links = unsafe fstat(file.descriptor, &status) == 0 ? Int(status.st_nlink) : 1
         var log = stat()
         wasClosedWell = unsafe stat(path + "-wal", &log) != 0 || log.st_size == 0
-        // The inode alone: some file systems have another device number after each mount.
+        // Only the inode: some file systems have another device number after each mount.
         let inode = String(status.st_ino)
         if !wasClosedWell, !isReplaced, let known = name.text(), known != inode {
             throw StoreError(
@@ -59,7 +62,7 @@ package final class StoreLock {
     package static func isStore(_ path: String) -> Bool {
         let path = resolved(path)
         if ["-wal", ".lock"].contains(where: { unsafe access(path + $0, F_OK) == 0 }) { return true }
-        // Under another name of its own, a hard link.
+        // A daemon may hold the lock under another name of the file, a hard link.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -69,7 +72,7 @@ package final class StoreLock {
     /// Where the lock of a database is.
     package static func name(beside store: String) -> String { store + ".lock" }
 
-    /// The name that SQLite goes by.
+    /// The name that SQLite uses.
     package static func resolved(_ store: String) -> String {
         guard let resolved = unsafe realpath(store, nil) else { return store }
         defer { unsafe free(resolved) }
@@ -105,14 +108,14 @@ private final class LockedFile {
         }
     }
 
-    /// What it holds; nil where that is nothing.
+    /// The content; nil where the file is empty.
     func text() -> String? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
         return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
     }
 
-    /// Makes it hold that. Where the disk is full it holds nothing, and nothing is known.
+    /// Replaces the content. Where the disk is full the file stays empty, and its database is unknown.
     func write(_ text: String) {
         var text = text
         guard self.text() != text, ftruncate(descriptor, 0) == 0 else { return }

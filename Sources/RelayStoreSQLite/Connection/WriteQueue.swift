@@ -2,20 +2,20 @@
 import Dispatch
 import Synchronization
 
-/// Who wants the writer, one at a time, in the order in which they came: a fair lock.
+/// A fair lock: callers get the writer one at a time, in the order in which they came.
 ///
-/// A plain mutex goes to whoever asks at the right moment: a thread that lets go and asks again at once, as an import does
-/// between two transactions, would nearly always be that one, and those who sleep would hardly ever.
+/// A plain mutex goes to the thread that asks at the right moment: a thread that releases it and asks again at once, as an
+/// import does between two transactions, would nearly always get it, and a thread that sleeps hardly ever.
 final class WriteQueue: Sendable {
     private struct State {
         var isTaken = false
-        /// The first is the next.
+        /// The first one is next.
         var waiting: [DispatchSemaphore] = []
     }
 
     private let state = Mutex(State())
 
-    /// Waits for one's turn. `leave()` must follow, on any thread.
+    /// Waits for the caller's turn. `leave()` must follow, on any thread.
     func enter() {
         let place = state.withLock { state -> DispatchSemaphore? in
             guard state.isTaken else {
@@ -41,6 +41,6 @@ final class WriteQueue: Sendable {
         next?.signal()
     }
 
-    /// How many wait for their turn.
+    /// How many callers wait for their turn.
     var length: Int { state.withLock { $0.waiting.count } }
 }

@@ -5,8 +5,8 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// Writes a campaign's batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
-/// once at the end.
+/// Writes a campaign's batches of outcomes within one transaction: uneventful outcomes as a batch, other new rows many at a
+/// time, counts once at the end.
 struct OutcomeRecorder {
     private let connection: SQLiteConnection
     private let run: RunTable.Run
@@ -68,7 +68,7 @@ struct OutcomeRecorder {
         try WaveTable.add(batch.waves, to: batch.campaign, connection)
     }
 
-    /// What its answers say of tokens.
+    /// Records what the batch's answers prove about tokens.
     static func recordTokens(of batch: LedgerCommit, at now: Timestamp, _ connection: SQLiteConnection) throws {
         var retired: [Int64] = []
         for retirement in batch.retirements {
@@ -93,12 +93,12 @@ struct OutcomeRecorder {
         for doubt in batch.doubts { try TokenDoubtTable.put(doubt, of: batch.campaign, connection) }
     }
 
-    /// Writes the counts that were gathered.
+    /// Writes the collected counts.
     func finish() throws { try tally.store(of: run.campaign, connection) }
 
     // MARK: Rows
 
-    /// A telephone that its device neither has nor is known to have had was erased while the push was on its way.
+    /// A telephone was erased while the push was on its way if its device neither has it nor is known to have had it.
     private func withoutErased(_ batch: LedgerCommit) throws -> LedgerCommit {
         var batch = batch
         for index in batch.rows.indices where erased[batch.rows[index].device] != nil {
@@ -120,7 +120,7 @@ struct OutcomeRecorder {
 
     private mutating func write(_ batch: LedgerCommit) throws {
         let older = try oldRows(of: batch)
-        // Nothing is recorded already, but of retries, and of devices that two waves or both environments came to.
+        // Only retries, and devices that two waves or both environments came to, are recorded already.
         guard !older.isEmpty else { return try insert(batch.rows, of: batch) }
         try insert(batch.rows.filter { older[$0.device] == nil }, of: batch)
         begin([replace, giveBack], of: batch.campaign)
@@ -195,7 +195,7 @@ struct OutcomeRecorder {
         }
     }
 
-    /// Binds what all rows of a campaign have in common.
+    /// Binds the values that all rows of a campaign share.
     private func begin(_ statements: [Statement], of campaign: CampaignKey) {
         for statement in statements {
             statement.bind(1, campaign.row)
@@ -219,13 +219,13 @@ struct OutcomeRecorder {
         statement.bind(index + 6, next == nil ? 0 : Int64(row.environment.rawValue))
     }
 
-    /// What is recorded already of a batch's devices. One look at the range of a shard's batch tells.
+    /// The recorded outcomes of a batch's devices. One look at the range finds those of a shard's batch, unless it is sparse.
     private func oldRows(of batch: LedgerCommit) throws -> [Int64: RecordedOutcome] {
         guard let first = batch.rows.first?.device, let last = batch.rows.last?.device else { return [:] }
         if batch.shard?.packs == true {
             try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
         } else if batch.shard == nil || (last - first) / Int64(batch.rows.count) > Self.sparse {
-            // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
+            // For a few sandbox devices among many of production, or for a small wave, the range holds the rows of all other devices.
             return try batch.rows.reduce(into: [:]) { rows, row in
                 rows[row.device] = try oldRow(row.device, batch.campaign, mayBePacked: batch.shard == nil)
             }
@@ -239,13 +239,13 @@ struct OutcomeRecorder {
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
 
-    /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
+    /// Above so many ids for each device of a batch, looking up each device costs less than reading the range.
     private static let sparse: Int64 = 8
 
     private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> RecordedOutcome? {
         let old = try connection.first(
             RecordedOutcome.self, "FROM delivery WHERE campaign_id = ? AND device_id = ?", campaign.row, device)
-        // Another owner may have recorded it since the retry was read. A batch around it need not have it.
+        // Another owner may have recorded it since the retry was read. A packed batch around the device need not contain it.
         guard old == nil, mayBePacked,
             try DeliveryBatchTable.outcome(of: device, in: campaign.row, connection) != nil
         else { return old }
@@ -253,7 +253,7 @@ struct OutcomeRecorder {
         return try oldRow(device, campaign, mayBePacked: false)
     }
 
-    /// Moves a shard's cursor, and what that takes of it out of the count of those whom the campaign has not come to.
+    /// Moves a shard's cursor, and takes the devices it passed out of the count of those that the campaign has not come to.
     private mutating func move(_ before: ShardRange, to after: ShardRange) throws {
         let moved = try connection.run(
             "UPDATE shard SET cursor = ?, remaining = ? WHERE campaign_id = ? AND number = ? AND cursor = ?",

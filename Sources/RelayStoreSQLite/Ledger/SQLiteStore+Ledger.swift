@@ -19,7 +19,7 @@ extension SQLiteStore {
             statement.bind(1, after)
             statement.bind(2, last)
             statement.bind(3, app)
-            // Of one wave, the range is read until enough of its devices were met.
+            // For one wave, the range is read until enough of its devices are found.
             statement.bind(4, slice.map { !$0.isLast } ?? false ? -1 : Int64(max(limit, 0)))
             if let campaign { statement.bind(5, campaign.row) }
             guard let slice else {
@@ -82,7 +82,7 @@ extension SQLiteStore {
                 }
             }
         } catch {
-            // What waits for the disk is on its way for as long.
+            // Outcomes that could not be recorded are still on their way, so the erasures are remembered longer.
             let now = options.ticks()
             erased.withLock { erased in erased = erased.mapValues { _ in now } }
             throw error
@@ -104,14 +104,14 @@ package enum LedgerSQL {
         }
     }
 
-    /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html):
-    /// the rowid range alone, which reads the table's pages in order. Left to itself the planner is tempted by an index over
-    /// (app, token): 70 µs a row instead of 0.14.
+    /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html): the
+    /// rowid range alone, which reads the table's pages in order. The planner would otherwise choose an index over (app,
+    /// token): 70 µs a row instead of 0.14.
     private static let readProduction = readDevices(from: "NOT INDEXED", environment: .production)
     private static let readProductionWithoutRows = readDevices(
         from: "NOT INDEXED", environment: .production, where: hasNoRow)
 
-    /// The few among many, by their own index.
+    /// The few devices in sandboxes, by their own index.
     private static let readSandbox = readDevices(from: "INDEXED BY device_sandbox", environment: .sandbox)
     private static let readSandboxWithoutRows = readDevices(
         from: "INDEXED BY device_sandbox", environment: .sandbox, where: hasNoRow)
@@ -130,17 +130,17 @@ package enum LedgerSQL {
         """
     }
 
-    /// When the next retry of a campaign (?1) by an environment (?2) is due.
+    /// The time at which the next retry of a campaign (?1) in an environment (?2) is due.
     package static let nextRetry: SQL = """
         SELECT min(next_attempt_at) FROM delivery INDEXED BY delivery_retry
         WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND \(mayGoOn)
         """
 
-    /// Whether a campaign (?1) is not over: what one that was cancelled or superseded left out stays as it is.
+    /// Whether a campaign (?1) is not over: the retries that a cancelled or superseded one left out stay as they are.
     private static let mayGoOn: SQL = "(SELECT n.ended IS NULL FROM campaign_run AS n WHERE n.campaign_id = ?1)"
 
-    /// Takes the longest due first, from the index; sorting only what was taken. LEFT: a row whose device has gone would stay
-    /// due for ever. None of a campaign that is over: whoever sends may not have looked yet.
+    /// Takes the longest due first, from the index, and sorts only those that were taken. LEFT: a row whose device has gone
+    /// would stay due for ever. None of a campaign that is over: its sender may not have noticed yet.
     package static let readDueRetries: SQL = """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
             d.os_version, r.attempts, r.again
@@ -152,7 +152,7 @@ package enum LedgerSQL {
         """
 }
 
-/// The columns of the ledger's statements that read batches by their places, in their order: they are not read in it.
+/// The places of the columns in the ledger's statements that read batches. They are not read in this order.
 private enum BatchColumn {
     static let id: Int32 = 0
     static let token: Int32 = 1

@@ -3,32 +3,32 @@ import Dispatch
 import StoreSQL
 import Synchronization
 
-/// When SQLite's log is copied into the file, and by whom.
+/// Decides when SQLite's log is copied into the file, and by which connection.
 ///
-/// As a rule by the commit that finds 16 MiB in it, as SQLite does by itself: some thousand pages all over the file and two
-/// waits for the disk, before the commit returns. After a large batch there are many times as many, and whoever committed
-/// next would wait for all of them. Then they are copied from another connection while others write: "Checkpoint as many
-/// frames as possible without waiting for any database readers or writers to finish"
-/// (sqlite.org/c3ref/wal_checkpoint_v2.html, SQLITE_CHECKPOINT_PASSIVE).
+/// As a rule the commit that finds 16 MiB in it copies it, as SQLite does by itself: some thousand pages all over the file
+/// and two waits for the disk, before the commit returns. After a large batch there are many times as many, and the next caller to
+/// commit would wait for all of them. Then another connection copies them while writes go on: "Checkpoint as many frames as
+/// possible without waiting for any database readers or writers to finish" (sqlite.org/c3ref/wal_checkpoint_v2.html,
+/// SQLITE_CHECKPOINT_PASSIVE).
 ///
-/// A log of which all is copied begins anew with the next transaction, unless a reader still needs it.
+/// A log that is copied completely begins anew with the next transaction, unless a reader still needs it.
 final class Checkpoints: Sendable {
-    /// Pages of 4 KiB. From the first on a commit copies, where fewer than the second are left to copy.
+    /// Pages of 4 KiB. A commit copies the log when it has at least `few` pages, of which fewer than `many` are left to copy.
     static let few = 4000
     static let many = 8000
-    /// So many left to copy begin a copy beside a large batch: the longer it waits, the more pages it finds changed twice.
+    /// So many pages left to copy begin a copy beside a large batch: the longer it waits, the more pages it finds changed twice.
     static let beside = 10_000
-    /// So many in the log make the next large batch wait: 64 MiB. After a crash the log is read from its beginning.
+    /// So many pages in the log make the next large batch wait: 64 MiB. After a crash the log is read from its beginning.
     static let most = 16_384
 
     private let connection: Mutex<SQLiteConnection?>
     private let queue = DispatchQueue(label: "checkpoint")
-    /// After the last commit.
+    /// The log's pages after the last commit.
     private let logged = Atomic(0)
-    /// Of them, those that a copy of ours has copied.
+    /// The number of them that a copy here has copied.
     private let copied = Atomic(0)
     private let isAsked = Atomic(false)
-    /// Whether the transaction that is going on is a large batch's.
+    /// Whether the current transaction is a large batch's.
     private let isLarge = Atomic(false)
 
     init(_ connection: SQLiteConnection) {
@@ -39,7 +39,7 @@ final class Checkpoints: Sendable {
     /// begins to copy them on another thread. Called by the writer.
     func isForCommit(_ pages: Int) -> Bool {
         logged.store(pages, ordering: .relaxed)
-        // Fewer than there were: it has begun anew.
+        // Fewer pages than before: the log has begun anew.
         if copied.load(ordering: .relaxed) > pages { copied.store(0, ordering: .relaxed) }
         let left = pages - copied.load(ordering: .relaxed)
         if isLarge.load(ordering: .relaxed) {
@@ -59,7 +59,7 @@ final class Checkpoints: Sendable {
         return try body()
     }
 
-    /// To be called before a large batch, outside of any transaction.
+    /// Must be called before a large batch, outside of any transaction.
     func keepUp() {
         guard logged.load(ordering: .relaxed) >= Self.most else { return }
         copy()
@@ -73,18 +73,18 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Waits for the copies that were begun.
+    /// Waits for the copies that have begun.
     func settle() {
         queue.sync {}
     }
 
-    /// What is committed by now and no reader holds back. Nobody who writes is waited for, nor waits.
+    /// Copies the committed pages that no reader holds back. Waits for no writer, and no writer waits for it.
     func copy() {
         connection.withLock { connection in
-            // What fails here, a full disk say, costs nothing that was committed, and fails whoever writes next as well, who can
+            // A failure here, such as a full disk, costs nothing that was committed; the next write fails as well, and can
             // report it.
             let done = try? connection?.first("PRAGMA wal_checkpoint(PASSIVE)") { row in
-                // Whether it was kept from it, and how long the log is.
+                // Whether the copy was kept from it, and how long the log is.
                 row.skip(2)
                 return row.integer()
             }

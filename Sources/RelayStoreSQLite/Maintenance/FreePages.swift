@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import StoreSQL
 
-/// Pages that hold nothing any more, and how they come back to the file system.
+/// Free pages of the file, and how they go back to the file system.
 ///
-/// A new store is made with `auto_vacuum = INCREMENTAL`, so that pruning can shrink the file in small steps. An older one, made
-/// without, is changed when it is opened while it is small, for that takes a VACUUM, which writes all of it anew; a large one
-/// stays as it is: its free pages are used again, and the file stays as large as it ever was.
+/// A new store is made with `auto_vacuum = INCREMENTAL`, so that pruning can shrink the file in small steps. An older store,
+/// made without, is changed when it is opened while it is small, since that takes a VACUUM, which writes the whole file
+/// anew; a large one stays as it is: its free pages are used again, and the file never shrinks.
 enum FreePages {
     private static let incremental: Int64 = 2
     /// Bytes that a VACUUM at the start may cost: well below a second.
     private static let smallStore: Int64 = 32 << 20
 
-    /// Before anything is written to the file.
+    /// Must be called before anything is written to the file.
     ///
-    /// Compiled and not run. Compiling it decides how the file will be made when something is written to it ("some pragmas run
-    /// during the SQL compilation stage", sqlite.org/pragma.html; pragma.c: "in case this connection creates the database
-    /// file"); running it would make the file at once, in a transaction of its own with four times fdatasync. A SQLite that
-    /// saw it otherwise would leave the new file to `prepare`.
+    /// The pragma is compiled and not run. Compiling it decides how the file will be made at the first write ("some pragmas
+    /// run during the SQL compilation stage", sqlite.org/pragma.html; pragma.c: "in case this connection creates the
+    /// database file"); running it would make the file at once, in a transaction of its own with four times fdatasync. A
+    /// SQLite in which this changes would leave the new file to `prepare`.
     static func prepareNewFile(_ connection: SQLiteConnection) throws {
         guard try connection.integer("PRAGMA page_count") == 0 else { return }
         _ = try connection.prepared("PRAGMA auto_vacuum = INCREMENTAL")
     }
 
-    /// A failure is none: another connection may be reading, or the disk full. The next start tries again.
+    /// Ignores failures: another connection may be reading, or the disk may be full. The next start tries again.
     static func prepare(_ connection: SQLiteConnection) throws {
         guard try !areGivenBack(connection), try pages(connection) * pageSize(connection) < smallStore else { return }
         try? connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
     }
 
-    /// Whether `giveBack` can do anything with this file.
+    /// Whether `giveBack` works on this file.
     static func areGivenBack(_ connection: SQLiteConnection) throws -> Bool {
         try connection.integer("PRAGMA auto_vacuum") == incremental
     }

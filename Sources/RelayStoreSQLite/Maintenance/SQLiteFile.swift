@@ -12,7 +12,7 @@ package struct SQLiteFile: ClosedStore {
         place = path
     }
 
-    /// Where the daemon keeps how far a store was, so that an older copy in its place is noticed.
+    /// The daemon's record of how far a store was, so that an older copy in its place is noticed.
     package static func note(beside store: String) -> String { store + ".seen" }
 
     package var isInUse: Bool { StoreLock.isStore(place) }
@@ -30,7 +30,7 @@ package struct SQLiteFile: ClosedStore {
     package func restore(from backup: String, progress: (BackupProgress) -> Bool) throws -> RestoredStore {
         let store = StoreLock.resolved(place)
         let isThere = (SQLiteStore.fileSize(store) ?? 0) > 0
-        // Held until the end: no daemon begins meanwhile.
+        // Held until the end, so that no daemon starts on the store.
         let lock = try StoreLock(store: store, isReplaced: true)
         defer { withExtendedLifetime(lock) {} }
         if let first = try SQLiteFile(backup).check(begins: { _ in true }).first {
@@ -43,15 +43,15 @@ package struct SQLiteFile: ClosedStore {
             try SQLiteFile(backup).copy(to: partial, progress: progress)
             if isThere { try Self.adopt(partial, from: store) }
             let kept = isThere ? try Self.keep(store) : nil
-            // Who restores a backup knows that it is older.
+            // The operator who restores a backup knows that it is older.
             guard unsafe unlink(Self.note(beside: store)) == 0 || errno == ENOENT else {
                 throw Self.failure(Self.note(beside: store))
             }
             guard unsafe rename(partial, store) == 0 else { throw Self.failure(store) }
-            // Without it the name may be lost in a power cut (fsync(2)).
+            // Without this the name may be lost in a power cut (fsync(2)).
             try? SQLiteStore.synchronise(StoreFile.directory(of: store))
-            // The log of the store that was: from here on it belongs to nothing that has the name. Where the process ends before this,
-            // the daemon refuses the pair.
+            // The log of the former store belongs to no file of that name now. Where the process ends before this, the
+            // daemon refuses the pair.
             for suffix in ["-wal", "-shm"] { _ = unsafe unlink(store + suffix) }
             return RestoredStore(place: store, size: SQLiteStore.fileSize(store) ?? 0, kept: kept)
         } catch {
@@ -60,7 +60,7 @@ package struct SQLiteFile: ClosedStore {
         }
     }
 
-    /// The owner and the mode of the store go over to the copy: whoever restores may be root, and the daemon is not.
+    /// Gives the copy the store's owner and mode: the operator may be root, and the daemon is not.
     private static func adopt(_ partial: String, from store: String) throws {
         var status = stat()
         guard unsafe stat(store, &status) == 0, unsafe chown(partial, status.st_uid, status.st_gid) == 0,
@@ -77,7 +77,7 @@ package struct SQLiteFile: ClosedStore {
             number += 1
             kept = "\(store).before-\(time)Z-\(number)"
         }
-        // Without a log it was closed well.
+        // A store without a log was closed well.
         if unsafe link(store + "-wal", kept + "-wal") != 0, errno != ENOENT { throw failure(kept + "-wal") }
         return kept
     }

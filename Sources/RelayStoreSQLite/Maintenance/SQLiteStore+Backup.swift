@@ -22,15 +22,15 @@ extension SQLiteStore {
         try withFile(path) { connection in try Self.copy(connection, to: copy, Options(), progress) }
     }
 
-    /// Pages of one step: a MiB.
+    /// Pages of one step: 1 MiB.
     private static let pagesAtOnce: Int32 = 256
 
     /// Copies one moment of the database and leaves nothing behind when it fails.
     ///
-    /// The source stands in a read transaction from the first page to the last. Without it, a commit by any other connection
+    /// The source stays in a read transaction from the first page to the last. Without it, a commit by any other connection
     /// makes the backup begin anew (sqlite.org/backup.html, "File and Database Connection Locking"), and beside a fan-out it
-    /// would never end. Nobody waits for it: in WAL mode a writer writes on, only the log is not begun anew meanwhile. The
-    /// pauses leave half of the disk to the fan-out.
+    /// would never end. No writer waits for it: in WAL mode writes go on, only the log does not begin anew until it ends.
+    /// The pauses leave half of the disk to the fan-out.
     private static func copy(
         _ source: SQLiteConnection, to path: String, _ options: Options, _ progress: (BackupProgress) -> Bool
     ) throws {
@@ -40,7 +40,7 @@ extension SQLiteStore {
             try source.transaction("BEGIN") { source in
                 _ = try source.exists("SELECT count(*) FROM sqlite_schema")
                 let destination = try SQLiteConnection(path: path)
-                // Nothing of a copy that is not whole is ever used: it needs no journal, and one fsync at its end.
+                // A copy that is not whole is never used: it needs no journal, and one fsync at its end.
                 try destination.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
                 var start = options.ticks()
                 try source.copy(into: destination, pagesAtOnce: pagesAtOnce) { left, all in
@@ -67,9 +67,9 @@ extension SQLiteStore {
         }
     }
 
-    /// Makes a `StoreError` of what SQLite said.
+    /// Turns SQLite's errors into `StoreError`.
     func reporting<R>(_ doing: String, _ body: () throws -> R) throws -> R {
-        // What is opened by its name must be the store.
+        // The file that is opened by its name must be the store.
         if let fault = files.fault(at: path) { throw fault }
         do {
             return try body()

@@ -8,7 +8,7 @@ import UpgradeRules
 extension SQLiteStore {
     package func check(begins: (String) -> Bool) throws -> [StoreFault] {
         options.onEnter?()
-        // A connection of its own: it stands in its snapshot for a while, and the readers have other things to do.
+        // A connection of its own: it keeps its snapshot for a while, and the readers are needed elsewhere.
         return try reporting("checking the store") {
             try Self.check(Self.reader(path: path), begins)
         }
@@ -29,7 +29,7 @@ extension SQLiteStore {
         // The rules of rows need the schema of this release.
         for step in steps.ofPages + (isNewest ? steps.ofRows : []) {
             guard begins(step.name) else { throw StoreError(.failed, context: "the check was given up") }
-            // What follows is about rows; where pages are damaged, reading rows says nothing.
+            // The later steps read rows, which proves nothing where pages are damaged.
             guard try examination.isSound(after: step) else { break }
         }
         if !isNewest {
@@ -51,7 +51,7 @@ extension StoreExamination where Connection == SQLiteConnection {
         ]
     }
 
-    /// - Returns: false where pages are damaged: reading rows says nothing then.
+    /// - Returns: false where pages are damaged: reading rows proves nothing then.
     fileprivate mutating func isSound(after step: Step) throws -> Bool {
         do {
             try run(step)
@@ -70,7 +70,7 @@ extension StoreExamination where Connection == SQLiteConnection {
         }
     }
 
-    /// sqlite.org/pragma.html#pragma_foreign_key_check: the table, its rowid, the table that it refers to, and by which of its keys.
+    /// sqlite.org/pragma.html#pragma_foreign_key_check: the table, its rowid, the table that it refers to, and the foreign key's number.
     private mutating func references() throws {
         try note(each: "PRAGMA foreign_key_check") { row in
             let (table, number, other) = (row.text(), row.text(), row.text())
@@ -81,16 +81,16 @@ extension StoreExamination where Connection == SQLiteConnection {
 }
 
 extension SQLiteStore {
-    /// Looks through the pages of a store that was not closed well, before anything is made of them: what is required first, the
-    /// devices and the ledger last. `store check` does all of it, at leisure.
+    /// Checks the pages of a store that was not closed well, before the store is used: the requirements first, the devices
+    /// and the ledger last. `store check` checks everything, at leisure.
     ///
-    /// - Parameter limit: no longer than this: a store of many gigabytes takes minutes.
-    /// - Returns: whether all of it was seen.
+    /// - Parameter limit: the longest time: a store of many gigabytes takes minutes.
+    /// - Returns: whether everything was checked.
     /// - Throws: `StoreError` where something is damaged.
     package func checkPages(within limit: Duration) throws -> Bool {
         try reporting("checking the store, which was not closed well,") {
             let connection = try Self.reader(path: path)
-            // The largest, by the number of their rows, come last.
+            // The tables that may have the most rows come last.
             let tables = try connection.all(
                 """
                 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'

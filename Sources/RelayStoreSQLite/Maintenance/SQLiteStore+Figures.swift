@@ -7,7 +7,7 @@ extension SQLiteStore {
     package func figures() -> StoreFigures {
         var figures = tally.withLock { $0 }
         figures.databaseBytes = Self.fileSize(path)
-        // A log that is not there holds nothing.
+        // A missing log holds nothing.
         figures.logBytes = Self.fileSize(path + "-wal") ?? 0
         var system = statvfs()
         if unsafe statvfs(path, &system) == 0 {

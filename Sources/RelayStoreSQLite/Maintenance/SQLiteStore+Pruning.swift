@@ -21,8 +21,8 @@ extension SQLiteStore {
         _ doing: String, lock: WriteLock, _ body: (SQLiteConnection) throws -> R
     ) throws -> R { try write(doing, body) }
 
-    /// Devices are deleted without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the campaign. The
-    /// statement's conditions are the same rule, asked where an index answers.
+    /// Deletes devices without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the
+    /// campaign. The statement's conditions are the same rule, for which there is an index.
     package func pruneOnce<R: Sendable>(
         lock: WriteLock, deletesDevices: Bool, _ body: (SQLiteConnection) throws -> R
     ) throws -> (result: R, time: Duration) {
@@ -44,14 +44,14 @@ extension SQLiteStore {
     }
 
     package func restFromPruning(_ pause: Duration, after steps: Int) {
-        // So that the writer seldom has to.
+        // So that the writer seldom has to copy the log.
         if steps % 16 == 0 { checkpoints?.copy() }
         options.rest(pause)
     }
 
     package func pruneOwn(_ connection: SQLiteConnection) throws {}
 
-    /// Free pages go back to the file system.
+    /// Gives free pages back to the file system.
     private func giveBack(_ pruning: inout StorePruning<SQLiteStore>) throws {
         pruning.pace(sizes: 16...1024)
         while true {

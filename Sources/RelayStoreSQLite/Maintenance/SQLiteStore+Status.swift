@@ -17,7 +17,7 @@ extension SQLiteStore {
         try withFile(path) { connection in try status(connection, path: path) }
     }
 
-    /// Lends a connection to a file that is only looked at.
+    /// Lends a connection to a file for reading only.
     static func withFile<R>(_ path: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard let size = fileSize(path) else {
             throw StoreError(
@@ -28,7 +28,7 @@ extension SQLiteStore {
             throw StoreError(.failed, context: "the store \(path) is empty: nothing has opened it yet")
         }
         do {
-            // With a log beside it, a daemon runs or was killed: the log's pages count, and SQLite has to look for them.
+            // With a log beside it, a daemon runs or was killed: the log's pages count, and SQLite must look for them.
             let connection = try SQLiteConnection(readOnly: path, isImmutable: (fileSize(path + "-wal") ?? 0) == 0)
             connection.keepLogOnClose()
             try Migration.check(connection, path: path)

@@ -3,12 +3,12 @@ import Glibc
 import RelayStore
 import Threading
 
-/// A copy of a store in a file without a name: whatever ends the process takes it along.
+/// A copy of a store in a file without a name, which disappears with the process however that ends.
 final class Snapshot: StoreSnapshot {
     let size: Int64
     private let descriptor: Int32
 
-    /// - Parameter path: the copy; its name is taken away.
+    /// - Parameter path: the copy, whose name is removed.
     init(taking path: String) throws {
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         let code = errno
@@ -34,10 +34,10 @@ final class Snapshot: StoreSnapshot {
         return bytes
     }
 
-    /// Where the copy is while it is being made: beside the store, the one place that the daemon may surely write to.
+    /// The copy's place while it is being made: beside the store, the one place that the daemon may surely write to.
     static func path(beside store: String) -> String { store + ".snapshot" }
 
-    /// What a process that was killed in the middle of a copy has left.
+    /// Removes the copy that a killed process has left.
     static func removeLeftover(of store: String) {
         _ = unsafe unlink(path(beside: store))
     }

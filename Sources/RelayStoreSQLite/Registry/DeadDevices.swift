@@ -5,19 +5,19 @@ import StoreSQL
 
 /// The places of dead tokens among those of their app.
 enum DeadDevices {
-    /// Those of an app whose tokens are dead since just now, in their order; a device may be there twice.
+    /// Places devices of an app whose tokens have just died, in their order; a device may be listed twice.
     static func place(_ devices: [Int64], of app: Int64, at now: Timestamp, _ connection: SQLiteConnection) throws {
         guard !devices.isEmpty else { return }
         let before = try DeadTable.take(devices.count, of: app, at: now, connection)
         for (number, device) in devices.enumerated() {
-            // It may have come back since, in the same transaction.
+            // The token may have come back to life since, in the same transaction.
             try connection.run(
                 "UPDATE device SET retired_order = ? WHERE id = ? AND retired_at IS NOT NULL AND removed_at IS NULL",
                 before.order + Int64(number) + 1, device)
         }
     }
 
-    /// Its token lives again.
+    /// Removes the place of a device whose token lives again.
     static func forget(_ device: Int64, _ connection: SQLiteConnection) throws {
         try connection.run("UPDATE device SET retired_order = NULL WHERE id = ?", device)
     }

@@ -14,14 +14,14 @@ package struct Registrar: DeviceRegistrar {
     private let insert: Statement
     private let refresh: Statement
     private let replace: Statement
-    /// Those that change one text each, of `refresh` and `replace` none.
+    /// Statements that change one text each, which neither `refresh` nor `replace` changes.
     private let others: [(field: DeviceField, change: Statement)]
     private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
     private var upgrades = UpgradeTally()
     private var tally = RegistryTally()
-    /// Devices of each app whose tokens are dead since just now, in the order in which they came.
+    /// Devices of each app whose tokens this transaction found dead, in the order in which they came.
     private var retired: [Int64: [Int64]] = [:]
 
     /// Columns of `find`, in its order.
@@ -71,7 +71,7 @@ package struct Registrar: DeviceRegistrar {
         }
     }
 
-    /// For one app; others may follow.
+    /// The app is not used here: each batch names its own.
     package init(
         _ connection: SQLiteConnection, _ app: AppKey, at now: Timestamp, from source: RegistrationSource
     ) throws {
@@ -82,10 +82,10 @@ package struct Registrar: DeviceRegistrar {
         _ = try register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
     }
 
-    /// What was done so far, in devices that are written. A device that is as it was costs a look: 2 µs of 10.
+    /// The work done so far, in devices that are written. An unchanged device costs a look: 2 µs of 10.
     var work: Int { counts.inserted + counts.updated + counts.unchanged / 4 + upgrades.work }
 
-    /// Registers rows of a batch until all are, or `work` has come to `limit`. Their bytes are borrowed once for all of them.
+    /// Registers rows of a batch until all are done, or `work` has come to `limit`. Their bytes are borrowed once for all of them.
     ///
     /// - Returns: the place in `order` to go on from.
     mutating func register(
@@ -103,7 +103,7 @@ package struct Registrar: DeviceRegistrar {
         }
     }
 
-    /// Leaves texts bound that are borrowed from `bytes`: `clear()` must follow before they go.
+    /// Leaves texts bound that are borrowed from `bytes`: `clear()` must follow before `bytes` goes.
     @unsafe private mutating func register(
         _ row: RegistrationBatch.Row, hash: Int64, app: Int64, of bytes: UnsafeRawBufferPointer
     ) throws {
@@ -142,7 +142,7 @@ package struct Registrar: DeviceRegistrar {
         }
     }
 
-    /// The device that `find` is at, against a row.
+    /// The device that `find` stands on, compared with a row.
     private func known(_ row: RegistrationBatch.Row, of bytes: UnsafeRawBufferPointer) -> DeviceRule.Known {
         let life = DeviceLife(
             registered: find.time(Column.registered), dead: find.optionalTime(Column.retired),
@@ -155,7 +155,7 @@ package struct Registrar: DeviceRegistrar {
             }
         }
         if find.integer(Column.environment) != Int64(row.environment.rawValue) { differing.insert(.environment) }
-        // Asked only where it may decide.
+        // Read only where it may decide.
         var absent = DeviceFieldSet()
         if !differing.isDisjoint(with: .reported) {
             for slot in row.texts.slots where find.isNull(Column.texts + Int32(slot)) {
@@ -207,7 +207,7 @@ package struct Registrar: DeviceRegistrar {
         if update.isBack { tally.gained(1, app: app) }
     }
 
-    /// Whether records have an older version than the device that `find` is at has in a column.
+    /// Whether the row's version is older than the one in a column of the device that `find` stands on.
     private func isOlder(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer, than column: Int32) -> Bool {
         guard let told = unsafe Self.version(slice, of: bytes), let known = find.version(column) else { return false }
         return told < known
@@ -226,7 +226,7 @@ package struct Registrar: DeviceRegistrar {
         for other in others { other.change.clear() }
     }
 
-    /// Writes the counts that were gathered.
+    /// Writes the collected counts.
     package mutating func finish() throws -> UpsertCounts {
         try upgrades.store(connection)
         try tally.store(connection)
@@ -245,24 +245,24 @@ package struct Registrar: DeviceRegistrar {
     }
 }
 
-/// Devices that have come up to a campaign's requirement since the campaign listed them.
+/// Devices that have reached a campaign's requirement since the campaign listed them.
 struct UpgradeTally: UpgradeTallying {
     private var requirements: [Int64: [Requirement]] = [:]
-    /// Whether the transaction tells devices too, which the campaigns' counts know at its end only.
+    /// Whether the transaction also notifies devices at login, which the campaigns' counts show only at its end.
     private let tells: Bool
     private var upgraded: [Int64: Upgraded] = [:]
-    /// What was done so far, in what it costs to register a device.
+    /// The work done so far, in the cost of registering a device.
     private(set) var work = 0
 
-    /// What a campaign of the app asks for.
+    /// The requirement of one campaign of the app.
     private struct Requirement {
         var campaign: Int64
         var target: UpgradeTarget
-        /// Whether anybody was told at login: where not, nobody is looked for.
+        /// Whether any device was notified at login: if not, none is looked for.
         var hasTold: Bool
     }
 
-    /// Devices of a campaign, and of these how they had been reached.
+    /// The devices of a campaign, and how they had been reached.
     private struct Upgraded {
         var devices: Int64 = 0
         var reach = CampaignReach()
@@ -279,18 +279,18 @@ struct UpgradeTally: UpgradeTallying {
         }
     }
 
-    /// What a device had heard of the requirement when it came up to it.
+    /// How a device had been reached when it came up to the requirement.
     private struct Heard {
         var isPushed: Bool
         var isTold: Bool
-        /// The campaign has yet to come to it.
+        /// The campaign has not come to the device yet.
         var isEarly = false
     }
 
-    /// What a campaign's ledger has of a device that comes up to the requirement.
+    /// A campaign's ledger entry for a device that comes up to the requirement.
     private enum Entry {
         case none
-        /// It counts already, or had nothing to come up to.
+        /// It counts already, or met the requirement before.
         case settled
         case counts(isPushed: Bool)
     }
@@ -302,7 +302,7 @@ struct UpgradeTally: UpgradeTallying {
         self.tells = tells
     }
 
-    /// Takes note of a version that a device was seen with; each device counts once in each campaign.
+    /// Records a version that a device was seen with; each device counts once in each campaign.
     mutating func saw(
         _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: SQLiteConnection
     ) throws {
@@ -328,7 +328,7 @@ struct UpgradeTally: UpgradeTallying {
         }
     }
 
-    /// nil where the device counts already, or had nothing to come up to.
+    /// nil where the device counts already, met the requirement before, or has no entry and was not notified at login.
     private static func mark(
         _ device: Int64, in requirement: Requirement, _ connection: SQLiteConnection
     ) throws -> Heard? {
@@ -348,7 +348,7 @@ struct UpgradeTally: UpgradeTallying {
     private static func markEntry(
         of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
     ) throws -> Entry {
-        // Nobody has both a place in a batch and a row.
+        // No device has both a place in a batch and a row.
         switch try DeliveryBatchTable.outcome(of: device, in: campaign, connection) {
         case .alreadyCurrent: return .settled
         case .some(let outcome):
@@ -356,7 +356,7 @@ struct UpgradeTally: UpgradeTallying {
                 "INSERT OR IGNORE INTO delivery_upgrade (campaign_id, device_id) VALUES (?, ?)", campaign, device)
             return marked > 0 ? .counts(isPushed: outcome == .accepted) : .settled
         case nil:
-            // Not RETURNING: its table in memory costs twice what this look does.
+            // Not RETURNING: its table in memory costs twice as much as this look.
             let row = try connection.first(
                 """
                 SELECT state, upgraded = 0 AND NOT (state = 7 AND reason IS 'alreadyCurrent') FROM delivery

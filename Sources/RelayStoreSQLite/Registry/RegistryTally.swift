@@ -14,7 +14,7 @@ package struct RegistryTally: RegistryTallying {
 
     private struct Run {
         var app: Int64
-        /// UTF-8; empty: an unknown one.
+        /// UTF-8; empty: an unknown version.
         var version: [UInt8]
         var devices: Int64
     }

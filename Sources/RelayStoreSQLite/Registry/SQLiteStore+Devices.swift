@@ -11,8 +11,8 @@ extension SQLiteStore {
     package typealias Tally = RegistryTally
     package typealias Registrar = RelayStoreSQLite.Registrar
 
-    /// The work (`Registrar.work`) that is done before it is looked whether somebody else wants to write, and the least of a
-    /// transaction: about 2 and 10 ms. Not in devices: one that comes up to all that was required in years costs as much as
+    /// The work (`Registrar.work`) between two looks for another caller that waits for the writer, and the least of a
+    /// transaction: about 2 and 10 ms. Not in devices: one that comes up to all requirements of years costs as much as
     /// hundreds.
     private static let step = 250
     static let least = 1000
@@ -21,7 +21,7 @@ extension SQLiteStore {
     package func register(
         _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
     ) throws -> UpsertCounts {
-        // Before anybody is made to wait.
+        // Before any caller has to wait.
         try batch.checkTexts()
         let order = DeviceTable.orderByHash(batch)
         var counts = UpsertCounts()
@@ -58,7 +58,7 @@ extension SQLiteStore {
         )
     }
 
-    /// One writer has all of them.
+    /// The one writer has all of them to itself.
     package func lock(
         tokens: [String], of app: Int64, _ connection: SQLiteConnection
     ) throws -> [String: LockedDevice] {
@@ -110,7 +110,8 @@ package enum DeviceTable {
     /// The environment under which the shards of the app's campaign have a device.
     static let plannedEnvironment = ListedDevice.plannedEnvironment
 
-    /// Gives a device (?2) another environment (?1). The shards of its app's campaign go on having it where they had it.
+    /// Gives a device (?2) another environment (?1). The shards of its app's campaign keep it in the environment that they
+    /// had it in.
     static let changeEnvironment: SQL = """
         UPDATE device SET environment = ?1, planned_environment = \(plannedEnvironment) WHERE id = ?2 AND environment <> ?1
         """
@@ -118,11 +119,11 @@ package enum DeviceTable {
     /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
     package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
-    /// The fields of a device that is there that a login is compared with, by the same.
+    /// The fields of a registered device that a login is compared with, by the same parameters.
     static let seen: SQL = "SELECT \(SeenDevice.columns) FROM device \(isToken) AND removed_at IS NULL"
 
-    /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
-    /// comparison, no more; who could make them on purpose has the right to register devices.
+    /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it must never change. A collision costs a
+    /// comparison, no more; only a client with the right to register devices could make one on purpose.
     static func hash(_ token: UnsafeRawBufferPointer) -> Int64 {
         unsafe Int64(bitPattern: FNV1a.hash(token))
     }
@@ -158,8 +159,8 @@ package enum DeviceTable {
         }
     }
 
-    /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no
-    /// campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
+    /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no campaign
+    /// whose deliveries can be asked for, a search would find nothing, and the telephone is not kept.
     static func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: SQLiteConnection) throws {
         try connection.run(
             """

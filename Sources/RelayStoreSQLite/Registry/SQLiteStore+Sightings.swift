@@ -6,7 +6,7 @@ import StoreSQL
 extension SQLiteStore {
     @discardableResult
     package func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int {
-        // One snapshot for all: a statement by itself takes and gives back the lock of its own, two system calls.
+        // One snapshot for all: a statement by itself takes and releases a lock of its own, two system calls.
         let look = try read("looking for devices") { connection in
             let find = try connection.prepared(DeviceTable.seen)
             defer { find.clear() }
@@ -33,7 +33,7 @@ extension SQLiteStore {
         return look.known
     }
 
-    /// Stores versions from the front of `sightings`, until all are stored or somebody else wants to write.
+    /// Stores versions from the front of `sightings`, until all are stored or another caller waits for the writer.
     private func store(_ sightings: inout ArraySlice<Sighting>, at now: Timestamp) throws {
         try write("storing the versions of devices") { connection in
             var writer = SightingWriter<_, RegistryTally>(UpgradeTally(tells: true), at: now, connection)

@@ -3,8 +3,8 @@ import CTexts
 import StoreSQL
 
 extension Migration {
-    /// Every step there ever was. Stores out there have run them, so they are texts of their own (`Sources/CTexts/schema`): no change of
-    /// today's statements changes one, and of those that were released nobody edits one. The comments inside stay in the database.
+    /// Every step so far. Existing stores have run them, so each is a text of its own (`Sources/CTexts/schema`): no change
+    /// of today's statements changes one, and a released one is never edited. The comments inside stay in the database.
     static let chain: [Migration] = {
         let names = [
             "the first schema",

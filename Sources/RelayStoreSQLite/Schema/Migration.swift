@@ -6,7 +6,7 @@ import StoreSQL
 
 /// One step of the store's own growth from release to release (SEEDS S6: a chain, in order, each step once, no way back).
 ///
-/// The version that the store has is `PRAGMA user_version`, the time of each step is in `migration`.
+/// The store's version is `PRAGMA user_version`; the time of each step is in `migration`.
 struct Migration {
     var name: String
     /// The value of `user_version` after the step: 1, 2, 3, …
@@ -21,18 +21,19 @@ struct Migration {
         Int(try connection.integer("PRAGMA user_version") ?? 0)
     }
 
-    /// "Upgr" in ASCII: tells `file(1)` and this program whose database it is (sqlite.org/pragma.html#pragma_application_id).
+    /// "Upgr" in ASCII: identifies the database to `file(1)` and to this program
+    /// (sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x5570_6772
 }
 
 extension Migration {
-    /// Brings the database to the newest version, one transaction for each step, and notes which release did it. From then on foreign
-    /// keys are enforced.
+    /// Brings the database to the newest version, one transaction for each step, and records the release that did it. From
+    /// then on foreign keys are enforced.
     ///
     /// - Parameters:
-    ///   - release: the release that is running, as it calls itself.
+    ///   - release: the name of the running release.
     ///   - chain: every step, in order; another one only in tests.
-    /// - Throws: `StoreError.tooNew`, or `.failed` when the database is somebody else's; then nothing was written.
+    /// - Throws: `StoreError.tooNew`, or `.failed` when the database is another program's; then nothing was written.
     static func run(
         on connection: SQLiteConnection, path: String, release: String, at now: Timestamp, chain: [Migration] = chain
     ) throws {
@@ -40,12 +41,12 @@ extension Migration {
         try check(connection, path: path, newest: newest)
         let releases = ReleaseTable(connection: connection, release: release, now: now)
         try releases.noteEarlierRelease()
-        // A table that others refer to is made anew (sqlite.org/lang_altertable.html, 7).
+        // A step may make a table anew that others refer to (sqlite.org/lang_altertable.html, 7).
         let isOlder = try version(of: connection) < newest
         if isOlder { connection.enforceForeignKeys(false) }
         defer { connection.enforceForeignKeys(true) }
         for step in chain where try version(of: connection) < step.toVersion {
-            // The step and its record, or nothing. Two relays may start at once: who comes second waits here, looks again, and
+            // The step and its record, or nothing. Two relays may start at once: the second one waits here, looks again, and
             // finds the step done.
             try connection.transaction("BEGIN IMMEDIATE") { connection in
                 let before = try version(of: connection)
@@ -61,13 +62,13 @@ extension Migration {
         }
         // A newer release may have opened the store since the check.
         try check(connection, path: path, newest: newest)
-        // Tables that a step took away have left pages.
+        // Tables that a step dropped have left free pages.
         if isOlder { try connection.execute("PRAGMA incremental_vacuum(1000)") }
         try releases.noteRelease()
     }
 
     /// Refuses a database of a newer release or of another program. Reads only, and all of it at one moment: between two
-    /// readings another relay may have made the first tables of a new store.
+    /// reads another relay may have made the first tables of a new store.
     static func check(_ connection: SQLiteConnection, path: String, newest: Int = newest) throws {
         let (version, owner, tables) = try connection.transaction("BEGIN") { connection in
             (

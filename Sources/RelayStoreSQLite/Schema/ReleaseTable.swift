@@ -3,14 +3,14 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// The table `release`: which releases have worked on the store.
+/// The table `release`: the releases that have worked on the store.
 struct ReleaseTable {
     let connection: SQLiteConnection
     let release: String
     let now: Timestamp
 
-    /// Which releases have worked on the store: a row whenever another one than before opens it. Not a step of the chain,
-    /// because the chain's first step is recorded in it already.
+    /// The releases that have worked on the store: a row whenever another one than the last opens it. Not a step of the
+    /// chain, whose first step is recorded in it already.
     private static let schema: SQL = """
         CREATE TABLE IF NOT EXISTS release (
             id             INTEGER PRIMARY KEY,
@@ -20,7 +20,7 @@ struct ReleaseTable {
         ) STRICT;
         """
 
-    /// A store from before releases were noted was somebody's first: nobody knows whose. To be called before the chain runs.
+    /// Records an unknown release for a store from before releases were recorded. Must be called before the chain runs.
     func noteEarlierRelease() throws {
         func isMissing() throws -> Bool {
             try Migration.version(of: connection) > 0 && Self.releases(on: connection).isEmpty
@@ -33,8 +33,7 @@ struct ReleaseTable {
         }
     }
 
-    /// Notes that this release works on the store, where it is not the one that did so last: usually it is, and then nothing
-    /// is written.
+    /// Records that this release works on the store, unless it was the last to do so: usually it was, and then nothing is written.
     func noteRelease() throws {
         func isMissing() throws -> Bool {
             let last = try Self.releases(on: connection).last

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of Apple's two worlds a push service is of.
+/// Apple's two worlds of push services.
 package enum APNsWorld: String, Sendable, Hashable, CaseIterable {
     case production
     case sandbox
 }
 
-/// What a certificate of Apple's for pushes is for, as its extensions say (PROTOCOLS 1.4; Apple, "Certificate Policy WWDR").
+/// The purpose of an Apple certificate for pushes, by its extensions (PROTOCOLS 1.4; Apple, "Certificate Policy WWDR").
 package struct APNsCertificateContent: Sendable, Hashable {
     /// A topic and what may be pushed to it: "app", "voip", "complication".
     package struct Topic: Sendable, Hashable {
@@ -18,8 +18,8 @@ package struct APNsCertificateContent: Sendable, Hashable {
     /// Every topic that it names.
     package var topics: [Topic]
 
-    /// The topics that an alert may be pushed to. Apple's certificate of one app names it three times, with ".voip" and
-    /// ".complication" behind it: these are no topics of an alert.
+    /// The topics that an alert may be pushed to. Apple's certificate of one app names the app three times: as it is, with
+    /// ".voip" and with ".complication" behind it; no alert goes to the last two.
     package var alertTopics: [String] {
         topics.filter { $0.uses.isEmpty || $0.uses.contains("app") }.map(\.name)
     }
@@ -30,12 +30,12 @@ package struct APNsCertificateContent: Sendable, Hashable {
         static let topics = "1.2.840.113635.100.6.3.6"
     }
 
-    /// - Parameter content: of the extension with this identifier; nil: the certificate does not have it.
+    /// - Parameter content: the content of the extension with this identifier; nil: the certificate does not have it.
     init(userID: String?, content: (String) -> [UInt8]?) {
         worlds = []
         if content(Extension.development) != nil { worlds.insert(.sandbox) }
         if content(Extension.production) != nil { worlds.insert(.production) }
-        // Of a certificate for one app the subject's UID is the topic.
+        // In a certificate for one app the subject's UID is the topic.
         topics =
             content(Extension.topics).flatMap(Self.topics)
             ?? userID.map { [Topic(name: $0, uses: [])] } ?? []
@@ -43,7 +43,7 @@ package struct APNsCertificateContent: Sendable, Hashable {
 
     // MARK: DER
 
-    /// A sequence in which each topic, a UTF8String, is followed by a sequence of its uses. nil where it is none.
+    /// Parses a sequence in which each topic, a UTF8String, is followed by a sequence of its uses. nil for anything else.
     static func topics(_ bytes: [UInt8]) -> [Topic]? {
         var rest = bytes[...]
         guard let outer = element(&rest), outer.tag == Tag.sequence, rest.isEmpty else { return nil }

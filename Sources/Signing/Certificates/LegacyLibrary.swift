@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// A library of OpenSSL's with the ciphers of the last century, for files that macOS's Keychain Access still writes with them
-/// (RC2 with 40 bits, RFC 2268). It is separate from the library that all else uses, where these ciphers stay unknown
+/// An OpenSSL library context with the ciphers of the last century, for files that macOS's Keychain Access still writes with
+/// them (RC2 with 40 bits, RFC 2268). It is separate from the context that all else uses, where these ciphers stay unknown
 /// (OSSL_LIB_CTX(3), OSSL_PROVIDER-legacy(7)).
 ///
-/// What was read with it must be gone before it is.
+/// Objects that were read with it must be freed before it.
 @safe
 final class LegacyLibrary {
     let context: OpaquePointer
@@ -41,9 +41,9 @@ final class LegacyLibrary {
         ERR_clear_error()
     }
 
-    /// Opens something with the library that all else uses, and with this one where its ciphers are needed.
+    /// Opens something with the library that all else uses, and with this one only where its ciphers are needed.
     ///
-    /// - Parameter open: given nil, it takes that of the process.
+    /// - Parameter open: opens it with the given library; nil: with that of the process.
     static func opening<Content>(
         provider: String, _ open: (OpaquePointer?) throws(OpeningFailure) -> Content
     ) throws(OpeningFailure) -> Content {
@@ -59,7 +59,7 @@ final class LegacyLibrary {
     }
 }
 
-/// Why a key, or a PKCS#12 file, cannot be opened.
+/// The reason why a key, or a PKCS#12 file, cannot be opened.
 enum OpeningFailure: Error, Hashable {
     /// The password does not open it, or it needs one and none was given.
     case wrongPassword(given: Bool)
@@ -67,7 +67,7 @@ enum OpeningFailure: Error, Hashable {
     case needsLegacyProvider
     case damaged(SigningError)
 
-    /// What is in it cannot be taken over.
+    /// For content that was opened and cannot be copied.
     init(_ error: any Error) {
         self = .damaged(error as? SigningError ?? SigningError(.failed, "\(error)"))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One block of a PEM text (RFC 7468), found by hand: OpenSSL's readers do not tell "nothing of this kind here" from
+/// One block of a PEM text (RFC 7468), found by hand: OpenSSL's readers do not distinguish "nothing of this kind here" from
 /// "damaged", and people put certificate and key into one file, with words between. Pure.
 struct PEMBlock {
     /// "CERTIFICATE", "ENCRYPTED PRIVATE KEY".
@@ -11,7 +11,7 @@ struct PEMBlock {
     var isCertificate: Bool { label == "CERTIFICATE" || label == "X509 CERTIFICATE" }
     var isPrivateKey: Bool { label.hasSuffix("PRIVATE KEY") }
 
-    /// - Returns: the blocks in their order; a block without its end counts with all that follows.
+    /// - Returns: the blocks in their order; a block without an end takes all that follows.
     static func all(in file: [UInt8]) -> [PEMBlock] {
         let bytes = PEMText.repaired(file)
         var blocks: [PEMBlock] = []
@@ -33,7 +33,7 @@ struct PEMBlock {
 
     private static func label(of line: ArraySlice<UInt8>, _ mark: String) -> String? {
         let line = String(decoding: line, as: UTF8.self)
-        // A mark may have blanks behind it.
+        // Blanks may follow a mark.
         guard let start = line.firstRange(of: mark), start.lowerBound == line.startIndex,
             let end = line[start.upperBound...].firstRange(of: "-----")
         else { return nil }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// The one reading of a PEM text (RFC 7468), whatever carried it here. Editors write a byte-order mark or UTF-16; variables of the
-/// environment and files of variables have the two characters \n in the place of a line's end, blanks in the place of it, quotes around
-/// it, or a name before it; YAML indents it. OpenSSL finds a block only where its mark begins a line. Pure.
+/// Repairs a PEM text (RFC 7468), whatever carried it here. Editors write a byte-order mark or UTF-16. Environment variables
+/// and their files have the two characters \n or blanks instead of a line's end, quotes around the text, or a name before
+/// it. YAML indents it. OpenSSL finds a block only where its mark begins a line. Pure.
 package enum PEMText {
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
@@ -11,14 +11,15 @@ package enum PEMText {
     /// "wrapped … so that each line consists of exactly 64 characters" (RFC 7468, 2).
     private static let width = 64
 
-    /// The blocks of the text as OpenSSL reads them, with nothing between them. What holds no block is returned as it is.
+    /// The blocks of the text in the form that OpenSSL reads, with nothing between them. A text without a block is only
+    /// converted to UTF-8.
     package static func repaired(_ bytes: [UInt8]) -> [UInt8] {
         let text = (try? TextFile.utf8(bytes)) ?? bytes
         var blocks: [UInt8] = []
         var rest = text[...]
         while let mark = rest.firstRange(of: begin) {
             let afterMark = rest[mark.upperBound...]
-            // A label is words in one line.
+            // A label is printable and in one line.
             guard let close = afterMark.firstRange(of: dashes),
                 afterMark[..<close.lowerBound].allSatisfy({ (0x20..<0x7F).contains($0) })
             else {
@@ -29,7 +30,7 @@ package enum PEMText {
             blocks += rest[mark.lowerBound..<close.upperBound] + [0x0A]
             guard let last = body.firstRange(of: end), let closeEnd = body[last.upperBound...].firstRange(of: dashes)
             else {
-                // Without its end it counts with all that follows.
+                // A block without an end takes all that follows.
                 return blocks + lines(body)
             }
             blocks += lines(body[..<last.lowerBound]) + body[last.lowerBound..<closeEnd.upperBound] + [0x0A]
@@ -38,7 +39,7 @@ package enum PEMText {
         return blocks.isEmpty ? text : blocks
     }
 
-    /// What stands between a block's marks, in lines that end.
+    /// The lines between a block's marks, each with its end.
     private static func lines(_ body: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         var place = body.startIndex
@@ -71,14 +72,14 @@ package enum PEMText {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// What is wrong with a file of certificates to trust, which libcurl's TLS reads for itself; nil: nothing.
+    /// The fault of a file of certificates to trust, which libcurl's TLS reads itself; nil: none.
     ///
-    /// - Returns: completes "the file X …", and whether TLS would find some of them all the same.
+    /// - Returns: a reason that completes "the file X …", and whether TLS would still find some of the certificates.
     package static func authoritiesFault(_ bytes: [UInt8]) -> (reason: String, someAreFound: Bool)? {
         let mark = "-----BEGIN CERTIFICATE-----"
         let count = PEMBlock.all(in: bytes).count { $0.isCertificate }
         guard count > 0 else { return ("holds no certificate in PEM; it has to have \(mark)", false) }
-        // OpenSSL passes over a block whose mark does not begin a line, without a word.
+        // OpenSSL silently skips a block whose mark does not begin a line.
         let labels = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
         let lines = bytes.split(separator: 0x0A)
         let found =

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// What a PKCS#12 file (`.p12`, `.pfx`; RFC 7292) holds, in forms that belong to no library of OpenSSL's.
+/// The content of a PKCS#12 file (`.p12`, `.pfx`; RFC 7292), in forms that are independent of an OpenSSL library context.
 struct PKCS12 {
     /// The certificate of the key; nil where the file has none that belongs to it.
     var leaf: X509Certificate?
-    /// The others.
+    /// The other certificates.
     var chain: [X509Certificate] = []
     /// PEM, PKCS#8; nil where the file holds no key. A secret.
     var key: [UInt8]?
 
     /// - Parameters:
     ///   - password: nil or empty: the file is tried without one.
-    ///   - legacyProvider: its name, for what is encrypted with RC2.
+    ///   - legacyProvider: the name of OpenSSL's provider for RC2.
     init(_ der: [UInt8], password: [UInt8]?, legacyProvider: String) throws(OpeningFailure) {
         self = try unsafe LegacyLibrary.opening(provider: legacyProvider) { library throws(OpeningFailure) in
             try unsafe PKCS12(der, password, library: library)
@@ -35,7 +35,7 @@ struct PKCS12 {
         let text = (password ?? []).prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
         let hasPassword = text.count > 1
         if unsafe PKCS12_mac_present(file) == 1 {
-            // No password and the empty one are two things; files of both kinds are about.
+            // No password and an empty one are different; files of both kinds exist.
             let isRight =
                 unsafe PKCS12_verify_mac(file, text, Int32(text.count - 1)) == 1
                 || !hasPassword && PKCS12_verify_mac(file, nil, 0) == 1
@@ -65,7 +65,7 @@ struct PKCS12 {
         }
         do {
             self.key = try key?.privatePEM()
-            // What was read with another library must not outlive it.
+            // Certificates that were read with another library must not outlive it.
             if unsafe library != nil {
                 leaf = try leaf.map { try Self.copy($0) }
                 chain = try chain.map { try Self.copy($0) }

@@ -2,10 +2,10 @@
 package import RelayEngine
 import WireFormat
 
-/// A certificate of Apple's for pushes with its key, found to belong together: what a connection to APNs is made with where
-/// no provider token is signed.
+/// An Apple certificate for pushes with the key that belongs to it. A connection to APNs uses it where no provider token is
+/// signed.
 ///
-/// What holds it decides by the clock whether it may be used: `term`.
+/// The time is not checked here: the holder compares `term` with the clock.
 package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
     /// PEM: the certificate itself first, then those that came with it.
     package let chain: [UInt8]
@@ -15,10 +15,10 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
     package let name: String
     package let term: CertificateTerm
     package let content: APNsCertificateContent
-    /// By which one certificate is told from another.
+    /// Identifies the certificate.
     package let fingerprint: [UInt8]
 
-    /// Without the key.
+    /// Does not show the key.
     package var description: String { "\"\(name)\"" }
 
     package static func == (left: PushCertificate, right: PushCertificate) -> Bool {
@@ -27,14 +27,14 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// Reads what the files hold, whatever they are called: PEM (the key in the same text or in one of its own), a
+    /// Reads the files by their content, whatever their names: PEM (the key in the same text or in one of its own), a
     /// certificate in DER with a key in PEM, or PKCS#12. The last two may be written in base64, as environment variables
     /// need it.
     ///
     /// - Parameters:
     ///   - key: nil: it is in the same file as the certificate.
-    ///   - password: of the key, or of the PKCS#12 file.
-    ///   - legacyProvider: OpenSSL's, for what is encrypted with RC2.
+    ///   - password: the password of the key, or of the PKCS#12 file.
+    ///   - legacyProvider: the name of OpenSSL's provider for RC2.
     package init(
         certificate: [UInt8], key: [UInt8]?, password: [UInt8]?, legacyProvider: String = "legacy"
     ) throws(CertificateFault) {
@@ -88,7 +88,7 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
 
     private static func decoded(_ file: [UInt8]) -> [UInt8]? {
         let text = (try? TextFile.utf8(file)) ?? file
-        // Quotes, too: files of variables have them.
+        // Quotes too: files of variables have them.
         let digits = text.filter { ![0x0A, 0x0D, 0x20, 0x09, 0x22, 0x27].contains($0) }
         return Base64.decode(String(decoding: digits, as: UTF8.self))
     }
@@ -121,7 +121,7 @@ package struct PushCertificate: Sendable, Hashable, CustomStringConvertible {
         }
         let part: CertificateFault.Part = key == nil ? .certificate : .key
         let pem = try readKey(keyBlocks, password, legacyProvider, part: part)
-        // People put the key's certificate anywhere: it is the one that the key belongs to.
+        // The key's certificate may stand anywhere in the file: `fitting` finds it.
         return try fitting(certificates[0], Array(certificates.dropFirst()), pem, part: part)
     }
 

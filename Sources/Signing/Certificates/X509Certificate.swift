@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// The one owner of a certificate that somebody else issued.
+/// The only owner of an OpenSSL certificate.
 ///
-/// `@unchecked Sendable`: the pointer is a `let` and what it points to is not changed (openssl-threads(7)).
+/// `@unchecked Sendable`: the pointer is a `let`, and the certificate is not changed (openssl-threads(7)).
 @safe
 final class X509Certificate: @unchecked Sendable {
     private let certificate: OpaquePointer
@@ -13,7 +13,7 @@ final class X509Certificate: @unchecked Sendable {
         unsafe self.certificate = certificate
     }
 
-    /// - Parameter block: of a PEM text; nil where it cannot be read.
+    /// Reads a block of a PEM text; nil where that cannot be read.
     convenience init?(_ block: PEMBlock) {
         guard let memory = Memory(block.text), let read = unsafe PEM_read_bio_X509(memory.bio, nil, nil, nil) else {
             ERR_clear_error()
@@ -22,7 +22,7 @@ final class X509Certificate: @unchecked Sendable {
         unsafe self.init(adopting: read)
     }
 
-    /// - Parameter der: as Apple's site hands certificates out; nil where it is something else.
+    /// Reads DER, as Apple's site hands certificates out; nil where it is something else.
     convenience init?(der: [UInt8]) {
         guard let memory = Memory(der), let read = unsafe d2i_X509_bio(memory.bio, nil) else {
             ERR_clear_error()
@@ -40,7 +40,7 @@ final class X509Certificate: @unchecked Sendable {
         return memory.contents()
     }
 
-    /// Of its DER, by SHA-256.
+    /// The SHA-256 of its DER.
     func fingerprint() throws(SigningError) -> [UInt8] {
         guard let memory = Memory(), unsafe i2d_X509_bio(memory.bio, certificate) == 1 else {
             throw LibraryFailure.taken("the certificate cannot be written as DER")
@@ -81,7 +81,7 @@ final class X509Certificate: @unchecked Sendable {
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// The names and addresses that it is for, as it has them: "localhost, 127.0.0.1".
+    /// The names and addresses that it is issued for: "localhost, 127.0.0.1".
     var alternativeNames: String {
         // X509V3_EXT_print(3) writes "DNS:a, IP Address:b".
         let place = unsafe X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)

@@ -2,32 +2,32 @@
 package import RelayEngine
 import WireFormat
 
-/// A service account of Google Cloud, as its key file describes it, and what it proves itself with: an assertion that the
-/// token endpoint exchanges for an access token (RFC 7523; PROTOCOLS 2.1).
+/// A service account of Google Cloud, as its key file describes it. It signs the assertions that the token endpoint
+/// exchanges for an access token (RFC 7523; PROTOCOLS 2.1).
 package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
-    /// What an access token is for; the endpoint takes several, separated by a space.
+    /// The purpose of an access token; the endpoint takes several, separated by a space.
     package enum Scope {
         package static let androidPublisher = "https://www.googleapis.com/auth/androidpublisher"
         package static let firebaseMessaging = "https://www.googleapis.com/auth/firebase.messaging"
     }
 
-    /// How long an assertion is good: Google takes an hour at most.
+    /// The lifetime of an assertion: Google accepts an hour at most.
     package static let assertionLifetime = Duration.seconds(3600)
-    /// Google refuses assertions from the future, and clocks differ: `iat` lies this far back, as in golang/oauth2.
+    /// Google refuses assertions from the future, and clocks differ: `iat` is set this far back, as in golang/oauth2.
     package static let clockAllowance = Duration.seconds(10)
     package static let tokenEndpoint = "https://oauth2.googleapis.com/token"
 
     package let email: String
-    /// nil where the file does not say.
+    /// nil where the file does not name it.
     package let projectID: String?
     package let keyID: String?
-    /// Where assertions are exchanged, and whom they are for.
+    /// The endpoint that exchanges assertions; also their audience.
     package let tokenURL: String
     private let key: RS256PrivateKey
 
     /// Reads the JSON file that Google gives for a key of a service account.
     ///
-    /// - Throws: `SigningError`, which completes "the file …: ".
+    /// - Throws: `SigningError` that completes "the file …: ".
     package init(keyFile bytes: [UInt8]) throws(SigningError) {
         let file = try Self.json(bytes)
         if let wrong = Self.mistaken(file) { throw SigningError(.wrongKind, wrong) }
@@ -48,7 +48,7 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A JWT that the token endpoint takes once or more often, until it ends.
+    /// A JWT that the token endpoint accepts, also repeatedly, until it expires.
     ///
     /// - Throws: `SigningError`.
     package func assertion(for scope: String, at now: Timestamp) throws -> String {
@@ -64,19 +64,19 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
         return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
     }
 
-    /// The body of the POST that exchanges an assertion, of the type `application/x-www-form-urlencoded`. What it holds needs
-    /// no escapes but the grant type's colons.
+    /// The body of the POST that exchanges an assertion, of the type `application/x-www-form-urlencoded`. Only the grant type's
+    /// colons need escapes.
     package static func tokenRequest(_ assertion: String) -> [UInt8] {
         Array("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)".utf8)
     }
 
-    /// Whether assertions go to Google, or to the host of that address.
+    /// Whether assertions go to Google, or to the host of `server`.
     package func provesItself(toGoogleOr server: String) -> Bool {
         let host = Self.host(of: tokenURL)
         return host == Self.host(of: server) || [".googleapis.com", ".google.com"].contains { host.hasSuffix($0) }
     }
 
-    /// In small letters, with the brackets of IPv6.
+    /// In lower case; an IPv6 address keeps its opening bracket.
     private static func host(of address: String) -> String {
         let rest = address.lowercased().split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         let place = (rest.last ?? "").prefix { !"/?#".contains($0) }
@@ -125,7 +125,7 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
         return value
     }
 
-    /// Other files that Google gives, and that are taken for this one.
+    /// Recognises Google's other files that people take for this one.
     private static func mistaken(_ file: JSONValue) -> String? {
         if file["installed"] != nil || file["web"] != nil {
             return "it is an OAuth client's file, with which people sign in; a service account's key is needed"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// What the token endpoint answered to an assertion (RFC 6749, 5.1 and 5.2).
+/// The token endpoint's answer to an assertion (RFC 6749, 5.1 and 5.2).
 package enum GoogleTokenAnswer: Hashable, Sendable {
     /// The most bytes of an answer; real ones have about a thousand.
     package static let maximumSize = 1 << 16
 
     case granted(token: String, lifetime: Duration)
-    /// The key, the account or the clock is not right, and asking again does not change that; why, with what to do.
+    /// The key, the account or the clock is wrong, and asking again does not help; the text has the reason and a remedy.
     case refused(String)
-    /// Google has no time now.
+    /// The endpoint gave no usable answer this time.
     case unavailable(String)
 
-    /// - Parameter scope: what the token was asked for.
+    /// - Parameter scope: the scope that was requested.
     package init(status: Int, body: [UInt8], scope: String) {
         let answer = try? JSONReader.read(body)
         if status == 200 {
@@ -47,7 +47,7 @@ package enum GoogleTokenAnswer: Hashable, Sendable {
         {
             return .unavailable("Google's token endpoint answers HTTP 200 with a token of no use: \(fault)")
         }
-        // "RECOMMENDED", RFC 6749, 5.1; without it a token is taken for a short one. A day at most: nobody keeps it longer.
+        // `expires_in` is only "RECOMMENDED" (RFC 6749, 5.1); without it 10 minutes are assumed. No token is kept beyond a day.
         let seconds = answer?["expires_in"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } } ?? 600
         return .granted(token: token, lifetime: .seconds(min(max(seconds, 0), 86_400)))
     }

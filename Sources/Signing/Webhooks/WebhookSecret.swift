@@ -10,7 +10,7 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     let textKey: [UInt8]
     /// The apps whose webhooks it verifies; nil: all.
     package var apps: Set<String>?
-    /// How the log and the history name who signs with it.
+    /// The signer's name in the log and the history.
     package var name = "webhook"
 
     /// Takes a secret as it stands in its file (`SecretText`).
@@ -18,7 +18,7 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     /// "whsec_" followed by standard base64 is a Standard Webhooks secret (PROTOCOLS 3.2); everything else is used byte
     /// for byte, and need not be text.
     ///
-    /// - Throws: `SigningError`, of which the context completes "file X …".
+    /// - Throws: `SigningError` whose context completes "file X …".
     package init(_ file: [UInt8]) throws(SigningError) {
         let bytes: [UInt8]
         do throws(TextFile.Fault) {
@@ -48,10 +48,10 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
         try self.init(Array(text.utf8))
     }
 
-    /// A key as the text that its file holds, and that both sides are given.
+    /// A key in the form that its file holds and both sides receive.
     package static func text(_ key: [UInt8]) -> String { SecretText.webhookPrefix + Base64.encode(key) }
 
-    /// A new one of 32 random bytes: 24 to 64 are right (Standard Webhooks, "Symmetric signatures").
+    /// A new secret of 32 random bytes; 24 to 64 are allowed (Standard Webhooks, "Symmetric signatures").
     package static func made() throws -> String { text(try RandomBytes.make(32)) }
 
     /// The bytes that follow whsec_; nil: it is no secret of Standard Webhooks.

@@ -20,7 +20,7 @@ package struct WebhookHeaders: Sendable {
 
     private var values: [String: String]
 
-    /// - Parameter values: by name in lower case; other headers do no harm.
+    /// - Parameter values: by name in lower case; other headers are ignored.
     package init(_ values: [String: String]) {
         self.values = values
     }
@@ -34,7 +34,7 @@ package enum WebhookVerdict: Hashable, Sendable {
     case refused(WebhookRefusal)
 }
 
-/// Why a webhook is answered with 401.
+/// The reason why a webhook is answered with 401.
 package enum WebhookRefusal: Hashable, Sendable, CustomStringConvertible {
     /// The server has no secret to verify with.
     case noSecrets
@@ -163,8 +163,8 @@ package struct WebhookVerifier: Sendable {
     // MARK: Release tools
 
     /// `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(secret, raw body)>` (GitHub, PROTOCOLS 3.1) and
-    /// `x-apple-signature: hmacsha256=<the same>` (App Store Connect, PROTOCOLS 3.3). No time is signed and no id: who has once
-    /// seen a body and its signature could send it under another `X-GitHub-Delivery`. So the body itself is the id.
+    /// `x-apple-signature: hmacsha256=<the same>` (App Store Connect, PROTOCOLS 3.3). Neither a time nor an id is signed: an
+    /// attacker who has seen a body and its signature could send it under another `X-GitHub-Delivery`. So the body is the id.
     private func verifyDigest(
         _ name: String, _ prefix: String, _ digest: String, body: [UInt8]
     ) -> WebhookVerdict {
@@ -179,16 +179,16 @@ package struct WebhookVerifier: Sendable {
         return .verified(receiptID: Self.bodyID(body), by: signer)
     }
 
-    /// What stands for an event's id where none is signed or sent.
+    /// The substitute for an event's id where none is signed or sent.
     private static func bodyID(_ body: [UInt8]) -> String { "sha256:" + Hex.encode(SHA256.digest(body)) }
 
-    /// `X-Gitlab-Token: <secret in clear>` (PROTOCOLS 3.4). Digests are compared, so that not even the length is told.
+    /// `X-Gitlab-Token: <secret in clear>` (PROTOCOLS 3.4). Digests are compared, so that not even the length is revealed.
     private func verifyToken(_ token: String, _ headers: WebhookHeaders, body: [UInt8]) -> WebhookVerdict {
         let claimed = SHA256.digest(Array(token.utf8))
         guard let signer = signer(where: { constantTimeEqual(claimed, SHA256.digest($0.textKey)) }) else {
             return .refused(.wrongToken)
         }
-        // The same on a retry; the event's id where GitLab is older than 17.4.
+        // The idempotency key stays the same on a retry; GitLab before 17.4 sends only the event's id.
         let names = [WebhookHeaders.idempotencyKey, WebhookHeaders.gitLabEventID]
         guard let name = names.first(where: { headers[$0] != nil }), let id = headers[name] else {
             return .verified(receiptID: Self.bodyID(body), by: signer)
@@ -199,6 +199,6 @@ package struct WebhookVerifier: Sendable {
         return .verified(receiptID: id, by: signer)
     }
 
-    /// The name of the secret that matches. Every secret is tried, whatever the first came to: the time tells nothing.
+    /// The name of the first secret that matches. Every secret is tried even after a match: the time reveals nothing.
     private func signer(where matches: (WebhookSecret) -> Bool) -> String? { secrets.filter(matches).first?.name }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A document that is written element by element. Whatever comes from elsewhere can only become text or an attribute's value, and is
+/// A document that is written element by element. Text from elsewhere can only become text or an attribute's value, and is
 /// escaped there (WHATWG HTML, section 13.1.2); there is no way to add markup as a string.
 package struct HTML: Sendable {
     package private(set) var bytes: [UInt8] = []
-    /// The one that is wanted alone, by its id; nil: all of it.
+    /// The id of the only part to write; nil: all of the document.
     private let wanted: String?
-    /// Where that one stands.
+    /// Where that part is in `bytes`.
     private var found: Range<Int>?
 
     package init(only wanted: String? = nil) { self.wanted = wanted }
 
-    /// Text that the page says itself.
+    /// The page's own text.
     package mutating func text(_ text: String) { Self.escape(text, to: &bytes) }
 
     /// Text from elsewhere: a name, a reason, a message. Its direction stays its own (WHATWG HTML, section 4.5.24, `bdi`).
@@ -34,8 +34,8 @@ package struct HTML: Sendable {
     /// An element without content (WHATWG HTML, section 13.1.2, "void elements").
     package mutating func void(_ name: StaticString, _ attributes: [Attribute] = []) { open(name, attributes) }
 
-    /// An element that the script fetches anew, alone, whenever one of `topics` has changed. Where another one is wanted, what is in it is
-    /// not asked for.
+    /// An element that the script fetches again, alone, whenever one of `topics` has changed. Where another part is wanted,
+    /// `content` is not called.
     package mutating func part(
         _ id: String, _ element: StaticString = "div", on topics: [String], _ attributes: [Attribute] = [],
         _ content: (inout HTML) throws -> Void
@@ -47,10 +47,10 @@ package struct HTML: Sendable {
         if wanted != nil { found = start..<bytes.count }
     }
 
-    /// The part that is wanted alone; nil: there is none of its id.
+    /// The part that is wanted alone; nil: there is no part with its id.
     package var part: [UInt8]? { found.map { Array(bytes[$0]) } }
 
-    /// A style sheet of the page's own in the document itself. What comes from elsewhere has no such way in.
+    /// A style sheet of the page's own, inline. Text from elsewhere cannot get in this way.
     mutating func sheet(_ file: PageAssets.File) {
         open("style", [])
         bytes += file.bytes
@@ -89,7 +89,7 @@ package struct HTML: Sendable {
             case UInt8(ascii: ">"): bytes += "&gt;".utf8
             case UInt8(ascii: "\""): bytes += "&quot;".utf8
             case UInt8(ascii: "'"): bytes += "&#39;".utf8
-            // No document may have them (WHATWG HTML, section 13.1.4); a line break in a text is a space.
+            // HTML allows none of them (WHATWG HTML, section 13.1.4); a line break in a text shows as a space.
             case 0..<0x20 where byte != 0x09 && byte != 0x0A, 0x7F: bytes += "\u{FFFD}".utf8
             default: bytes.append(byte)
             }
@@ -97,10 +97,10 @@ package struct HTML: Sendable {
     }
 }
 
-/// One attribute. Its name is the page's own; where it leads somewhere, that is a path of this server.
+/// One attribute. Its name is the page's own; a link leads only to a path of this server.
 package struct Attribute: Sendable {
     let name: StaticString
-    /// nil: it has none, and stands for itself.
+    /// nil: an attribute without a value.
     let value: String?
     let isPresent: Bool
 
@@ -110,7 +110,7 @@ package struct Attribute: Sendable {
         self.isPresent = isPresent
     }
 
-    /// What would run, or lead elsewhere, has no way in: `on…`, `style`, `srcdoc`, and the paths below.
+    /// Refuses names that would run code or lead elsewhere: `on…`, `style`, `srcdoc`, and those of the paths below.
     package static func named(_ name: StaticString, _ value: String) -> Attribute {
         let text = name.description
         precondition(
@@ -120,7 +120,7 @@ package struct Attribute: Sendable {
 
     package static func named(_ name: StaticString, _ value: Int64) -> Attribute { .named(name, String(value)) }
 
-    /// "checked", "required" and the like: there, or not.
+    /// "checked", "required" and the like, which are present or absent.
     package static func flag(_ name: StaticString, _ isPresent: Bool = true) -> Attribute {
         Attribute(name, value: nil, isPresent: isPresent)
     }

@@ -14,7 +14,7 @@ package struct PagePath: Hashable, Sendable {
         text = "/" + root.description + segments.map { "/" + Self.encode($0) }.joined()
     }
 
-    /// With a parameter more; nil leaves it as it is.
+    /// Adds a query parameter; nil or an empty value adds none.
     package func with(_ name: StaticString, _ value: String?) -> PagePath {
         guard let value, !value.isEmpty else { return self }
         var path = self
@@ -23,7 +23,7 @@ package struct PagePath: Hashable, Sendable {
         return path
     }
 
-    /// RFC 3986, section 2.3: what need not be encoded.
+    /// Percent-encodes all but the unreserved characters (RFC 3986, section 2.3).
     private static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -37,7 +37,7 @@ package struct PagePath: Hashable, Sendable {
                 encoded += "%" + (digits.count == 1 ? "0" + digits : digits)
             }
         }
-        // Dots alone would be taken for the folder above (RFC 3986, section 5.2.4).
+        // Dots alone would be taken for this folder or the one above (RFC 3986, section 5.2.4).
         return encoded == "." || encoded == ".." ? encoded.replacing(".", with: "%2E") : encoded
     }
 }

@@ -5,7 +5,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// One app on one platform: what is in force and asked for, how that came about, and what can be done about it.
+/// One app on one platform: its versions, their history, and the actions on them.
 extension View {
     func path(_ key: AppKey, _ step: String? = nil) -> PagePath {
         step.map { PagePath("page", "apps", key.app, key.platform.rawValue, $0) }

@@ -6,7 +6,7 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// Who did what, of everything and of one campaign.
+/// The audit trail, of everything and of one campaign.
 extension View {
     func audit(_ query: inout Query) throws -> Response {
         try need(.status)
@@ -40,7 +40,7 @@ extension View {
             .with("since", filter.since?.internetTime)
     }
 
-    /// A campaign's states over time, with who and why.
+    /// A campaign's states over time, with actors and reasons.
     func history(_ html: inout HTML, _ record: CampaignRecord, isLinked: Bool = true) throws {
         var filter = AuditFilter()
         filter.campaign = record.id
@@ -82,7 +82,7 @@ extension View {
         html.link(PagePath("page", "campaigns", campaign), campaign)
     }
 
-    /// A JSON object as people read it: "state: running, reason: …".
+    /// A JSON object in readable form: "state: running, reason: …".
     private func words(_ json: String?) -> String {
         guard let json, case .object(let values)? = try? JSONReader.read(Array(json.utf8)) else { return "–" }
         let members = values.map {

@@ -5,7 +5,8 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What a person may do to a campaign. Each is a form on a page of its own, which says what it does, to which app and to how many devices.
+/// The actions that a person may take on a campaign. Each is a form on a page of its own, which shows its effect, the app
+/// and the number of devices.
 enum CampaignAction: String, CaseIterable {
     case pause, resume, release, retry, cancel
 
@@ -26,10 +27,10 @@ enum CampaignAction: String, CaseIterable {
         }
     }
 
-    /// Whether it may be done whatever the hour.
+    /// Whether a person may let it ignore the app's hours.
     var mayBeUrgent: Bool { self == .resume || self == .release || self == .retry }
 
-    /// What of its question the form carries.
+    /// The kind of act, which decides the facts that the form carries.
     var act: ActKind {
         switch self {
         case .pause: .pause
@@ -61,7 +62,7 @@ enum CampaignAction: String, CaseIterable {
         }
     }
 
-    /// Those that it is about.
+    /// The number of devices that the action concerns.
     func devices(_ status: CampaignStatus) -> Int64 {
         let counts = status.counts
         return self == .retry
@@ -84,11 +85,11 @@ extension View {
         }
     }
 
-    /// The question before it is done.
+    /// Asks a person to confirm the action.
     ///
     /// - Parameters:
     ///   - fault: why it was not done just now.
-    ///   - stale: what of an earlier question holds no more.
+    ///   - stale: the facts of an earlier question that no longer hold.
     func confirm(
         _ action: CampaignAction, _ id: String, fault: String? = nil, stale: Stale? = nil
     ) throws -> Response {

@@ -4,7 +4,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What the pages of the overview, of one campaign and of the report show alike.
+/// Parts that the pages of the overview, of one campaign and of the report share.
 extension View {
     func badge(_ html: inout HTML, _ state: CampaignState) {
         html.tag("span", [.class("badge \(state.rawValue)")], text: word(state))
@@ -12,7 +12,7 @@ extension View {
 
     func path(_ record: CampaignRecord) -> PagePath { PagePath("page", "campaigns", record.id) }
 
-    /// Why it does not move, and what ends that.
+    /// Why the campaign does not move, and how that ends.
     func standing(_ html: inout HTML, _ status: CampaignStatus) {
         let record = status.record
         if let reason = record.facts.reason, record.state != .completed {
@@ -33,7 +33,7 @@ extension View {
 
     /// All states as one bar, and as numbers.
     func counts(_ html: inout HTML, _ counts: CampaignCounts, linked record: CampaignRecord? = nil) {
-        // What is done is at the left, and grows.
+        // Accepted pushes are at the left, so that the bar grows from there.
         let shown = Self.drawn.filter { counts[$0] > 0 }
         let label = shown.map { "\(word($0)) \(number(counts[$0]))" }.joined(separator: ", ")
         let total = max(counts.audience, 1)
@@ -46,7 +46,7 @@ extension View {
         ) { html in
             var x: Int64 = 0
             for state in shown {
-                // Whatever there is can be seen, be it one of a million.
+                // Every state that occurs is visible, even one device of a million.
                 let width = max(counts[state] * 1000 / total, 2)
                 html.tag(
                     "rect",
@@ -78,7 +78,7 @@ extension View {
         }
     }
 
-    /// The most frequent reasons for which devices got no push, with a link to them where they are rejected.
+    /// The most frequent reasons for which devices got no push, each with a link to the devices.
     func reasons(_ html: inout HTML, _ record: CampaignRecord, most: Int, isLinked: Bool = true) {
         let filtered = record.figures.filteredBy.filter { $0.value > 0 }.map {
             (word($0.key), $0.value, DeliveryState.filtered, $0.key.rawValue)
@@ -138,7 +138,7 @@ extension View {
         }
     }
 
-    /// How the campaign is obeyed, as a line with the moments of its waves.
+    /// The campaign's adoption, as a line with the moments of its waves.
     func adoption(_ html: inout HTML, _ adoption: CampaignAdoption, id: String) {
         let record = adoption.record
         guard record.figures.upgraded > 0 else {
@@ -147,7 +147,7 @@ extension View {
         let waves = record.figures.waves.list.compactMap { wave in
             wave.begunAt.map { Chart.Mark(at: $0, label: say("Wave %", String(wave.number + 1))) }
         }
-        // Moments are kept by the minute and more; how many there are is of now.
+        // Points are stored a minute apart or more, so the present number is added.
         var points = adoption.points
         if points.last?.upgraded != record.figures.upgraded {
             points.append(AdoptionPoint(at: now, upgraded: record.figures.upgraded))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// A line over time, drawn by the server, with its numbers in a table beside it.
+/// A line over time, drawn by the server, with its numbers in a table below.
 struct Chart {
     struct Mark {
         var at: Timestamp
@@ -9,18 +9,18 @@ struct Chart {
     }
 
     var title: String
-    /// Ascending; before the first the number was 0, and it stays as it is until the next.
+    /// In order of time. The number is 0 before the first point, and holds from each point to the next.
     var points: [AdoptionPoint]
     var from: Timestamp
     var to: Timestamp
-    /// What all of it would be; 0: the highest point.
+    /// The number that stands for 100 %; 0: that of the last point.
     var top: Int64
     var marks: [Mark] = []
 
     /// Units of the drawing.
     private static let (width, height): (Int64, Int64) = (600, 160)
     private static let (left, right, above, below): (Int64, Int64, Int64, Int64) = (64, 10, 14, 20)
-    /// More would not be seen.
+    /// More could not be seen.
     private static let mostPoints = 200
 
     private var ceiling: Int64 { max(top, points.last?.upgraded ?? 0, 1) }
@@ -36,7 +36,7 @@ struct Chart {
         return Self.above + room - Int64(Double(value) / Double(ceiling) * Double(room))
     }
 
-    /// As many as can be seen, the last among them.
+    /// As many points as can be seen, with the last among them.
     private var drawn: [AdoptionPoint] {
         let step = max((points.count + Self.mostPoints - 1) / Self.mostPoints, 1)
         return points.enumerated().filter { $0.offset % step == 0 || $0.offset == points.count - 1 }.map(\.element)

@@ -3,13 +3,14 @@ import HTTPServer
 import RelayAPI
 import RelayStore
 
-/// Each form that acts carries what its question showed, byte for byte; where that holds no more, the question is asked anew.
+/// A form that acts carries the facts that its question showed, byte for byte. Where they no longer hold, the question is
+/// asked again.
 extension View {
-    /// Does what was confirmed.
+    /// Does the act that was confirmed.
     ///
     /// - Parameters:
-    ///   - deed: given who acts, with what was confirmed.
-    ///   - again: asks anew, with what has changed.
+    ///   - deed: gets the caller, with the facts that were confirmed.
+    ///   - again: asks again, with the changed facts.
     func perform(
         _ act: ActKind, _ fields: FormFields, of campaign: CampaignRecord? = nil, _ deed: (Caller) throws -> Response,
         again: (Stale) throws -> Response
@@ -22,9 +23,9 @@ extension View {
         }
     }
 
-    /// Why a question is asked anew.
+    /// Why a question is asked again.
     struct Stale {
-        /// Empty where the form carried nothing: it is of another release.
+        /// Empty where the form lacks a fact: it comes from another release.
         var changes: [Shown.Change]
     }
 
@@ -56,12 +57,12 @@ extension View {
 }
 
 extension HTML {
-    /// What a form carries, out of sight.
+    /// A hidden field of a form.
     mutating func hidden(_ name: StaticString, _ value: String) {
         void("input", [.named("type", "hidden"), .named("name", name.description), .named("value", value)])
     }
 
-    /// What was shown of what the act is about; an empty value says that there was nothing.
+    /// Hidden fields with the facts that the question showed; an empty value means that there was nothing.
     mutating func carries(_ act: ActKind, _ shown: Shown) {
         for fact in act.facts {
             let value = shown.facts[fact] ?? .nothing
@@ -76,7 +77,7 @@ extension HTML {
 }
 
 extension FormFields {
-    /// What a form carried; nil where it does not have all of it.
+    /// The facts that a form carried; nil where one is missing or malformed.
     func shown(_ act: ActKind) -> Shown? {
         var shown = Shown()
         for fact in act.facts {

@@ -80,7 +80,7 @@ extension View {
         let filter = try API.deliveryFilter(&query, caller)
         let cursor = query.cursor(.deliveries)
         try query.finish()
-        // Without a campaign, those of the newest that the reader may see.
+        // Without a campaign, the deliveries of the newest one that the reader may see.
         let record =
             try id.map { try api.record($0, caller) }
             ?? api.store.campaigns(before: nil, limit: 100).first { maySee($0.app) }

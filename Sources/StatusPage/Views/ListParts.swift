@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What lists have in common: filters, and where they go on; and what every question has.
+/// The parts that lists share: filters and the link to the next page. Also the buttons that every question has.
 extension View {
-    /// The button that does it, and the way back.
+    /// The button that acts, and the way back.
     func buttons(_ html: inout HTML, _ title: String, isDangerous: Bool, back: PagePath) {
         html.tag("p", [.class("buttons")]) { html in
             html.button(title, isDangerous: isDangerous)

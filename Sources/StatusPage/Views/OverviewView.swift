@@ -5,13 +5,13 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// The first screen: whether it goes well, and why not if not.
+/// The first screen: whether all is well, and if not, why.
 extension View {
     func overview() throws -> Response {
         try need(.status)
         let overview = try api.overview()
         return page(say("Overview"), at: .overview, isLive: true) { html in
-            // Read out where it changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
+            // Screen readers announce changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
             html.part(
                 "trouble", "section", on: ["readiness", "campaign"],
                 [.named("aria-labelledby", "trouble-title"), .named("aria-live", "polite")]
@@ -27,7 +27,7 @@ extension View {
         }
     }
 
-    /// What is wrong stands first.
+    /// Apps in trouble come first, then those with an open campaign.
     private func sorted(_ apps: [Overview.App], _ overview: Overview) -> [Overview.App] {
         func rank(_ app: Overview.App) -> Int {
             let campaigns = campaigns(of: app.key, overview)
@@ -41,7 +41,7 @@ extension View {
         overview.campaigns.filter { $0.record.app == app }
     }
 
-    /// Campaigns that a person must see to, and what `readyz` says.
+    /// Campaigns that a person must see to, and the faults and warnings of `readyz`.
     private func trouble(_ html: inout HTML, _ overview: Overview) {
         let stuck = overview.campaigns.filter { maySee($0.record.app) && isInTrouble($0) }
         let faults = seen(overview.faults)
@@ -104,7 +104,7 @@ extension View {
         }
     }
 
-    /// What is in force, and what is asked for.
+    /// The versions in force and those asked for.
     func versions(_ html: inout HTML, _ version: VersionStatus?) {
         let record = version?.record
         html.fact(say("In force")) { $0.text(record?.inForce.required?.text ?? "–") }
@@ -125,7 +125,7 @@ extension View {
         }
     }
 
-    /// What holds what is asked for, and when it opens.
+    /// The gate that holds the requirement, and when it opens.
     func gate(_ html: inout HTML, _ version: VersionStatus) {
         guard let wait = version.wait else { return }
         html.tag("div", [.class(wait.state == .halted ? "notice bad" : "notice")]) { html in

@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// What a person fills in to raise or block a version, as the body that the API takes.
+/// The form for raising or blocking a version, as the body that the API takes.
 struct RaiseForm {
     var fields: FormFields
 
@@ -12,9 +12,9 @@ struct RaiseForm {
         "required", "latest", "blocked", "minimumOs", "requiredFrom", "downloadUrl", "message", "telephones",
     ]
 
-    /// CONTRACT, "A bump's body": the same checks, and the same words where something is wrong.
+    /// The body as in CONTRACT, "A bump's body", so that the same checks and error texts apply.
     ///
-    /// - Parameter doubts: that are confirmed.
+    /// - Parameter doubts: those that the person confirmed.
     func body(confirming doubts: [Doubt] = []) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -37,7 +37,7 @@ struct RaiseForm {
         return writer.bytes
     }
 
-    /// The doubts that the question showed, if they were confirmed: no other that turns up.
+    /// The doubts that the question showed, if they were confirmed. A doubt that arises later is not among them.
     var confirmed: [Doubt] {
         guard fields["confirm"] != nil else { return [] }
         return (fields.exact(Self.doubts.description) ?? "").split(separator: ",", maxSplits: 24).compactMap { text in
@@ -48,14 +48,14 @@ struct RaiseForm {
         }
     }
 
-    /// The hidden field of the doubts.
+    /// The name of the hidden field for the doubts.
     static let doubts: StaticString = "doubts"
 
     static func text(_ doubts: [Doubt]) -> String {
         doubts.map { "\($0.reason.rawValue) \($0.version.text)" }.joined(separator: ",")
     }
 
-    /// By commas, spaces or lines. One more than are taken is enough to be refused.
+    /// Split at commas and white space. One item beyond the limit is kept, so that the API refuses the list.
     private static func list(_ text: String) -> [String] {
         text.split(maxSplits: ListBound.telephones.limit) { $0 == "," || $0.isWhitespace }.map(String.init)
     }

@@ -6,11 +6,11 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// Raising what is required, or blocking versions: the dry run first, then the button.
+/// Raising the required version, or blocking versions: the dry run first, then the button.
 extension View {
     /// - Parameters:
-    ///   - form: what was filled in; nil: nothing yet.
-    ///   - problem: what is wrong with it.
+    ///   - form: the form as it was sent; nil: it is empty.
+    ///   - problem: the faults in it.
     func raise(_ key: AppKey, _ form: RaiseForm? = nil, _ problem: ProblemDetails? = nil) throws -> Response {
         try need(.versions)
         try api.require(key)
@@ -51,7 +51,7 @@ extension View {
         html.checkbox(say("Whatever the hour"), name: "now", isChecked: form?.fields["now"] != nil)
     }
 
-    /// The dry run, or what it was confirmed for.
+    /// The dry run, or the act once it is confirmed.
     func raise(_ key: AppKey, sent fields: FormFields) throws -> Response {
         try need(.versions)
         let form = RaiseForm(fields: fields)
@@ -71,7 +71,7 @@ extension View {
     }
 
     private func plan(_ key: AppKey, _ form: RaiseForm, stale: Stale? = nil) throws -> Response {
-        // Read before the plan: what comes between is found when it is confirmed.
+        // Read before the plan, so that a change in between is found at the confirmation.
         let shown = try api.shown(.required(key))
         let planned = try api.planned(key, body: form.body(), by: caller)
         let report = planned.report

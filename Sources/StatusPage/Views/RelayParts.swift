@@ -6,7 +6,7 @@ import RelayStore
 /// The relays of the store, where there are several.
 extension View {
     func relays(_ html: inout HTML) {
-        // What cannot be read now is told of above.
+        // A store that cannot be read is reported above, under trouble.
         guard let nodes = try? api.nodeStatuses(for: caller), nodes.count > 1 else { return }
         html.tag("h2", [.id("relays-title")], text: say("Relays"))
         html.table(say("Relays"), [say("Name"), say("State"), say("Sends"), say("Remarks")]) { html in
@@ -42,7 +42,7 @@ extension View {
         var remarks: [String] = []
         if node.record.leads { remarks.append(say("leads")) }
         if node.differs { remarks.append(say("its configuration differs")) }
-        // The database's is ahead: the machine's is behind.
+        // Where the database's clock is ahead, the relay's own is behind.
         let ahead = node.record.clockAhead
         let seconds = String(Double(ahead.milliseconds.magnitude / 100) / 10)
         if ahead > NodeRecord.clockTolerance { remarks.append(say("its clock is % s behind", seconds)) }

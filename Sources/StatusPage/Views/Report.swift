@@ -5,8 +5,8 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// A campaign as one file for a ticket: figures, waves, reasons, adoption, who did what. It loads nothing, and has no phone number and
-/// no token in it.
+/// A campaign as one file for a ticket: figures, waves, reasons, adoption and history. It loads nothing, and holds no phone
+/// number and no token.
 extension View {
     func report(_ id: String) throws -> Response {
         try need(.status)

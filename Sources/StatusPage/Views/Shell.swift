@@ -41,9 +41,9 @@ enum Place: CaseIterable {
 }
 
 extension View {
-    /// The whole document, or the part that is wanted.
+    /// The whole document, or only the part that is wanted.
     ///
-    /// - Parameter isLive: whether what it shows changes by itself.
+    /// - Parameter isLive: whether the page updates itself.
     func page(
         _ title: String, at place: Place? = nil, status: Int = 200, isLive: Bool = false,
         headers: [(name: String, value: String)] = [], _ content: (inout HTML) throws -> Void
@@ -68,7 +68,8 @@ extension View {
             html.tag("p", text: say("There is none on this page."))
             return PageHeaders.response(404, html.bytes)
         }
-        // What somebody else may have chosen is not pressed together with the form token (BREACH, Gluck et al. 2013, section 3).
+        // Input that an attacker may have chosen is not compressed together with the form token (BREACH, Gluck et al. 2013,
+        // section 3).
         let isTheirs = part == nil && head.target.utf8.contains(UInt8(ascii: "?"))
         guard !isTheirs, PreparedContent.takesGzip(head.headers["accept-encoding"]), let small = Gzip.compressed(bytes)
         else { return PageHeaders.response(status, bytes, more: headers) }

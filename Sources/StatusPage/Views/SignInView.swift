@@ -2,9 +2,9 @@
 import HTTPServer
 import RelayAPI
 
-/// Signing in and out, and what is wrong, as pages.
+/// The pages for signing in and out, and for errors.
 extension View {
-    /// - Parameter fault: why it did not work just now.
+    /// - Parameter fault: why signing in failed just now.
     func signIn(status: Int, fault: String? = nil) -> Response {
         page(say("Sign in"), status: status, headers: [("WWW-Authenticate", "Bearer realm=\"upgrade-relay\"")]) {
             html in
@@ -25,7 +25,7 @@ extension View {
         }
     }
 
-    /// Where a link of `upgrade-relay page` leads: what looks at it does not use it up, a person's click does.
+    /// The page that a link of `upgrade-relay page` opens. Fetching it does not use the link up, a person's click does.
     func entrance(link: String) -> Response {
         guard api.sessions.isGood(link: link) else { return usedLink() }
         return page(say("Sign in")) { html in
@@ -41,9 +41,9 @@ extension View {
             status: 401, fault: say("This link was used before, or is too old. “upgrade-relay page” prints another."))
     }
 
-    /// What the API would say as a problem (RFC 9457).
+    /// A problem of the API (RFC 9457) as a page.
     func problem(_ problem: ProblemDetails) -> Response {
-        // Who has not signed in is asked to, and learns nothing else.
+        // A person who has not signed in is asked to, and learns nothing else.
         if problem.status == 401 { return signIn(status: 401) }
         return page(
             say("This did not work"), status: problem.status, headers: problem.headers.map { (name: $0.0, value: $0.1) }

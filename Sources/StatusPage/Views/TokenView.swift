@@ -3,7 +3,7 @@ import HTTPServer
 import RelayAPI
 import RelayStore
 
-/// API tokens: for who may open the control socket.
+/// API tokens: for operators, who may open the control socket.
 extension View {
     func needOperator() throws {
         guard caller.isOperator else {

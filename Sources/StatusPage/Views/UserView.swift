@@ -5,7 +5,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// One user or one token: every campaign and what became of it, in sentences that support can read out.
+/// One user or one token: every campaign and its result, in sentences that support can read out.
 extension View {
     func user(_ query: inout Query) throws -> Response {
         try need(.users)
@@ -25,7 +25,7 @@ extension View {
         }
     }
 
-    /// Whom a token belongs to; without a user, what became of its pushes.
+    /// The users that a token belongs to; without a user, the pushes to it.
     private func explain(_ html: inout HTML, token: String) throws {
         let devices = try api.store.devices(telephone: nil, token: token, after: 0, limit: 100)
             .filter { maySee($0.registration.app) }
@@ -61,7 +61,7 @@ extension View {
         }
     }
 
-    /// Registered users who may be meant by a telephone that is not registered.
+    /// Registered users whose telephone is similar to one that is not registered.
     func known(_ html: inout HTML, as similar: [String]) {
         for other in similar {
             html.tag("p") { html in
@@ -206,7 +206,7 @@ extension View {
     func erase(_ fields: FormFields) throws -> Response {
         try need(.devices)
         let telephone = fields.exact("telephone") ?? ""
-        // White space that was typed beside a number without any is none of it; a number with some is typed with it.
+        // White space around the typed number is ignored, unless the number itself has some.
         guard fields.exact("again") == telephone || fields["again"] == telephone else {
             return try confirmErasure(telephone, fault: say("This is not the same phone number."))
         }

@@ -6,11 +6,11 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// What can be done to what an app requires, beside raising it.
+/// The actions on an app's requirements, other than raising.
 enum VersionAction: String {
     case release, withdraw, unblock
 
-    /// What of its question the form carries.
+    /// The kind of act, which decides the facts that the form carries.
     var act: ActKind {
         switch self {
         case .release: .release
@@ -19,7 +19,7 @@ enum VersionAction: String {
         }
     }
 
-    /// What its question is about.
+    /// The subject of the question.
     func subject(_ key: AppKey, _ version: String?) -> ActSubject {
         switch self {
         case .release: .release(key, nil, nil)
@@ -30,7 +30,7 @@ enum VersionAction: String {
 }
 
 extension View {
-    /// - Parameter version: the one to be unblocked.
+    /// - Parameter version: the version to unblock.
     func confirm(
         _ action: VersionAction, _ key: AppKey, version: String?, fault: String? = nil, stale: Stale? = nil
     ) throws -> Response {
@@ -84,7 +84,7 @@ extension View {
         }
     }
 
-    /// Where a version stands, in the reader's words.
+    /// The state of a version, in words for the reader.
     private func standing(_ name: String) -> String {
         switch name {
         case "waiting", "asked": say("waits")
@@ -98,7 +98,7 @@ extension View {
 
     func perform(_ action: VersionAction, _ key: AppKey, _ fields: FormFields) throws -> Response {
         try need(.versions)
-        // Hidden in the form, so it is what was shown, byte for byte.
+        // A hidden field of the form, so it is the version that was shown, byte for byte.
         let version = fields.exact("version")
         if action != .release, fields["app"] != key.app {
             return try confirm(

@@ -6,14 +6,14 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// One request for a page: who asks, in which language, and for which part of it.
+/// One request for a page: the caller, the language, and the part that is wanted.
 struct View {
     let api: API
     let head: RequestHead
     let caller: Caller
     let language: PageLanguage
     let now: Timestamp
-    /// The part that is wanted alone, by its id; nil: the whole page.
+    /// The id of the only part to show; nil: the whole page.
     var part: String?
 
     init(_ api: API, _ call: inout Call) {
@@ -41,12 +41,12 @@ struct View {
         }
     }
 
-    /// How the reader is shown people's data.
+    /// How much of users' data the reader may see.
     var sight: Sight { caller.sight }
 }
 
 extension HTML {
-    /// A user's number, with the way to all that is known of the user for who may see that.
+    /// A user's number. For a reader who may see whole numbers, it links to the user's page.
     mutating func telephone(_ number: String?, _ sight: Sight) {
         guard let number else { return text("–") }
         let shown = sight.telephone(number)
@@ -54,13 +54,13 @@ extension HTML {
         link(PagePath("page", "users").with("telephone", number), shown)
     }
 
-    /// A push token, shortened, with the same.
+    /// A push token, shortened, with the same link.
     mutating func token(_ token: String, _ sight: Sight) {
         guard sight == .whole else { return tag("code", text: sight.token(token)) }
         link(PagePath("page", "users").with("token", token), "\(token.prefix(16))…")
     }
 
-    /// A moment: in UTC here, and in the reader's zone once the script has run.
+    /// A moment: UTC in the document, and the reader's zone once the script has run.
     mutating func time(_ moment: Timestamp) {
         let text = moment.internetTime
         let shown = "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
@@ -72,7 +72,7 @@ extension HTML {
         if let moment { time(moment) as Void } else { text("–") }
     }
 
-    /// A term and what it is, of a description list.
+    /// A term and its value, in a description list.
     mutating func fact(_ term: String, _ value: (inout HTML) -> Void) {
         tag("div") { html in
             html.tag("dt", text: term)
@@ -84,7 +84,7 @@ extension HTML {
         tag("a", [.href(path)] + attributes, text: text)
     }
 
-    /// A table with its headings; it scrolls by itself where the screen is narrow, by the keyboard, too.
+    /// A table with its headings. On a narrow screen it scrolls on its own, by the keyboard, too.
     mutating func table(
         _ caption: String, _ columns: [String], isCaptionShown: Bool = false, _ rows: (inout HTML) throws -> Void
     ) rethrows {
@@ -129,7 +129,7 @@ extension HTML {
         tag("button", [.named("type", "submit"), .class(isDangerous ? "danger" : "")] + attributes, text: text)
     }
 
-    /// A field with its label, and what is wrong with it.
+    /// A field with its label and its fault.
     mutating func field(
         _ label: String, name: StaticString, value: String = "", hint: String? = nil, fault: String? = nil,
         _ attributes: [Attribute] = []

@@ -3,19 +3,19 @@ import HTTPServer
 import RelayAPI
 import UpgradeRules
 
-/// What the page can be read in.
+/// The languages of the page.
 package enum PageLanguage: String, Sendable, CaseIterable {
     case english = "en"
     case chinese = "zh"
 
     package static let cookie = "upgrade_relay_language"
 
-    /// What the language calls itself.
+    /// The language's name in itself.
     var ownName: String { self == .english ? "English" : "中文" }
     /// For `lang` (RFC 5646).
     var tag: String { self == .english ? "en" : "zh-Hans" }
 
-    /// The one that was chosen, else the first that the browser asks for.
+    /// The language that was chosen, else the first known one that the browser asks for, else English.
     init(of head: RequestHead) {
         let chosen = SessionCookie.value(of: Self.cookie, in: head).flatMap(PageLanguage.init(rawValue:))
         self = chosen ?? Self.wanted(head.headers["accept-language"]) ?? .english

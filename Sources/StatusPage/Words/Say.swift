@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageLanguage {
-    /// A text of the page in this language. Its English is its key, as with gettext(3); each "%" stands for a value, in order.
+    /// A text of the page in this language. The English text is the key, as with gettext(3); each "%" stands for a value, in
+    /// order.
     ///
-    /// What the relay itself writes (reasons, remedies, errors) is English everywhere: it is what the log and the documents say.
+    /// Texts of the relay itself (reasons, remedies, errors) are English everywhere, as in the log and the documents.
     func say(_ english: StaticString, _ values: [String] = []) -> String {
         let key = english.description
         let pattern = self == .chinese ? Self.chineseTexts[key] ?? key : key
@@ -15,13 +16,13 @@ extension PageLanguage {
         return text
     }
 
-    /// A count with its word: "1 device", "2 devices". Chinese has one form.
+    /// A count with its noun: "1 device", "2 devices". Chinese has one form.
     func count(_ number: Int64, _ one: StaticString, _ many: StaticString) -> String {
         let word = say(number == 1 ? one : many)
         return "\(Self.number(number)) \(word)"
     }
 
-    /// With thin groups of three digits: 12,345.
+    /// Digits in groups of three, with commas: 12,345.
     static func number(_ number: Int64) -> String {
         let digits = Array(String(number.magnitude))
         var text = number < 0 ? "-" : ""

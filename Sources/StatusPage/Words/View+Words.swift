@@ -4,7 +4,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What states, reasons and figures are called.
+/// Words for states, reasons and figures.
 extension View {
     func word(_ state: CampaignState) -> String {
         switch state {
@@ -32,7 +32,7 @@ extension View {
         }
     }
 
-    /// - Parameter isBlock: whether a version is to be left, and not a floor to be reached.
+    /// - Parameter isBlock: whether the requirement blocks a version, in place of setting a floor.
     func word(_ reason: FilterReason, isBlock: Bool = false) -> String {
         switch reason {
         case .alreadyCurrent where isBlock: say("Does not run it")
@@ -48,7 +48,7 @@ extension View {
 
     func number(_ number: Int64) -> String { PageLanguage.number(number) }
 
-    /// Of a whole, to a tenth of a percent; "100 %" only where all is done, "0 %" only where nothing is.
+    /// A share in percent, to a tenth; "100 %" only where all is done, "0 %" only where nothing is.
     func percent(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0 else { return "–" }
         var tenths = part * 1000 / whole
@@ -69,12 +69,12 @@ extension View {
 
     func name(_ key: AppKey) -> String { "\(key.app) \(key.platform == .ios ? "iOS" : "Android")" }
 
-    /// What a campaign wants of a device.
+    /// A campaign's target as a sentence.
     func name(_ target: UpgradeTarget) -> String {
         target.isBlock ? say("% is blocked", target.version.text) : say("% is required", target.version.text)
     }
 
-    /// What a person can do about a campaign that does not move; nil where it moves, or is over.
+    /// A person's remedy for a campaign that does not move; nil where it moves, is over, or no act helps.
     func remedy(_ status: CampaignStatus) -> String? {
         switch status.wait {
         case .store: say("It begins by itself as soon as the store offers the version. Release begins it now.")
@@ -91,7 +91,7 @@ extension View {
         }
     }
 
-    /// A step of a rollout, in a sentence.
+    /// A step of a rollout, for use in a sentence.
     private func words(_ step: Rollout.Step?) -> String {
         switch step {
         case .share(let parts): say("% of the users", "\(WavePlan.percentText(parts)) %")
@@ -103,15 +103,15 @@ extension View {
     /// The steps of a rollout: "5 % → 30 % → everybody".
     func words(_ rollout: Rollout) -> String { rollout.steps.map { words($0) }.joined(separator: " → ") }
 
-    /// Whether something is wrong that a person has to mend.
+    /// Whether there is trouble that a person must mend.
     func isInTrouble(_ status: CampaignStatus) -> Bool {
         status.wait.map { $0.standing == .trouble } ?? (status.record.state == .suspended)
     }
 
-    /// Whether a person decides about it next, as was planned.
+    /// Whether the next step is a person's decision, as planned.
     func waitsForPerson(_ status: CampaignStatus) -> Bool { status.wait?.standing == .person }
 
-    /// The faults that concern no app which the reader may not see.
+    /// The faults, without those about an app that the reader may not see.
     func seen(_ faults: [ReadinessFault]) -> [ReadinessFault] {
         guard caller.apps != nil else { return faults }
         let hidden = api.control.apps().map(\.app).filter { !caller.maySee($0) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageLanguage {
-    /// By the English text. A test holds it to every text of the page.
+    /// By the English text. A test checks that it has every text of the page.
     static let chineseTexts: [String: String] = [
         "% a second": "每秒 %",
         "% bytes": "% 字节",

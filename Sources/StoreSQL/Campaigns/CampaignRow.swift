@@ -3,15 +3,15 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// Everything of a campaign that is one row, and whether there is more of it in other tables.
+/// All of a campaign that is in one row, and whether there is more in other tables.
 struct CampaignRow {
-    /// Without the numbers of its canary; nil where a column holds what the schema's CHECKs do not allow.
+    /// Without the numbers of its canary; nil where a column holds a value that the schema's CHECKs do not allow.
     var record: CampaignRecord?
     var hasReasons: Bool
     var hasWaves: Bool
     var hasRounds: Bool
 
-    /// Whether a campaign has rows in a table of what few have.
+    /// Whether a campaign has rows in a table that few campaigns need.
     private static func has(_ table: SQL) -> SQL { "EXISTS (SELECT 1 FROM \(table) WHERE campaign_id = c.id)" }
 
     private static let isLeftOut = CampaignTable.isLeftOut("c")
@@ -53,7 +53,7 @@ extension CampaignRow: Selection {
 }
 
 extension CampaignFigures {
-    /// Those that are columns of a `CampaignRow`.
+    /// The figures that are columns of a `CampaignRow`.
     fileprivate static func read(_ row: inout Columns<some SQLRow>) -> CampaignFigures {
         var figures = CampaignFigures()
         figures.isPlanned = !row.isNull()

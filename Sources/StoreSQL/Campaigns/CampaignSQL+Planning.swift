@@ -3,8 +3,9 @@ package import RelayEngine
 package import RelayStore
 
 extension CampaignSQL {
-    /// Counts in one snapshot, so that no writer waits for the count, and then writes the shards in one short transaction. A device that
-    /// registers in between is not of the audience; one whose environment changes in between stays with the environment that it was counted in.
+    /// Counts in one snapshot, so that no writer waits for the count, and then writes the shards in one short transaction. A
+    /// device that registers in between is not in the audience; one whose environment changes in between stays in the
+    /// environment that it was counted in.
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
         try forgetMoves(before: campaign, at: now)
         let plan = try lookLong("planning a campaign", isSnapshot: true) { connection in
@@ -22,8 +23,8 @@ extension CampaignSQL {
         }
     }
 
-    /// Before the count, so that a change that comes after this is counted where the device was. Some at a time, since a corrected import may
-    /// have moved all devices.
+    /// Comes before the count, so that a later change is counted where the device was. Some at a time, since a corrected
+    /// import may have moved all devices.
     private func forgetMoves(before campaign: CampaignKey, at now: Timestamp) throws {
         var after: Int64 = 0
         while true {
@@ -56,7 +57,8 @@ extension AudiencePlan {
         }
     }
 
-    /// From the last device of each shard to that of the next one: counting all of them in one statement takes PostgreSQL four times as long.
+    /// Goes from the last device of each shard to that of the next: one statement that counts them all takes PostgreSQL four
+    /// times as long.
     private static func cut(
         _ devices: SQL, of app: Int64, isSandbox: Bool, size: Int, _ connection: some SQLConnection
     ) throws -> [PlannedShard] {
@@ -85,7 +87,7 @@ package enum AudienceSQL {
         """
     }
 
-    /// Those of them that shards have under the sandbox.
+    /// The devices among them that shards have under the sandbox.
     package static func sandbox(_ dialect: SQLDialect) -> SQL {
         """
         FROM device AS d \(dialect.indexed(by: "device_sandbox")) WHERE \(DeviceList.behind(dialect)) AND d.removed_at IS NULL

@@ -7,7 +7,7 @@ extension CampaignSQL {
         _ campaign: CampaignKey, atMost most: Int64, at now: Timestamp,
         wants: (DeviceRow, borrowing DeviceRows) -> Bool
     ) throws -> Gathered {
-        // Looked at beside writers, and judged there; the transaction that follows is short.
+        // Devices are read and judged without keeping writers waiting; the transaction that follows is short.
         let found = try lookLong("looking for devices to send to again", isSnapshot: true) { connection -> RoundStep? in
             guard let round = try RoundTable.open(campaign, connection) else { return nil }
             var step = RoundStep(round, cursor: round.cursor)

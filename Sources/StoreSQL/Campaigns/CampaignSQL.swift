@@ -2,19 +2,19 @@
 package import RelayEngine
 package import RelayStore
 
-/// The part of a campaign's way that is a driver's own: how many rows are read and written at once.
+/// The part of a campaign's course that each driver does itself: how many rows are read and written at once.
 package protocol CampaignSQL: SQLStore {
-    /// A long look, which no writer waits for.
+    /// Runs a long look, which no writer waits for.
     ///
     /// - Parameter isSnapshot: whether all of its statements see one moment.
     func lookLong<R: Sendable>(_ doing: String, isSnapshot: Bool, _ body: (Connection) throws -> R) throws -> R
 
-    /// One transaction of a long work.
+    /// Runs one transaction of long work.
     func writeLong<R: Sendable>(_ doing: String, lock: WriteLock, _ body: (Connection) throws -> R) throws -> R
 
     // MARK: Cutting an audience
 
-    /// Cuts an audience that goes out in waves, for each device of which the wave is drawn.
+    /// Cuts an audience that goes out in waves; the wave of each device is drawn.
     func plan(
         _ app: Int64, shardSize: Int, in waves: WavePlan, draw: WaveDraw, _ connection: Connection
     ) throws -> AudiencePlan
@@ -22,7 +22,7 @@ package protocol CampaignSQL: SQLStore {
     /// Writes the shards of a plan.
     func insert(_ plan: AudiencePlan, of campaign: CampaignKey, _ connection: Connection) throws
 
-    /// Makes rows of moved devices, with their users, their environments where there is a next attempt, and no attempts.
+    /// Adds rows for moved devices, with their users, their environments where there is a next attempt, and no attempts.
     func insert(_ devices: [Int64], _ line: MovedDevices.Line, at now: Timestamp, _ connection: Connection) throws
 
     /// Empties `planned_environment` of devices.
@@ -43,7 +43,7 @@ package protocol CampaignSQL: SQLStore {
     /// Registered devices among some ids, ascending.
     func registered(_ devices: [Int64], of campaign: CampaignKey, _ connection: Connection) throws -> DeviceRows
 
-    /// Makes rows due now that still have one of a round's outcomes.
+    /// Makes rows due now if they still have one of a round's outcomes.
     ///
     /// - Parameter devices: ascending.
     /// - Returns: the outcomes that they had.

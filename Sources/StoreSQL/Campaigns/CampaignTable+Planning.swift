@@ -2,8 +2,8 @@
 package import RelayEngine
 package import RelayStore
 
-/// A campaign's audience is counted in one snapshot, and its shards are written in one short transaction after it: a driver cuts, and
-/// writes the shards.
+/// A campaign's audience is counted in one snapshot, and its shards are written in one short transaction after it: a driver
+/// cuts the audience, and writes the shards.
 extension CampaignTable {
     /// The campaign's app and requirement, where its audience has not been cut yet.
     package static func unplanned(
@@ -14,8 +14,9 @@ extension CampaignTable {
         ) { ($0.integer(), $0.integer()) }
     }
 
-    /// Whether no other campaign of the app is under way that was cut: a device stays with the shard that it was counted in, whatever
-    /// environment it has by then, so what that is may be forgotten where nobody counts on it (`MovedDevices`).
+    /// Whether no other campaign of the app is both cut and under way. A device stays in the shard that counted it, whatever
+    /// its environment is since, so the environment that it was counted in may only be forgotten where no campaign relies on
+    /// it (`MovedDevices`).
     ///
     /// - Returns: the app; nil where another one is under way, or this one was cut already.
     package static func alone(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {
@@ -27,7 +28,7 @@ extension CampaignTable {
     }
 
     /// - Parameter cut: counts the app's devices, by the draw where there are waves.
-    /// - Returns: nil where it was cut already.
+    /// - Returns: nil where the campaign was cut already.
     package static func plan(
         _ campaign: CampaignKey, waves: WavePlan?, _ connection: some SQLConnection,
         cut: (_ app: Int64, _ waves: (plan: WavePlan, draw: WaveDraw)?) throws -> AudiencePlan
@@ -35,7 +36,7 @@ extension CampaignTable {
         guard let (app, requirement) = try unplanned(campaign, connection) else { return nil }
         let drawn = waves.map { (plan: $0, draw: WaveDraw($0, requirement: requirement)) }
         var plan = try cut(app, drawn)
-        // They had their turn before all others.
+        // The canary's devices had their turn before all others.
         for device in try CanaryTable.devices(of: campaign, connection) {
             plan.leaveOut(
                 device.id, wave: drawn?.draw.wave(of: device.telephone?.utf8) ?? 0, device.environment)
@@ -43,7 +44,7 @@ extension CampaignTable {
         return plan
     }
 
-    /// Writes what was planned, unless somebody else has meanwhile.
+    /// Writes the plan, unless another relay has written one since.
     package static func store(
         _ plan: AudiencePlan, of campaign: CampaignKey, waves: WavePlan?, at now: Timestamp,
         _ connection: some SQLConnection, insert: () throws -> Void

@@ -6,18 +6,18 @@ package import UpgradeRules
 /// The table `campaign`.
 package enum CampaignTable {
     package static let finalStates: SQL = "('completed', 'cancelled', 'superseded')"
-    /// Of a device, in a statement whose first parameter is the campaign: SQLite gives the number of a row that another program deleted to the
-    /// next device, which may be another app's (sqlite.org/autoinc.html).
+    /// The condition for a device, in a statement whose first parameter is the campaign: SQLite gives the number of a row
+    /// that another program deleted to the next device, which may be another app's (sqlite.org/autoinc.html).
     package static let isOfItsApp: SQL = "app_id = (SELECT app_id FROM campaign WHERE id = ?1)"
 
     // MARK: Reading
 
-    /// Whether a campaign is over without an end of its own having settled who was pending: it may go on.
+    /// Whether a campaign is over and its pending devices were not settled: it may go on.
     package static func isLeftOut(_ campaign: SQL) -> SQL {
         "(\(campaign).state IN ('cancelled', 'superseded') AND \(campaign).pruned_at IS NULL)"
     }
 
-    /// How many devices a campaign whose run is `n`, that is over and may go on, leaves out.
+    /// How many devices a campaign that is over and may go on leaves out. Its run is `n`.
     package static func leftOut(_ campaign: SQL) -> SQL {
         "CASE WHEN \(isLeftOut(campaign)) THEN n.retrying + \(notReached(campaign)) ELSE 0 END"
     }
@@ -31,13 +31,14 @@ package enum CampaignTable {
         """
     }
 
-    /// How many devices a campaign would come to that is not cut into shards.
+    /// How many devices a campaign that is not cut into shards would come to.
     private static func unplanned(_ campaign: SQL) -> SQL {
         "(SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign))"
     }
 
-    /// The version that is in force for everybody, or another column of that. "not withdrawn", which follows from the rest, is the condition of
-    /// the index that has them in their order: without it SQLite sorts all that the app ever required, for each row that asks.
+    /// The version that is in force for all devices, or another column of its requirement. "not withdrawn", which follows
+    /// from the rest, is the condition of the index that has them in their order: without it SQLite sorts all of the app's
+    /// requirements for each row of the query.
     package static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
         """
         (SELECT f.\(column) FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
@@ -88,7 +89,7 @@ package enum CampaignTable {
         }
     }
 
-    /// What was decided of an app's campaigns, oldest first; those that are, or are being, pruned stay as they are.
+    /// The decisions on an app's campaigns, oldest first; campaigns that are pruned, or are being pruned, stay as they are.
     package static func facts(of app: AppKey, _ connection: some SQLConnection) throws -> [CampaignFacts] {
         try connection.all(
             CampaignFacts.self,
@@ -101,8 +102,8 @@ package enum CampaignTable {
         _ connection: some SQLConnection
     ) throws -> CampaignKey {
         let app = try AppTable.idMade(for: key, connection)
-        // One whose place another takes in the same decision, such as a canary that comes right after another program's row: it
-        // was there before it was superseded.
+        // A campaign that is superseded in the same decision, such as a canary that comes right after another program's row,
+        // is inserted as it was before that.
         var first = facts
         if facts.state.isFinal { (first.state, first.reason) = (.waiting, nil) }
         let row = try connection.insert(
@@ -123,8 +124,8 @@ package enum CampaignTable {
         return made
     }
 
-    /// Writes what was decided; within the same statement whom the campaign leaves out, for the event that it makes is the campaign as it then
-    /// is.
+    /// Writes a decision, and in the same statement the devices that the campaign leaves out: the event that the statement
+    /// makes shows the campaign as of then.
     package static func write(
         _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -152,17 +153,17 @@ package enum CampaignTable {
         }
     }
 
-    /// Counts all that is pending or retrying as `rest`, but for reminders: truly, for nothing of it goes on.
+    /// Counts all pending and retrying devices as `rest`, except for reminders: for good, since none of them goes on.
     ///
-    /// The shards keep their cursors and what remained in them, and the run what that was counted as, so that the ledger can tell who
-    /// was left out, so that a batch that was in flight can take its devices out of that count again, and so that the campaign
-    /// can be opened again for them.
+    /// The shards keep their cursors and their remaining devices, and the run keeps the state that these were counted as. So
+    /// the ledger can list the devices left out, a batch in flight can take its devices out of that count again, and the
+    /// campaign can be opened again for them.
     package static func settleRest(
         of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         let row = campaign.row
-        // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for: one
-        // for each environment, with the count of both in the first.
+        // A campaign that was never cut into shards gets one over all devices, so that it has an audience to account for:
+        // one for each environment, with the count of both in the first.
         try connection.run(
             """
             INSERT INTO shard (campaign_id, number, environment, packs, cursor, last, remaining)

@@ -2,7 +2,7 @@
 package import RelayEngine
 package import RelayStore
 
-/// The columns of `campaign` that tell of its canary, and the rows that it has before there are shards.
+/// The columns of `campaign` about its canary, and the rows that exist before there are shards.
 package enum CanaryTable {
     /// How many of the app's devices have an outcome, or one to come, before the audience of a campaign is cut into shards.
     ///
@@ -16,7 +16,7 @@ package enum CanaryTable {
         """
     }
 
-    /// When a requirement came into force for more than its canary.
+    /// The time at which a requirement came into force for more than its canary.
     ///
     /// - Parameter requirement: the name of its row.
     package static func releasedAt(_ requirement: SQL) -> SQL {
@@ -26,7 +26,7 @@ package enum CanaryTable {
         """
     }
 
-    /// Devices that have rows before the audience is cut into shards, with what decides which shard would have them.
+    /// Devices that have rows before the audience is cut into shards, with the values that decide on their shard.
     package static func devices(
         of campaign: CampaignKey, _ connection: some SQLConnection
     ) throws -> [(id: Int64, telephone: String?, environment: PushEnvironment)] {
@@ -39,7 +39,7 @@ package enum CanaryTable {
         ) { ($0.integer(), $0.optionalText(), $0.environment()) }
     }
 
-    /// Those whose user had changed before their push left are among everybody else again, and all of it begins.
+    /// Devices whose user had changed before their push left are among all others again when the whole campaign begins.
     package static func goOn(_ requirement: Int64, _ connection: some SQLConnection) throws {
         guard let campaign = try CampaignTable.key(ofRequirement: requirement, connection) else { return }
         let row = campaign.row
@@ -60,7 +60,7 @@ extension SQLStore {
     package func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("putting a canary in line", lock: .campaign(campaign)) { connection in
             var devices = 0
-            // It may have ended, or be paused, since it was read.
+            // The campaign may have ended, or be paused, since it was read.
             guard let record = try CampaignTable.record(campaign, connection), record.isCanary,
                 record.state == .running
             else { return }

@@ -4,25 +4,25 @@ package import RelayStore
 
 /// Devices whose environment has changed since campaigns counted them.
 ///
-/// A campaign's shards have a device where they counted it, under `device.planned_environment`. That is forgotten before another campaign is cut, for
-/// the newest one takes devices as they are. A campaign that is over may still come back, and go on with the shards that are left of it: it neither loses
-/// a device by that nor comes to one twice.
+/// A campaign's shards have a device where they counted it, under `device.planned_environment`. That is forgotten before
+/// another campaign is cut, since the newest one takes devices as they are. A campaign that is over may still come back, and
+/// go on with its remaining shards: it then neither loses a device nor comes to one twice.
 package enum MovedDevices {
     /// A row that a device gets in the ledger of a campaign that is over.
     package struct Line {
         package let campaign: CampaignKey
-        /// `retrying`, or the state in which those count whom the campaign had not come to when it was settled.
+        /// `retrying`, or the state of devices that the campaign had not come to when it was settled.
         package let state: DeliveryState
-        /// nil where it is settled.
+        /// nil where the campaign is settled.
         package let nextAttemptAt: Timestamp?
-        /// As a device is handed over that was read in a shard of the other environment (`Batch.fill`).
+        /// The reason with which a device is handed over that was read in a shard of the other environment (`Batch.fill`).
         package let reason = "NotSent"
     }
 
-    /// Devices of one transaction, and rows of it: at most, but for a hundred devices that are in line in many campaigns.
+    /// The most devices and rows of one transaction, except where a hundred devices are in line in many campaigns.
     private static let most = 1000
 
-    /// Whether the app of a campaign that is to be cut has a device to forget the move of.
+    /// Whether the app of a campaign that will be cut has a device whose move must be forgotten.
     package static func isAny(
         before campaign: CampaignKey, after: Int64, _ connection: some SQLConnection
     ) throws -> Bool {
@@ -30,14 +30,16 @@ package enum MovedDevices {
         return try connection.exists("SELECT 1 FROM \(moved(connection.dialect)) AND id > ?2 LIMIT 1", app, after)
     }
 
-    /// Forgets some moves, within a transaction that has to itself all that is decided of the app.
+    /// Forgets some moves, within a transaction that has the app's lock.
     ///
     /// - Parameters:
-    ///   - campaign: which is to be cut.
+    ///   - campaign: the campaign that will be cut.
     ///   - after: the device that was looked at last.
-    ///   - putInLine: makes such rows of these devices, with their users, their environments where there is a next attempt, and no attempts.
+    ///   - putInLine: adds such rows for these devices, with their users, their environments where there is a next attempt,
+    ///     and no attempts.
     ///   - forget: empties `planned_environment` of these devices.
-    /// - Returns: the last device that was looked at; nil where there is none, or where a campaign is under way, which counts on them.
+    /// - Returns: the last device that was looked at; nil where there is none, or where another campaign is under way, which
+    ///   relies on them.
     package static func forget(
         before campaign: CampaignKey, after: Int64, at now: Timestamp, _ connection: some SQLConnection,
         putInLine: ([Int64], Line) throws -> Void, forget: ([Int64]) throws -> Void
@@ -61,7 +63,7 @@ package enum MovedDevices {
         return last
     }
 
-    /// Those of an app (?1). The place where a removed device was counted stays known: it may register again.
+    /// The moved devices of an app (?1). The environment in which a removed device was counted stays known: it may register again.
     private static func moved(_ dialect: SQLDialect) -> SQL {
         """
         device \(dialect.indexed(by: "device_moved"))
@@ -69,7 +71,7 @@ package enum MovedDevices {
         """
     }
 
-    /// Some (?3) of them behind an id (?2).
+    /// The next ?3 of them behind an id (?2).
     package static func page(_ dialect: SQLDialect) -> SQL {
         """
         SELECT id, telephone, environment, planned_environment FROM \(moved(dialect)) AND id > ?2
@@ -84,14 +86,14 @@ package enum MovedDevices {
         var planned: PushEnvironment
     }
 
-    /// A campaign that is over, and may go on with shards that are left.
+    /// A campaign that is over, and may go on with its remaining shards.
     private struct LeftCampaign {
         var key: CampaignKey
         /// nil where it has no waves.
         var draw: WaveDraw?
-        /// The state in which those count whom it has not come to; nil: pending.
+        /// The state of devices that it has not come to; nil: pending.
         var rest: DeliveryState?
-        /// Its owner has yet to record what is on its way, by the shards as it knows them.
+        /// Whether its owner must still record pushes on their way, by the shards as the owner knows them.
         var isOwned: Bool
     }
 
@@ -119,7 +121,7 @@ package enum MovedDevices {
         }
     }
 
-    /// One such campaign, and its shards and rows that matter to a page of devices.
+    /// One such campaign, with the shards and rows that matter to a page of devices.
     private struct Plan {
         struct Shard {
             var number: Int64
@@ -131,7 +133,7 @@ package enum MovedDevices {
         }
 
         let campaign: LeftCampaign
-        /// Those that are left and may have one of the devices.
+        /// The remaining shards that may have one of the devices.
         let shards: [Shard]
         /// Devices with a row.
         let recorded: Set<Int64>
@@ -166,7 +168,8 @@ package enum MovedDevices {
 
         private func wave(of device: Device) -> Int { campaign.draw?.wave(of: device.telephone?.utf8) ?? 0 }
 
-        /// The shard in which the campaign has yet to come to a device: that of its user's wave, or of the last one, which takes all that are left.
+        /// The shard in which the campaign has yet to come to a device: that of its user's wave, or of the last wave, which
+        /// takes all that are left.
         private func place(of device: Device) -> Int? {
             shard(device, device.planned, wave(of: device))
                 ?? campaign.draw.flatMap { shard(device, device.planned, $0.plan.count - 1) }
@@ -181,23 +184,25 @@ package enum MovedDevices {
             }
         }
 
-        /// Whether the campaign goes on counting on where the device was. The one that is cut then has it there, too, and hands it over.
+        /// Whether the campaign still relies on where the device was. The campaign that is cut then has it there, too, and
+        /// hands it over.
         ///
-        /// Shards of waves leave out devices with a row; others would come a second time to one that had its turn.
+        /// Shards of waves leave out devices with a row; other shards would come a second time to a device that had its turn.
         func keeps(_ device: Device) -> Bool {
             let (old, new) = (place(of: device), newPlace(of: device))
             if campaign.isOwned { return old != nil || new != nil }
             return campaign.draw == nil && old == nil && new != nil
         }
 
-        /// A device that the campaign would lose is put in line; one that a shard of the new environment will come to is counted there from now on.
+        /// Puts a device in line that the campaign would lose; one that a shard of the new environment will come to is
+        /// counted there from now on.
         func settle(
             _ devices: [Device], at now: Timestamp, _ connection: some SQLConnection,
             _ putInLine: ([Int64], Line) throws -> Void
         ) throws {
             var lost: [(device: Device, place: Int)] = []
             var change = [Int64](repeating: 0, count: shards.count)
-            /// Takes a device out of what remains in a shard; not one more than were counted.
+            /// Takes a device out of a shard's remaining ones, unless none is left.
             func leave(_ place: Int) -> Bool {
                 guard shards[place].remaining + change[place] > 0 else { return false }
                 change[place] -= 1
@@ -209,7 +214,7 @@ package enum MovedDevices {
                     lost.append((device, old))
                     continue
                 }
-                // A shard in which none remains may be one that `CampaignTable.settleRest` has made, and is known by that.
+                // A shard in which none remains may be one that `CampaignTable.settleRest` has made, and is recognised by that.
                 if shards[new].remaining > 0, leave(old) { change[new] += 1 }
             }
             let packed = try DeliveryBatchTable.devices(among: lost.map(\.device.id), of: campaign.key.row, connection)

@@ -3,7 +3,8 @@ import Registry
 import RelayEngine
 import RelayStore
 
-/// One step of putting devices in line: what was found, and then what is written of it. A driver reads the devices, and moves their rows.
+/// One step of putting devices in line: first the devices are found, then their rows are written. A driver reads the
+/// devices, and moves their rows.
 struct RoundStep {
     /// Rows or batched devices that are looked at in one step, and devices of one transaction: about ten milliseconds.
     static let most = 1000
@@ -11,15 +12,15 @@ struct RoundStep {
     private static let mostBatches = 16
 
     let round: RoundTable.Open
-    /// Everybody up to here was looked at.
+    /// All devices up to this one were looked at.
     private(set) var cursor: Int64
-    /// As many as may be are in line.
+    /// Whether as many devices are in line as may be.
     var isFull = true
-    /// Nobody comes behind the cursor.
+    /// Whether no device comes behind the cursor.
     private var isLast = false
-    /// Who is put in line, and by which service.
+    /// The devices that are put in line, with their push services.
     private var devices: [Int64: PushEnvironment] = [:]
-    /// Whose batch ends here; nil: they have rows.
+    /// The end of their batch; nil: they have rows.
     private var batch: Int64?
 
     init(_ round: RoundTable.Open, cursor: Int64) {
@@ -50,9 +51,9 @@ struct RoundStep {
         if let last = rows.rows.last?.id { cursor = last }
     }
 
-    /// Takes devices of a batch; of several, where nobody of the first ones is wanted.
+    /// Takes devices of a batch, or of the first of several batches that has a wanted device.
     ///
-    /// - Parameter read: what is known of some devices, ascending, without those that were removed.
+    /// - Parameter read: reads some devices, ascending, without those that were removed.
     mutating func findPacked(
         of campaign: CampaignKey, wants: (DeviceRow, borrowing DeviceRows) -> Bool,
         _ connection: some SQLConnection, read: ([Int64]) throws -> DeviceRows
@@ -83,10 +84,11 @@ struct RoundStep {
 
     // MARK: Writing
 
-    /// Within a transaction. Writes nothing where the round was paused, has ended or moved on since the step began: the next one looks anew.
+    /// Must run within a transaction. Writes nothing where the round was paused, has ended or moved on since the step began:
+    /// the next step looks anew.
     ///
-    /// - Parameter putInLine: makes rows of these devices, ascending, due now that still have one of the round's outcomes, and says
-    ///   what each of them had.
+    /// - Parameter putInLine: makes due now the rows of these devices, ascending, that still have one of the round's
+    ///   outcomes, and returns the outcomes that they had.
     func write(
         of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection,
         putInLine: ([RoundTable.Device], SentAgain, RoundTable.Open) throws -> [(
@@ -143,13 +145,13 @@ struct RoundStep {
         try RunTable.add(counts, to: campaign, connection)
     }
 
-    /// Those that the campaign had not come to when it ended are pending again. Where it had not even been cut into shards, it
-    /// is as if it began now, with the audience of now.
+    /// Makes devices that the campaign had not come to when it ended pending again. A campaign that had not even been cut
+    /// into shards goes on as if it began now, with the present audience.
     ///
-    /// - Returns: how many; nil where there is no such shard.
+    /// - Returns: the number of devices; nil where no shard is left.
     private func openShards(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {
         guard let rest = try RunTable.rest(of: campaign, connection), round.states.contains(rest) else { return nil }
-        // As `CampaignTable.settleRest` makes them, and no plan does: two over everyone, all counted in the first.
+        // Shards as `CampaignTable.settleRest` makes them, and no plan does: two over all devices, all counted in the first.
         let isUnplanned =
             try connection.exists(
                 """

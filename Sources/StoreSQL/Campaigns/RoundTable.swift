@@ -18,7 +18,7 @@ package enum RoundTable {
         }
     }
 
-    /// - Parameter devices: who is in line already.
+    /// - Parameter devices: the number of devices that are in line already.
     package static func insert(
         _ draft: RoundDraft, for campaign: CampaignKey, devices: Int64, at now: Timestamp,
         _ connection: some SQLConnection
@@ -44,16 +44,16 @@ package enum RoundTable {
         package var number: Int64
         package var kind: CampaignRound.Kind
         package var states: [DeliveryState]
-        /// Of a reminder: whether the ledger's rows are through, and its batches come.
+        /// For a reminder: whether the ledger's rows are done, and its batches are next.
         package var isAtBatches: Bool
-        /// Everybody up to this device is through.
+        /// All devices up to this one are done.
         package var cursor: Int64
         package var app: Int64
         /// Devices in line.
         package var retrying: Int64
     }
 
-    /// nil where there is none, or its campaign is not running.
+    /// nil where there is no open round, or its campaign is not running.
     package static func open(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Open? {
         try connection.first(
             """
@@ -81,7 +81,7 @@ package enum RoundTable {
             """, cursor, atBatches, devices, campaign.row, round.number)
     }
 
-    /// Nobody else is put in line.
+    /// Ends the open round: no other device is put in line.
     package static func end(
         _ campaign: CampaignKey, devices: Int64 = 0, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -92,7 +92,7 @@ package enum RoundTable {
             """, now, devices, campaign.row)
     }
 
-    /// Reminders that were not sent after all.
+    /// Subtracts reminders that were not sent after all.
     package static func giveBack(_ devices: Int64, of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         guard devices > 0 else { return }
         try connection.run(
@@ -102,7 +102,7 @@ package enum RoundTable {
             """, devices, campaign.row)
     }
 
-    /// Within a campaign's end.
+    /// Must run within a campaign's end.
     package static func giveBackAll(of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection)
         throws
     {
@@ -110,7 +110,7 @@ package enum RoundTable {
         try giveBackReminders(of: campaign, at: now, connection)
     }
 
-    /// Reminders that did not leave are none, and their devices are accepted as before.
+    /// Drops reminders that did not leave; their devices are accepted as before.
     package static func giveBackReminders(of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection)
         throws
     {

@@ -3,30 +3,30 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// The table `campaign_run`: who sends a campaign, how far that is recorded, and its counts.
+/// The table `campaign_run`: the relay that sends a campaign, how far that is recorded, and its counts.
 package enum RunTable {
-    /// A run, as far as a commit goes by it.
+    /// The part of a run that a commit needs.
     package struct Run {
         package let campaign: CampaignKey
-        /// What those count as whom the campaign has not come to; nil: pending.
+        /// The state of devices that the campaign has not come to; nil: pending.
         package var rest: DeliveryState?
-        /// Since it is over: what those count as who were to be tried again. Only `.expired` is written to their rows, for the campaign
-        /// may go on otherwise.
+        /// Set when it is over: the state that its retrying devices count as. Only `.expired` is written to their rows,
+        /// since the campaign may go on otherwise.
         package var ended: DeliveryState?
     }
 
     package enum Found {
-        /// What comes is the lease's next commit.
+        /// The caller's commit is the lease's next one.
         case next(Run)
-        /// The lease's next commit is there already: its answer was lost.
+        /// The lease's next commit is recorded already: its answer was lost.
         case recorded
         /// The campaign has another owner or none, or the number is taken.
         case over
     }
 
-    /// Within a transaction that writes.
+    /// Must run within a transaction that writes.
     ///
-    /// - Parameter memory: learns how often outcomes were recorded at least, where the store has lost some of that.
+    /// - Parameter memory: records how often outcomes were recorded at least, where the store has lost some of that.
     /// - Throws: `StoreError`, `.wentBack`.
     package static func find(
         _ lease: RunLease, _ memory: StoreMemory, _ connection: some SQLConnection
@@ -43,7 +43,7 @@ package enum RunTable {
                 epoch: row.integer(), isOwn: row.optionalInteger() == lease.owner
             )
         }
-        // Both only rise. What this lease stands for was there.
+        // Both numbers only rise, and the store has had those of this lease.
         if let found, found.epoch < lease.epoch || found.epoch == lease.epoch && found.commits < lease.commits {
             let recorded = try connection.integer("SELECT CAST(sum(commits) AS bigint) FROM campaign_run") ?? 0
             memory.noteRecorded(recorded + max(1, lease.commits - found.commits))
@@ -61,7 +61,7 @@ package enum RunTable {
         }
     }
 
-    /// Nobody owns it any more, and what its last owner has on its way is not recorded.
+    /// Ends the ownership; outcomes that its last owner has on their way are not recorded.
     package static func end(_ campaign: CampaignKey, _ connection: some SQLConnection) throws {
         try connection.run(
             "UPDATE campaign_run SET owner = NULL, epoch = epoch + 1 WHERE campaign_id = ?", campaign.row)
@@ -81,7 +81,7 @@ package enum RunTable {
             counts.expired, counts.filtered, counts.cancelled, campaign.row)
     }
 
-    /// Counts devices that were in one state as in another.
+    /// Moves devices from one state's count to another's.
     package static func move(
         _ devices: Int64, from old: DeliveryState, to new: DeliveryState, of campaign: CampaignKey,
         _ connection: some SQLConnection
@@ -97,7 +97,7 @@ package enum RunTable {
             ?? CampaignCounts()
     }
 
-    /// What those count as whom the campaign has not come to; nil: pending.
+    /// The state of devices that the campaign has not come to; nil: pending.
     package static func rest(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> DeliveryState? {
         try connection.first("SELECT rest FROM campaign_run WHERE campaign_id = ?", campaign.row) { $0.state() } ?? nil
     }
@@ -108,7 +108,7 @@ package enum RunTable {
         try connection.run("UPDATE campaign_run SET rest = ? WHERE campaign_id = ?", rest, campaign.row)
     }
 
-    /// A shard that is left, of the campaign whose run is `n`.
+    /// The condition for a shard `s` that is left, of the campaign whose run is `n`.
     package static let isOpen: SQL = "s.cursor < s.last AND n.rest IS NULL"
 }
 
@@ -117,7 +117,7 @@ extension SQLStore {
         let node = membership.node
         return try write("taking over a campaign", lock: .campaign(campaign)) { connection in
             if let project, try !NodeTable.claim(project, for: node, connection) { return nil }
-            // Its own, where the answer to an earlier claim was lost.
+            // Also takes a campaign that it owns already, where the answer to an earlier claim was lost.
             let lease = try connection.first(
                 """
                 UPDATE campaign_run SET owner = ?1, epoch = epoch + 1, project = ?3
@@ -132,7 +132,7 @@ extension SQLStore {
     }
 
     package func unclaimedCampaigns() throws -> [UnclaimedCampaign] {
-        // Asked for by who keeps the lease, who must not wait for others' requests.
+        // Called by the thread that keeps the lease, which must not wait for other requests.
         try keepLease("looking for campaigns that nobody sends", isOneStatement: true) { connection in
             try connection.all(
                 """

@@ -14,7 +14,7 @@ extension SQLStore {
         try read("looking for who was told at login") { connection in
             var told: [Int64: [Version]] = [:]
             for device in Set(devices).sorted() {
-                // By the key of `campaign_told`, campaign by campaign of the device's app.
+                // Uses the key of `campaign_told`, campaign by campaign of the device's app.
                 let join = connection.dialect.join
                 let versions = try connection.all(
                     """
@@ -39,7 +39,7 @@ extension SQLStore {
 
     @discardableResult
     package func followAdoption(at now: Timestamp) throws -> Int {
-        // Most of the time there is nothing to write, and nobody must wait for it.
+        // Most of the time there is nothing to write, and no writer must wait for it.
         let due = try read("following adoption") { connection in
             let campaigns = try connection.all(
                 """
@@ -60,7 +60,7 @@ extension SQLStore {
         return try write("following adoption", lock: .rows) { connection in
             var noted = 0
             for point in due {
-                // Pruning may have begun meanwhile: then its points are gone, or go.
+                // Pruning may have begun since: then the campaign's points are gone, or will be.
                 let inserted = try connection.run(
                     """
                     INSERT INTO campaign_adoption (campaign_id, at, upgraded)
@@ -80,7 +80,7 @@ extension SQLStore {
     }
 }
 
-/// A point of a campaign's curve that is to be kept.
+/// A point of a campaign's curve that must be kept.
 private struct DuePoint {
     var campaign: Int64
     var upgraded: Int64
@@ -90,8 +90,8 @@ private struct DuePoint {
 
 /// The table `campaign_adoption`.
 enum AdoptionTable {
-    /// The newest campaign `c` of each app that has started for everybody: while one waits, or goes to a canary alone, the one
-    /// before is still in force.
+    /// The newest campaign `c` of each app that has started for all devices: while a newer one waits, or goes to a canary
+    /// alone, this one is still in force.
     static let isNewest: SQL = """
         c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL
             AND EXISTS (SELECT 1 FROM requirement AS q WHERE q.id = n.requirement_id AND q.reach > 0 AND q.kind = 'required'))

@@ -65,7 +65,7 @@ extension SQLStore {
         }
     }
 
-    /// Within a transaction: what the relay itself decides of a campaign.
+    /// Decides on a campaign for the relay itself. Must run within a transaction.
     func decide(
         _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> Decision {

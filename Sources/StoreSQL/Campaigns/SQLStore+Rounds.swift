@@ -22,7 +22,8 @@ extension SQLStore {
             }
             let requirements = try RequirementTable.requirements(of: record.app, connection)
             if let refusal = draft.refusal(by: record, requirements) { return refusal }
-            // Who was left out goes on as soon as the end is gone; where that is not asked for, it has to stay.
+            // Devices that were left out go on as soon as the end is gone; unless the retry includes them, they are settled
+            // as cancelled first.
             var leftOut: Int64 = 0
             if case .retry(let states) = draft.cause, record.state == .cancelled {
                 if states.contains(.cancelled) {

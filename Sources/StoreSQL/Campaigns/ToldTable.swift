@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RelayStore
 
-/// The table `campaign_told`: devices that were told at login.
+/// The table `campaign_told`: devices that were notified at login.
 package enum ToldTable {
     package static func wasTold(_ device: Int64, in campaign: Int64, _ connection: some SQLConnection) throws -> Bool {
         try connection.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
@@ -17,14 +17,14 @@ package enum ToldTable {
     }
 }
 
-/// Devices that were told at login, gathered within one transaction.
+/// Devices that were notified at login, counted within one transaction.
 package struct ToldTally {
     private var campaigns: [Int64: Int64?] = [:]
     private var told: [Int64: Int64] = [:]
 
     package init() {}
 
-    /// The campaign whose ledger would know of it; nil where there is none, or none any more.
+    /// The campaign whose ledger would have the device; nil where there is none, or none any more.
     package mutating func campaign(
         of requirement: Int64, app: Int64, _ connection: some SQLConnection
     ) throws -> Int64? {
@@ -38,7 +38,7 @@ package struct ToldTally {
         return campaign
     }
 
-    /// Takes note that a device was told; each counts once in each campaign.
+    /// Records that a device was notified; each device counts once in each campaign.
     package mutating func told(
         _ device: Int64, of requirement: Int64, app: Int64, _ connection: some SQLConnection
     ) throws {
@@ -49,7 +49,7 @@ package struct ToldTally {
                 device))
     }
 
-    /// How many each campaign has gained, ascending by campaign: where a driver counts them is its own.
+    /// How many devices each campaign has gained, ascending by campaign: each driver counts them in its own way.
     package var gained: [(campaign: Int64, devices: Int64)] {
         told.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

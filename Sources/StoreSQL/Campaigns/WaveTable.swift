@@ -39,7 +39,7 @@ package enum WaveTable {
         return WavePlan(ends: ends).map { WaveDraw($0, requirement: requirement) }
     }
 
-    /// The first wave begins as it is planned.
+    /// The first wave begins when it is planned.
     package static func insert(
         _ campaign: CampaignKey, plan: WavePlan, devices: [Int64], at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -51,8 +51,8 @@ package enum WaveTable {
         }
     }
 
-    /// What was tried before is taken out of what counted as retrying; where no more did, out of what had failed: a campaign was opened
-    /// again for it. A retry of the canary's was counted as neither by the wave that its device would be of.
+    /// Devices that were tried before are taken out of those that counted as retrying; beyond these, out of those that had
+    /// failed, since a campaign was opened again for them. The wave that a canary's device would be in has counted its retry as neither.
     package static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: some SQLConnection) throws {
         for tally in tallies {
             try connection.run(
@@ -66,12 +66,12 @@ package enum WaveTable {
         }
     }
 
-    /// The condition of the wave that has begun last.
+    /// The condition for the wave that has begun last.
     package static let isCurrent: SQL = """
         campaign_id = ?1 AND number = (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1 AND begun_at IS NOT NULL)
         """
 
-    /// The next wave may begin at once; returns whether one was waiting.
+    /// Lets the next wave begin at once; returns whether one was waiting.
     package static func release(
         _ campaign: CampaignKey, onlyHeld: Bool, at now: Timestamp, _ connection: some SQLConnection
     ) throws -> Bool {

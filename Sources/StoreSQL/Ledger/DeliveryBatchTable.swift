@@ -23,7 +23,7 @@ package enum DeliveryBatchTable {
         try connection.first(DeliveryBatch.self, around, campaign, device)
     }
 
-    /// Without the telephones, which lie on pages of their own.
+    /// Reads no telephones, which lie on pages of their own.
     package static func outcome(
         of device: Int64, in campaign: Int64, _ connection: some SQLConnection
     ) throws -> PlainOutcome? {
@@ -34,7 +34,7 @@ package enum DeliveryBatchTable {
         return try DeliveryBatch.outcome(of: device, in: batch.outcomes, first: batch.first, last: batch.last)
     }
 
-    /// Those from `first` to `last` that a batch has, without the telephones.
+    /// The devices from `first` to `last` that a batch has, read without the telephones.
     package static func devices(
         from first: Int64, through last: Int64, of campaign: Int64, _ connection: some SQLConnection
     ) throws -> Set<Int64> {
@@ -55,7 +55,7 @@ package enum DeliveryBatchTable {
         return devices
     }
 
-    /// Those of some devices, ascending, that a batch has.
+    /// The devices among some, ascending, that a batch has.
     package static func devices(
         among devices: [Int64], of campaign: Int64, _ connection: some SQLConnection
     ) throws -> Set<Int64> {
@@ -80,7 +80,7 @@ package enum DeliveryBatchTable {
 
     // MARK: Writing
 
-    /// Writes what the packer holds, and empties it.
+    /// Writes the packer's outcomes, and empties it.
     package static func insert(
         _ packer: inout DeliveryPacker, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -94,8 +94,8 @@ package enum DeliveryBatchTable {
         packer.removeAll()
     }
 
-    /// Turns every batch with a device from `first` to `last` into rows of `delivery`, as they would have been written one by
-    /// one. For the rare moment when such a device is recorded again.
+    /// Turns every batch with a device from `first` to `last` into rows of `delivery`, as they would have been written one
+    /// by one. For the rare case that such a device is recorded again.
     package static func unpack(
         from first: Int64, through last: Int64, of campaign: CampaignKey, _ connection: some SQLConnection
     ) throws {
@@ -132,8 +132,8 @@ package enum DeliveryBatchTable {
             batch.first, batch.last)
     }
 
-    /// What a batch that is about to be written anew says of devices that are still there. Another program may have deleted
-    /// some, and no row can name what is gone ("REFERENCES device"): those leave the campaign's counts.
+    /// The entries of a batch that will be written anew, for the devices that still exist. Another program may have deleted
+    /// some, and no row can name a device that is gone ("REFERENCES device"): those leave the campaign's counts.
     private static func takeEntries(
         of batch: DeliveryBatch, _ campaign: CampaignKey, _ connection: some SQLConnection
     ) throws -> [DeliveryBatch.Entry] {
@@ -156,10 +156,10 @@ package enum DeliveryBatchTable {
         return entries.filter { present.contains($0.device) }
     }
 
-    /// Puts `Delivery.erased` in the place of this telephone, where it is that of one of the devices.
+    /// Replaces this telephone by `Delivery.erased`, where one of the devices has it.
     ///
     /// - Parameter devices: ascending.
-    /// - Returns: how many deliveries named it.
+    /// - Returns: the number of deliveries that named it.
     package static func erase(
         _ telephone: String, of devices: [Int64], in campaign: CampaignKey, _ connection: some SQLConnection
     ) throws -> Int64 {
@@ -198,14 +198,14 @@ package enum DeliveryBatchTable {
                     telephone: range.map { unsafe UnsafeRawBufferPointer(rebasing: telephones[$0]) })
             }
         }
-        // A batch is never changed in its place: the schema sees to it.
+        // A batch is never changed in place: the schema refuses it.
         try connection.run("DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", campaign.row, batch.last)
         try insert(&packer, of: campaign, at: batch.updatedAt, connection)
     }
 
     /// Takes devices out of a batch and puts them in line for a reminder; the others stay together, as they were.
     ///
-    /// - Returns: how many were taken; 0 where the batch is not there any more.
+    /// - Returns: the number of devices taken; 0 where the batch is gone.
     package static func remind(
         _ devices: [Int64: PushEnvironment], ofBatchUpTo last: Int64, of campaign: CampaignKey, at now: Timestamp,
         _ connection: some SQLConnection

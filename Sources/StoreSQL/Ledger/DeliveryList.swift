@@ -4,8 +4,7 @@ import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// The deliveries of one campaign: the ledger's rows and batches, and one for each device that is in neither yet or never
-/// got there.
+/// The deliveries of one campaign: the ledger's rows and batches, and one for each device that is in neither, as yet or for good.
 package struct DeliveryList<Connection: SQLConnection> {
     package let app: Int64
     private let campaign: CampaignKey
@@ -13,17 +12,17 @@ package struct DeliveryList<Connection: SQLConnection> {
     private let appKey: AppKey
     private let restSince: Timestamp
     private let isPlanned: Bool
-    /// Whether it is over, and may go on: who is pending or retrying is shown as cancelled.
+    /// Whether it is over, and may go on: pending and retrying devices are then shown as cancelled.
     private let isLeftOut: Bool
-    /// What a device without a row is: pending, or what the end of the campaign made of it.
+    /// The state of a device without a row: pending, or the state that the campaign's end gave it.
     private let unreachedState: DeliveryState
-    /// Of one that is over before it was planned: the last device that it left out.
+    /// Where it was over before it was planned: the last device that it left out.
     private let leftLast: Int64?
     /// nil where the campaign has no waves.
     private let draw: WaveDraw?
     private let connection: Connection
 
-    /// nil where there is no such campaign, or where its deliveries were pruned.
+    /// nil where the campaign does not exist, or where its deliveries were pruned.
     package init?(of campaign: CampaignKey, _ connection: Connection) throws {
         let row = try connection.first(
             """
@@ -52,22 +51,23 @@ package struct DeliveryList<Connection: SQLConnection> {
 
     // MARK: A page
 
-    /// Ascending by device, from `after` (exclusive).
+    /// One page, ascending by device, from `after` (exclusive).
     ///
     /// - Parameters:
-    ///   - window: ids that are looked at in one go.
-    ///   - mostWindows: how often that is done for one page: what nearly nothing matches takes several pages, some of them empty.
+    ///   - window: how many ids are looked at in one go.
+    ///   - mostWindows: how often that is done for one page: a filter that hardly anything matches takes several pages, some
+    ///     of them empty.
     package func page(
         _ filter: DeliveryFilter, after: Int64, limit: Int, window size: Int64 = 10_000, mostWindows: Int = 20
     ) throws -> DeliveryPage {
-        // Who would be tried again counts as cancelled.
+        // Retrying devices count as cancelled.
         if isLeftOut, filter.state == .retrying { return DeliveryPage() }
         let rests = try rests(filter, after: after)
         var (found, position) = ([Delivery](), after)
         for _ in 0..<mostWindows {
             guard let start = try next(filter.state, after: position, rests) else { return DeliveryPage(items: found) }
             let window = start...(start > .max - size ? .max : start + size - 1)
-            // One more than is shown tells whether there is a next page.
+            // One delivery more than is shown proves that there is a next page.
             found += try part(filter, window, limit: limit + 1 - found.count, rests)
             if found.count > limit {
                 found = Array(found.prefix(limit))
@@ -107,13 +107,13 @@ package struct DeliveryList<Connection: SQLConnection> {
     ) throws -> [Delivery] {
         var found = try rows(filter, window, limit: limit)
         if isLeftOut, filter.state == .cancelled {
-            // He gives no reason: that of his last attempt is none for this.
+            // Retrying devices are listed as cancelled; a filter's reason is compared with that of their last attempt.
             var retrying = filter
             retrying.state = .retrying
             found += try rows(retrying, window, limit: limit)
         }
         switch filter.state {
-        // In batches only who was filtered has a reason.
+        // In batches only filtered devices have a reason.
         case nil, .accepted, .filtered:
             var filter = filter
             if filter.reason != nil, filter.state == nil { filter.state = .filtered }
@@ -136,7 +136,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         case nil: source = "delivery AS d \(device) WHERE"
         case .pending, .inFlight: return []
         case .accepted, .filtered:
-            // Most rows are one of these: the table itself, in order, is the quickest way.
+            // Most rows have one of these states: the table itself, in order, is the quickest way.
             source = "delivery AS d \(device) WHERE d.state = \(state?.rawValue ?? 0) AND"
         default:
             // The repeated condition is what lets SQLite use the partial index (sqlite.org/partialindex.html, 3.1).
@@ -153,7 +153,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         ) { delivery(&$0) }
     }
 
-    /// Batch by batch, until there are enough.
+    /// Reads batch by batch, until there are enough.
     private func packed(_ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int) throws -> [Delivery] {
         var found: [Delivery] = []
         var after = window.lowerBound - 1
@@ -184,9 +184,9 @@ package struct DeliveryList<Connection: SQLConnection> {
         var environment: PushEnvironment
     }
 
-    /// Where devices of the audience without an outcome are, as far as the filter wants them.
+    /// The parts of the audience without an outcome, as far as the filter includes them.
     private func rests(_ filter: DeliveryFilter, after: Int64) throws -> [Rest] {
-        // What had no turn has no reason.
+        // A device that had no turn has no reason.
         guard filter.state ?? unreachedState == unreachedState, filter.reason == nil else { return [] }
         if isPlanned {
             return try connection.all(
@@ -205,8 +205,8 @@ package struct DeliveryList<Connection: SQLConnection> {
         }
     }
 
-    /// Devices of the audience without an outcome. Of a campaign whose requirement was withdrawn, one that has moved to the other environment
-    /// since may be missing, as one that was removed is.
+    /// Devices of the audience without an outcome. For a campaign whose requirement was withdrawn, a device that has moved
+    /// to the other environment since may be missing, as one that was removed is.
     private func unreached(
         _ window: ClosedRange<Int64>, limit: Int, in rests: [Rest], _ environment: PushEnvironment
     ) throws -> [Delivery] {
@@ -225,7 +225,7 @@ package struct DeliveryList<Connection: SQLConnection> {
                     unreached($0.integer(), $0.text(), $0.optionalText())
                 }
                 guard let end = devices.last?.device else { break }
-                // Of a campaign that is over: a device's environment may have changed since.
+                // For a campaign that is over: a device's environment may have changed since.
                 let packed = try DeliveryBatchTable.devices(
                     from: position + 1, through: end, of: campaign.row, connection)
                 for device in devices where found.count < limit && !packed.contains(device.device) {
@@ -238,7 +238,8 @@ package struct DeliveryList<Connection: SQLConnection> {
         return found
     }
 
-    /// Whether a device without an outcome is of one of the parts: of its user's wave, or of the last one, which takes whoever is left.
+    /// Whether a device without an outcome is in one of the parts: that of its user's wave, or of the last wave, which takes
+    /// all that are left.
     private func isRest(_ device: Int64, _ telephone: String?, in byWave: [Int: [Rest]]) -> Bool {
         func isRest(_ wave: Int) -> Bool {
             byWave[wave]?.contains { $0.after < device && device <= $0.last } ?? false
@@ -262,11 +263,11 @@ package struct DeliveryList<Connection: SQLConnection> {
 
     // MARK: One device
 
-    /// What became of the push to one device; with a telephone, only if it was that user's.
+    /// The outcome of the push to one device; with a telephone, only if the device was that user's.
     package func delivery(to device: ListedDevice, telephone: String?) throws -> Delivery? {
         if let recorded = try row(of: device.id) ?? packed(device.id) {
             guard let telephone else { return recorded.shown }
-            // A row without a telephone was filtered; unless for want of a user, its user is the device's.
+            // A row without a telephone was filtered; unless it was filtered for want of a user, its user is the device's.
             let isUsers = recorded.reason == FilterReason.noTelephone.rawValue ? nil : device.telephone
             return TelephoneRule.matches(recorded.telephone ?? isUsers, telephone) ? recorded : nil
         }

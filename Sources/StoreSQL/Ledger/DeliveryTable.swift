@@ -4,10 +4,10 @@ import RelayStore
 
 /// The tables `delivery` and `delivery_batch`, of all of an app's campaigns that are not pruned.
 package enum DeliveryTable {
-    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
-    /// stays. A pruned campaign keeps its shards until the last piece of its ledger has been deleted.
+    /// Removes the telephone from the deliveries to devices, which ascend. The outcomes of these pushes, and the telephones
+    /// of other users, stay. A pruned campaign keeps its shards until the last piece of its ledger has been deleted.
     ///
-    /// - Returns: how many deliveries had it.
+    /// - Returns: the number of deliveries that had it.
     package static func erase(
         _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ connection: some SQLConnection
     ) throws -> Int64 {

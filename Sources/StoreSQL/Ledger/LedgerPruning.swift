@@ -2,17 +2,18 @@
 package import RelayEngine
 package import RelayStore
 
-/// What the ledger has of old campaigns, taken away part by part, each within a transaction.
+/// Removes the deliveries of old campaigns from the ledger, part by part, each within a transaction.
 package enum LedgerPruning {
-    /// Whether a campaign gave way before its requirement was in force for everybody, and may take its place again: its waves go on then.
+    /// Whether a campaign gave way before its requirement was in force for all devices, and may take its place again: its
+    /// waves go on then.
     private static let mayComeBack: SQL = """
         (c.state = 'superseded' AND EXISTS (
             SELECT 1 FROM requirement AS r WHERE r.id = c.requirement_id AND r.state <> 'withdrawn'
                 AND (r.state <> 'in_force' OR r.reach < 10000)))
         """
 
-    /// Campaigns that ended long enough ago, and those that a pruning before this one did not finish. Their shards go last:
-    /// as long as there is one, there may be deliveries.
+    /// Campaigns that ended long enough ago, and those that an earlier pruning did not finish. Their shards go last: as long
+    /// as there is one, there may be deliveries.
     package static func campaigns(
         endedBefore cutoff: Timestamp, _ connection: some SQLConnection
     ) throws -> [CampaignKey] {
@@ -26,15 +27,15 @@ package enum LedgerPruning {
         ) { CampaignKey(row: $0.integer()) }
     }
 
-    /// Takes a part of a campaign's deliveries away; its shards with the last part.
+    /// Removes a part of a campaign's deliveries; with the last part, its shards.
     ///
-    /// - Parameter size: rows at most.
-    /// - Returns: nil where nothing of it may go: somebody has opened it again since it was listed.
+    /// - Parameter size: the most rows.
+    /// - Returns: nil where nothing of it may go: it was opened again since it was listed.
     package static func removePart(
         of campaign: CampaignKey, size: Int, endedBefore cutoff: Timestamp, at now: Timestamp,
         _ connection: some SQLConnection
     ) throws -> (deliveries: Int64, isLast: Bool)? {
-        // Nothing of it goes on: whom it left out is settled, once.
+        // Nothing of it goes on: the devices that it left out are settled, once.
         let leftDevices = try connection.first(
             """
             SELECT coalesce(c.left_devices, 0) FROM campaign AS c
@@ -60,7 +61,7 @@ package enum LedgerPruning {
             UPDATE campaign_run SET cancelled = cancelled + retrying + pending + ?1, retrying = 0, pending = 0,
                 rest = coalesce(rest, 8) WHERE campaign_id = ?2
             """, leftDevices, campaign.row)
-        // What its last owner still has on its way, where nothing could be recorded for longer than records are kept, is not.
+        // Outcomes that its last owner still has on their way, and could not record for longer than records are kept, are not recorded.
         try RunTable.end(campaign, connection)
     }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 
-/// A device that a question about deliveries means.
+/// A device that a question about deliveries is about.
 package struct ListedDevice: Sendable {
     package var id: Int64
     package var app: Int64
     package var token: String
     package var telephone: String?
     package var isRemoved: Bool
-    /// Under which the shards of its app's campaign have it.
+    /// The environment under which the shards of its app's campaign have it.
     package var environment: PushEnvironment
 
     /// The environment under which the shards of the app's campaign have a device.
     package static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
 
-    /// Those that are or were this user's, ascending by id.
+    /// The devices that are or were this user's, ascending by id.
     package static func all(ofUser telephone: String, _ connection: some SQLConnection) throws -> [ListedDevice] {
         try connection.all(
             """

@@ -3,7 +3,7 @@ package import Registry
 package import RelayEngine
 package import RelayStore
 
-/// What a commit changes in a campaign's counts, gathered and written at its end.
+/// The changes of a commit to a campaign's counts, written at its end.
 package struct OutcomeTally {
     package var counts = CampaignCounts()
     private var reasons: [Reason: Int64] = [:]
@@ -18,7 +18,7 @@ package struct OutcomeTally {
 
     package init() {}
 
-    /// An outcome is kept; one that goes into a batch counts with that.
+    /// Counts an outcome that is kept; one that goes into a batch is counted with the batch.
     ///
     /// - Parameter recorded: the entry that it replaces.
     package mutating func count(
@@ -41,7 +41,7 @@ package struct OutcomeTally {
         }
     }
 
-    /// What a batch of the ledger has.
+    /// Counts a batch of the ledger.
     package mutating func count(_ packer: borrowing DeliveryPacker) {
         counts.accepted += packer.accepted
         counts.filtered += packer.filtered
@@ -51,7 +51,7 @@ package struct OutcomeTally {
         }
     }
 
-    /// One commit more of the campaign.
+    /// Writes the counts, as one commit more of the campaign.
     package func store(of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         try RunTable.add(counts, to: campaign, commits: 1, connection)
         let reasons = reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }

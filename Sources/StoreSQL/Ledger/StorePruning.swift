@@ -2,22 +2,22 @@
 package import RelayEngine
 package import RelayStore
 
-/// The part of a pruning that is a driver's own.
+/// The part of a pruning that each driver does itself.
 package protocol PrunableSQL: RegistrySQL, CampaignSQL {
-    /// One transaction.
+    /// Runs one transaction.
     ///
     /// - Parameter deletesDevices: whether it deletes devices, each of which is known to be in no list of deliveries.
-    /// - Returns: also the time for which other writers waited.
+    /// - Returns: the result, and the time for which other writers waited.
     func pruneOnce<R: Sendable>(
         lock: WriteLock, deletesDevices: Bool, _ body: (Connection) throws -> R
     ) throws -> (result: R, time: Duration)
 
-    /// The machine is left to others before the next step.
+    /// Leaves the machine to other work before the next step.
     ///
-    /// - Parameter steps: the number of steps until now.
+    /// - Parameter steps: the number of steps so far.
     func restFromPruning(_ pause: Duration, after steps: Int)
 
-    /// Records that only this driver keeps go, within a transaction.
+    /// Deletes records that only this driver keeps, within a transaction.
     func pruneOwn(_ connection: Connection) throws
 }
 
@@ -31,17 +31,17 @@ package struct StorePruning<Store: PrunableSQL> {
     private var steps = 0
     private let pulse: (PruneReport) -> Bool
 
-    /// The pulse said stop.
+    /// The pulse returned false.
     private struct Stopped: Error {}
 
     /// - Parameters:
-    ///   - cutoff: what ended before that time goes.
+    ///   - cutoff: records that ended before this time go.
     ///   - pulse: called after each step; the pruning ends where it returns false.
     package init(of store: Store, before cutoff: Timestamp, at now: Timestamp, pulse: @escaping (PruneReport) -> Bool) {
         (self.store, self.cutoff, self.now, self.pulse) = (store, cutoff, now, pulse)
     }
 
-    /// - Parameter giveBack: what the driver does with the room that is free then, in steps of this pruning.
+    /// - Parameter giveBack: the driver's use of the room that is free then, in steps of this pruning.
     package mutating func run(_ giveBack: (inout Self) throws -> Void = { _ in }) throws -> PruneReport {
         do {
             try pruneDeliveries()
@@ -61,10 +61,10 @@ package struct StorePruning<Store: PrunableSQL> {
     /// The number of rows that the next step may take on.
     package var size: Int { pace.size }
 
-    /// Steps of another kind begin anew, within these sizes.
+    /// Begins anew, within these sizes, for steps of another kind.
     package mutating func pace(sizes: ClosedRange<Int>) { pace = BatchPace(sizes: sizes) }
 
-    /// The pause behind a step that took some time.
+    /// Pauses after a step that took `time`.
     package mutating func rest(after time: Duration) {
         let pause = pace.finished(in: time)
         report.longestPause = max(report.longestPause, pace.longest)
@@ -72,7 +72,7 @@ package struct StorePruning<Store: PrunableSQL> {
         store.restFromPruning(pause, after: steps)
     }
 
-    /// Reports, and goes on only where the caller wants that.
+    /// Reports, and stops where the caller asks for that.
     package mutating func look(freed: Int64 = 0) throws {
         report.freed += freed
         guard pulse(report) else { throw Stopped() }
@@ -180,9 +180,9 @@ package struct StorePruning<Store: PrunableSQL> {
 
 /// Devices that no push reaches, and that no list of deliveries needs.
 package enum OldDevices {
-    /// No campaign of the device's (`v`) app is open or has ended since a moment (?3), for the outcomes of what it had in flight are yet to be
-    /// recorded; and none that is still listed has a row for the device or a batch around it. The batch may not have the device itself: then
-    /// that one goes with the campaign.
+    /// Whether no campaign of the device's (`v`) app is open or has ended since a moment (?3), since outcomes of pushes in
+    /// flight must still be recorded; and no campaign that is still listed has a row for the device or a batch around it.
+    /// The batch may not have the device itself: then the device goes with the campaign.
     private static func isUnneeded(_ dialect: SQLDialect) -> SQL {
         """
         NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = v.app_id AND (c.finished_at IS NULL OR c.finished_at >= ?3))
@@ -194,7 +194,7 @@ package enum OldDevices {
         """
     }
 
-    /// The same of the device that a row of former telephones (`f`) names.
+    /// The same for the device that a row of former telephones (`f`) names.
     static func isUnneededFormer(_ dialect: SQLDialect) -> SQL {
         """
         EXISTS (SELECT 1 FROM device AS v
@@ -205,7 +205,7 @@ package enum OldDevices {
     /// The time since which no push reaches the device: it was removed, or its push service has called its token dead.
     private static let goneSince: SQL = "coalesce(v.removed_at, v.retired_at)"
 
-    /// Some of them behind an id.
+    /// The next such devices behind an id.
     static func page(
         behind id: Int64, goneBefore cutoff: Timestamp, youngest: Timestamp, limit: Int,
         _ connection: some SQLConnection
@@ -219,7 +219,7 @@ package enum OldDevices {
         ) { $0.integer() }
     }
 
-    /// Deletes those of some devices that are still old then; former telephones went before.
+    /// Deletes those of some devices that are still old; their former telephones were deleted before.
     ///
     /// - Parameter tally: the caller stores it.
     static func delete<Tally: RegistryTallying>(
@@ -236,7 +236,7 @@ package enum OldDevices {
                 (app: $0.integer(), isRegistered: $0.bool(), version: $0.version())
             }
             guard let row else { continue }
-            // An id may be given anew, and the device that has it then was not told.
+            // The id may be given to another device, which was not notified at login.
             try ToldTable.forget(device, of: row.app, connection)
             count += 1
             if row.isRegistered {

@@ -10,7 +10,7 @@ extension SQLStore {
         try StoreText.check(keys: description.name)
         return try keepLease("joining the relays of the store") { connection in
             try NodeTable.refuse(description, unlessEnded: ended, storeClock, connection)
-            // Who has the name and stopped in the middle of a transaction is in nobody's way.
+            // Waits up to a second for a transaction that the former relay of this name has open.
             if let former = try NodeTable.id(of: description.name, connection) {
                 try NodeTable.exclude(former, connection)
             }
@@ -62,7 +62,7 @@ extension SQLStore {
         do {
             return try fenceAtOnce(node)
         } catch let error as StoreError where error.code == .busy {
-            // It stopped in the middle of a transaction.
+            // The relay stopped in the middle of a transaction.
             try endSessions(of: node.node)
             return try fenceAtOnce(node)
         }
@@ -196,7 +196,7 @@ extension SQLStore {
 
 /// The tables `node`, `leader` and `project`.
 package enum NodeTable {
-    /// - Throws: `StoreError`, `.fenced`, where others have what the relay had.
+    /// - Throws: `StoreError`, `.fenced`, where other relays have taken over from this one.
     package static func hold(_ node: NodeLease, _ connection: some SQLConnection) throws {
         let isThere = try connection.exists(
             "SELECT 1 FROM node WHERE id = ? AND incarnation = ? AND gone_at IS NULL", node.node, node.incarnation)
@@ -248,13 +248,13 @@ package enum NodeTable {
         return joined
     }
 
-    /// Until the end of the transaction nobody writes for the relay; what it has begun to write is waited for, for a second.
+    /// Keeps the relay from writing until the end of the transaction; waits up to a second for writes that it has begun.
     static func exclude(_ node: Int64, _ connection: some SQLConnection) throws {
         guard connection.dialect == .postgres else { return }
         try connection.run("SELECT exclude_node(?)", node)
     }
 
-    /// What it had is anybody's.
+    /// Releases everything that the relay had.
     static func free(_ node: Int64, _ connection: some SQLConnection) throws {
         try connection.run("DELETE FROM leader WHERE node = ?", node)
         try connection.run("UPDATE project SET owner = NULL WHERE owner = ?", node)
@@ -273,7 +273,7 @@ package enum NodeTable {
         return !owner.isEmpty
     }
 
-    /// Gives back the projects that a relay sends for and has no campaign of any more.
+    /// Releases the projects of a relay that no longer runs a campaign for them.
     static func releaseProjects(of node: Int64, _ connection: some SQLConnection) throws {
         try connection.run(
             """

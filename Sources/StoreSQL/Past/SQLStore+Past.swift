@@ -4,7 +4,7 @@ import Telemetry
 import WireFormat
 
 extension SQLStore {
-    /// More than any relay has claimed of a campaign meanwhile.
+    /// More epochs than any relay can have claimed of a campaign after the state that the store went back to.
     private static var epochsLeftOut: Int { 1 << 20 }
 
     package func mark() throws -> StoreMark {
@@ -14,7 +14,7 @@ extension SQLStore {
     @discardableResult
     package func lookBack() throws -> StoreMark {
         let memory = membership.memory
-        // Before the look: what others decide meanwhile is in it.
+        // Read before the look, which therefore includes what other relays decide in between.
         let seen = memory.seen
         let (found, isHeld) = try readOnce("looking whether the store went back") { connection in
             try DecisionTable.compare(seen, connection)
@@ -46,7 +46,8 @@ extension SQLStore {
                 try connection.run(
                     "INSERT INTO store_word (at, actor, identity, decision, recorded) VALUES (?, ?, ?, ?, ?)",
                     signature.at, signature.by, fall.seen.identity, fall.seen.decision, fall.seen.recorded)
-                // What any relay has on its way by its leases of before is not recorded; nor is one of them taken for a fall again.
+                // Outcomes that a relay has on their way under an earlier lease are not recorded; nor does such a lease
+                // prove a fall again.
                 try connection.run("UPDATE campaign_run SET owner = NULL, epoch = epoch + \(Self.epochsLeftOut)")
                 try connection.run("UPDATE store_identity SET identity = \(connection.dialect.randomID)")
                 try AuditTable.insert(
@@ -56,7 +57,7 @@ extension SQLStore {
                 return found
             }
         }
-        // The row that was just written is a decision more.
+        // The row that was just written is one decision more.
         let now = try mark()
         _ = memory.rises(to: now)
         log(
@@ -78,7 +79,7 @@ package enum DecisionTable {
         let found = try connection.first(newest) {
             StoreMark(identity: $0.text(), decision: $0.integer(), sign: $0.text())
         }
-        // Taken out by somebody: nothing that was seen is there.
+        // The rows were removed by another program: nothing that was seen is there.
         return found ?? StoreMark(identity: "", decision: 0, sign: "")
     }
 
@@ -89,7 +90,7 @@ package enum DecisionTable {
         return mark
     }
 
-    /// Whether the store holds a decision that was seen. One that was forgotten since is taken for held where it is the same store.
+    /// Whether the store holds a decision that was seen. One that was forgotten since counts as held where it is the same store.
     package static func holds(_ seen: StoreMark, _ connection: some SQLConnection) throws -> Bool {
         if try connection.exists("SELECT 1 FROM decision WHERE number = ? AND sign = ?", seen.decision, seen.sign) {
             return true
@@ -101,7 +102,8 @@ package enum DecisionTable {
             """, seen.identity, seen.decision)
     }
 
-    /// How far the store is, and whether it holds what was seen, or a person has taken it on who was shown that or more, at another relay.
+    /// How far the store is, and whether it holds the mark that was seen. It counts as held where an operator has accepted
+    /// the store at another relay that had seen as much or more.
     static func compare(_ seen: StoreMark?, _ connection: some SQLConnection) throws -> (StoreMark, isHeld: Bool) {
         let compared = try connection.first(
             """

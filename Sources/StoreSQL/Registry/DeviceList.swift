@@ -4,8 +4,8 @@ import UpgradeRules
 
 /// Lists of registered devices, as the API pages through them.
 package enum DeviceList {
-    /// The left table stays the outer loop. Left to itself SQLite's planner begins with the app and then goes through all of its devices:
-    /// 146 ms among a million.
+    /// The left table stays the outer loop. SQLite's planner would otherwise begin with the app and then go through all of
+    /// its devices: 146 ms among a million.
     private static func selection(_ dialect: SQLDialect, by index: SQL? = nil) -> SQL {
         """
         SELECT \(DeviceRecord.columns) FROM device AS d \(index.map(dialect.indexed) ?? "") \(dialect.join) app AS a ON a.id = d.app_id
@@ -33,7 +33,7 @@ package enum DeviceList {
         "\(selection(dialect)) WHERE d.id > ? AND d.removed_at IS NULL ORDER BY d.id LIMIT ?"
     }
 
-    /// The same of one app (?1). An app with few devices among many of others is quicker by the index of its registered ones.
+    /// The same for one app (?1). An app with few devices among many others is quicker by the index of its registered ones.
     package static func pageOfApp(_ dialect: SQLDialect) -> SQL {
         """
         \(selection(dialect, by: "device_live")) WHERE \(behind(dialect)) AND d.removed_at IS NULL
@@ -41,8 +41,8 @@ package enum DeviceList {
         """
     }
 
-    /// The devices `d` of an app (?1) behind an id (?2). PostgreSQL reads them from the primary key: rows are compared, so that no other index
-    /// can be taken, and that alone, for beside "app_id = ?1" the key is read from the app's first device on.
+    /// The devices `d` of an app (?1) behind an id (?2). PostgreSQL reads them from the primary key: the comparison of rows
+    /// allows no other index. It stands alone, since with "app_id = ?1" beside it the key is read from the app's first device on.
     package static func behind(_ dialect: SQLDialect) -> SQL {
         dialect == .sqlite
             ? "d.app_id = ?1 AND d.id > ?2" : "(d.app_id, d.id) > (?1, ?2) AND (d.app_id, d.id) <= (?1, \(Int64.max))"
@@ -83,7 +83,7 @@ extension RegistrySQL {
                     DeviceList.pageOfUser(connection.dialect), telephone, after, max(limit, 0)
                 ) { DeviceRecord.read(&$0) }
             }
-            // One in each app at most.
+            // At most one in each app.
             let found = try AppTable.all(connection).compactMap { try device($0.key, token: token, connection) }
             return found.sorted { $0.id < $1.id }.filter {
                 $0.id > after

@@ -4,13 +4,13 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// Thrown out of a transaction, so that it is rolled back.
+/// Thrown out of a transaction to roll it back.
 private struct DryRun: Error {
     var counts: UpsertCounts
 }
 
 extension RegistrySQL {
-    /// One transaction of an import.
+    /// Runs one transaction of an import.
     ///
     /// - Parameter keeps: whether it is committed.
     package func importing(
@@ -79,7 +79,7 @@ extension RegistrySQL {
                     moment = DeviceReplacement.moment(now, after: known.registered)
                     replaced = .moved
                 } else {
-                    // Another connection may have registered the new one since the look.
+                    // Another connection may have registered the new token since the look.
                     if there == nil { isNew = false }
                     try remove(known, of: app, connection)
                     replaced = .removed
@@ -113,7 +113,7 @@ extension RegistrySQL {
         try tally.store(connection)
     }
 
-    /// Removes a device with its user, and with what is known of its phone: the token's next phone may be another one.
+    /// Removes a device with its user, and everything that is known of its phone: the token's next phone may be another one.
     ///
     /// - Parameters:
     ///   - version: the device's.

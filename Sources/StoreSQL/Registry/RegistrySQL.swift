@@ -3,39 +3,39 @@ package import Registry
 package import RelayEngine
 package import RelayStore
 
-/// The part of the registry of devices that is a driver's own: how a device is found by its token, how many are written at once, and where
-/// numbers of devices are kept. All else is written here once.
+/// The part of the registry of devices that each driver does itself: how a device is found by its token, how many are
+/// written at once, and where numbers of devices are kept. Everything else is written here once.
 ///
-/// A token is given as `Platform.stored` makes it.
+/// Tokens are passed as `Platform.stored` makes them.
 package protocol RegistrySQL: SQLStore {
     associatedtype Tally: RegistryTallying where Tally.Connection == Connection
     associatedtype Registrar: DeviceRegistrar where Registrar.Connection == Connection
 
-    /// One transaction of an import: much at once.
+    /// Runs one transaction of an import, which writes much at once.
     func writeMuch<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R
 
-    /// A registered device, whose token is given as the app has it.
+    /// A registered device, by the token as the app has it.
     func device(_ app: AppKey, token: String, _ connection: Connection) throws -> DeviceRecord?
 
     /// A device that may have been removed, for the lists of deliveries.
     func listed(token: String, of app: Int64, _ connection: Connection) throws -> ListedDevice?
 
-    /// The devices of some tokens until the end of the transaction, removed ones too.
+    /// Locks the devices of some tokens until the end of the transaction, removed ones too.
     func lock(tokens: [String], of app: Int64, _ connection: Connection) throws -> [String: LockedDevice]
 
-    /// Until the end of the transaction nobody registers a user's devices, and none is registered for the user.
+    /// Locks the devices that a user has now until the end of the transaction.
     func lock(devicesOf telephone: String, _ connection: Connection) throws
 
     /// Gives a device another token.
     ///
-    /// - Returns: false where another connection has registered that token in between.
+    /// - Returns: false where another connection has registered that token since.
     func move(_ device: Int64, of app: Int64, to token: String, _ connection: Connection) throws -> Bool
 
     /// Keeps the telephone that a device is losing, so that the user's pushes are found later. Where the app has no campaign whose
     /// deliveries can be asked for, nothing is kept.
     func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: Connection) throws
 
-    /// Pushes on their way to these devices when their user is erased bring the telephone back into no row of the ledger.
+    /// Keeps pushes on their way to these devices from bringing an erased user's telephone back into a row of the ledger.
     func forgetOnItsWay(to devices: [Int64], _ connection: Connection) throws
 }
 
@@ -47,11 +47,11 @@ package protocol DeviceRegistrar {
 
     /// Registers all rows of a batch, in their order.
     mutating func register(_ batch: RegistrationBatch) throws
-    /// Writes the counts that were gathered, as the last thing of the transaction.
+    /// Writes the collected counts. Must come last in the transaction.
     mutating func finish() throws -> UpsertCounts
 }
 
-/// A device that this transaction has to itself.
+/// A device that this transaction has locked.
 package struct LockedDevice: Sendable {
     package var id: Int64
     package var telephone: String?

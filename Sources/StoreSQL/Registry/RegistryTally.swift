@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// The numbers of devices that one transaction changes: how many an app has, and how many run each version. They are gathered and written at
-/// its end; where they are kept is the driver's.
+/// The numbers of devices that one transaction changes: how many an app has, and how many run each version. They are written
+/// at its end; each driver keeps them in its own place.
 package protocol RegistryTallying {
     associatedtype Connection: SQLConnection
 
@@ -14,7 +14,7 @@ package protocol RegistryTallying {
     mutating func came(_ version: Version?, app: Int64)
     /// A device runs a version no longer; nil: an unknown one.
     mutating func left(_ version: Version?, app: Int64)
-    /// More devices of a campaign were told at login.
+    /// More devices of a campaign were notified at login.
     mutating func told(_ devices: Int64, of campaign: Int64)
     mutating func store(_ connection: Connection) throws
 }
@@ -23,7 +23,7 @@ package protocol RegistryTallying {
 package protocol UpgradeTallying {
     associatedtype Connection: SQLConnection
 
-    /// The effort until now, in what it costs to register a device.
+    /// The effort so far, in the cost of registering a device.
     var work: Int { get }
 
     /// A device was seen with a version.

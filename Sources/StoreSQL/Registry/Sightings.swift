@@ -28,7 +28,7 @@ extension SeenDevice: Selection {
     }
 }
 
-/// Finds the logins that bring news. Most bring none, and wait neither for the writer nor for the disk then.
+/// Finds the logins that bring news. Most bring none, and then wait neither for the writer nor for the disk.
 package struct SightingLook: Sendable {
     private let now: Timestamp
     private var told = ToldTally()
@@ -73,14 +73,14 @@ where Upgrades.Connection == Tally.Connection {
         (self.upgrades, self.now, self.connection) = (upgrades, now, connection)
     }
 
-    /// The effort until now, in what it costs to register a device.
+    /// The effort so far, in the cost of registering a device.
     package var work: Int { logins + upgrades.work }
 
     /// - Parameter device: the login's device; nil: it was removed since the look.
     package mutating func store(_ sighting: Sighting, of device: SeenDevice?, app: Int64) throws {
         logins += 1
         guard let device else { return }
-        // First: a device that comes up to the requirement now had been told before.
+        // Comes first: a device that comes up to the requirement now was notified before.
         if let requirement = sighting.toldAtLogin {
             try told.told(device.id, of: requirement, app: app, connection)
         }
@@ -103,7 +103,7 @@ where Upgrades.Connection == Tally.Connection {
         tally.came(sighting.version, app: app)
     }
 
-    /// The last thing of the transaction.
+    /// Must come last in the transaction.
     package mutating func finish() throws {
         for (campaign, devices) in told.gained { tally.told(devices, of: campaign) }
         try upgrades.store(connection)

@@ -7,7 +7,7 @@ import UpgradeRules
 package enum RequirementTable {
     // MARK: Reading
 
-    /// In the order in which they were asked for.
+    /// An app's requirements, in the order in which they were asked for.
     package static func requirements(of app: AppKey, _ connection: some SQLConnection) throws -> Requirements {
         let rows = try connection.all(
             Row.self, "FROM requirement AS r WHERE r.app = ? AND r.platform = ? ORDER BY r.id", app.app, app.platform)
@@ -21,7 +21,7 @@ package enum RequirementTable {
         return try apps.map { ($0, try requirements(of: $0, connection)) }
     }
 
-    /// A row but for its canary's numbers: `named` reads them.
+    /// A row without its canary's numbers, which `named` reads.
     enum Row: Selection {
         /// Columns of `requirement` (r).
         static let columns: SQL = """
@@ -30,7 +30,7 @@ package enum RequirementTable {
                 r.required_from, r.minimum_os
             """
 
-        /// nil where a column holds what the schema does not allow.
+        /// nil where a column holds a value that the schema does not allow.
         static func read(_ row: inout Columns<some SQLRow>) -> Requirement? {
             guard let kind = Requirement.Kind(rawValue: row.text()), let version = row.version(),
                 let state = Requirement.State(rawValue: row.text())
@@ -77,15 +77,15 @@ package enum RequirementTable {
 
     // MARK: Writing
 
-    /// Writes what differs; triggers keep the history and the row of `version`.
+    /// Writes the differences; triggers keep the history and the row of `version`.
     ///
-    /// - Returns: the ids of rows that are new, by those that they had before they were stored.
+    /// - Returns: the ids of new rows, by the ids that they had before they were stored.
     package static func write(
         _ new: Requirements, over old: Requirements, of app: AppKey, _ connection: some SQLConnection
     ) throws -> [Int64: Int64] {
         var ids: [Int64: Int64] = [:]
         let before = Dictionary(uniqueKeysWithValues: old.rows.map { ($0.id, $0) })
-        // What is taken back makes room for what is asked for in its place.
+        // Known rows come first: one that is taken back makes room for one that is asked for in its place.
         for row in new.rows {
             guard let known = before[row.id], !row.isWritten(as: known) else { continue }
             try update(row, connection)
@@ -139,7 +139,7 @@ package enum RequirementTable {
 
     // MARK: The history
 
-    /// All that happened to an app's requirements, oldest first, as the requirements were after each change.
+    /// Everything that happened to an app's requirements, oldest first, as the requirements were after each change.
     package static func history(
         of app: AppKey, _ connection: some SQLConnection
     ) throws -> [(requirements: Requirements, by: Signature)] {

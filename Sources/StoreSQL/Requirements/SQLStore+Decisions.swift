@@ -76,8 +76,8 @@ extension SQLStore {
         return (decision, answer)
     }
 
-    /// Notes that a person wants a campaign sent whatever the hour, in the transaction that lets it go on: an act is done whole or not at
-    /// all. Changes nothing of a campaign that is over, or was wanted so before.
+    /// Records that a person wants a campaign sent whatever the hour, in the transaction that lets it go on: an act is done
+    /// whole or not at all. Changes nothing where the campaign is over, or was already wanted so.
     func hurry(
         _ campaign: CampaignKey, of app: AppKey, by actor: Signature, _ connection: some SQLConnection
     ) throws {
@@ -88,7 +88,7 @@ extension SQLStore {
         } catch is RequirementRefusal {}
     }
 
-    /// The log and the open paths learn of it.
+    /// Notifies the log and the open paths.
     func wasCommitted(_ decision: Decision, of app: AppKey, isAwaited: Bool) {
         report(decision.changes, of: app)
         let record = VersionRecord(app, decision.after)
@@ -96,7 +96,7 @@ extension SQLStore {
         decisions.tell(.decided(record, isAwaited: isAwaited))
     }
 
-    /// Says in the log what is required since then, by whom, and for whom. Once it is committed.
+    /// Logs each change of what is required, by whom, and for whom. Must be called after the commit.
     private func report(_ changes: [RequirementChange], of app: AppKey) {
         for change in changes {
             if change.row.kind == .latest {
@@ -114,7 +114,7 @@ extension SQLStore {
         (try RequirementTable.requirements(of: app, connection), try CampaignTable.facts(of: app, connection))
     }
 
-    /// Within a transaction.
+    /// Must run within a transaction.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
         _ connection: some SQLConnection
@@ -152,8 +152,9 @@ extension SQLStore {
         decision.blocked = try machine.blocked.compactMap { after[ids[$0] ?? $0] }.map {
             Block($0, try campaign(of: $0.id))
         }
-        // A requirement that is in force already may get its campaign now: the one above it was withdrawn, or the app has a push service
-        // since then. Receivers hear of the force by its campaign, so this is the first that they can hear.
+        // A requirement that is in force already may get its campaign only now: the one above it was withdrawn, or the app
+        // has had no push service until now. Receivers are notified of the force by its campaign, so this is their first
+        // notification of it.
         var news = Set(made.keys.filter { after[$0]?.isForEverybody ?? false })
         decision.changes = try RequirementChange.all(from: before, to: after).map { change in
             var change = change

@@ -3,15 +3,15 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// What people are shown, and whether it still holds when they act: one reading for both.
+/// The facts that people are shown, and whether they still hold when they act: one reading for both.
 extension SQLStore {
     package func facts(_ subject: ActSubject, at now: Timestamp) throws -> Shown {
         try read("looking at what an act is about") { try facts(subject, at: now, $0) }
     }
 
-    /// Within the transaction that decides.
+    /// Must run within the transaction that decides.
     ///
-    /// - Throws: `StaleConfirmation` where what the actor confirmed differs.
+    /// - Throws: `StaleConfirmation` where the facts differ from those that the actor confirmed.
     package func judge(_ actor: Signature, _ subject: ActSubject, _ connection: Connection) throws {
         guard let confirmed = actor.principal?.confirmed else { return }
         let subject = confirmed.campaign.map(ActSubject.campaign) ?? subject
@@ -19,7 +19,7 @@ extension SQLStore {
         if !changes.isEmpty { throw StaleConfirmation(changes.map { $0.masked(of: subject) }) }
     }
 
-    /// The same of an event; a look is nobody's act.
+    /// The same for an event; a look is no person's act.
     func judge(_ actor: Signature, _ event: RequirementEvent, of app: AppKey, _ connection: Connection) throws {
         switch event {
         case .asked, .withdrawn: try judge(actor, .required(app), connection)
@@ -66,7 +66,7 @@ extension SQLStore {
 }
 
 extension Shown.Change {
-    /// A phone number stands in no error.
+    /// Masks a telephone, which must not stand in an error.
     fileprivate func masked(of subject: ActSubject) -> Shown.Change {
         guard case .device = subject, fact == .text else { return self }
         func masked(_ value: Shown.Value) -> Shown.Value {

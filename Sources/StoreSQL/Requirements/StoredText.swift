@@ -2,10 +2,10 @@
 package import UpgradeRules
 import WireFormat
 
-/// How a text in several languages is kept: the default in the column `message`, which other programs may read and write, and all of it as
-/// JSON in `messages`.
+/// The stored form of a text in several languages: the default in the column `message`, which other programs may read and
+/// write, and all of it as JSON in `messages`.
 package enum StoredText {
-    /// nil where there is nothing but the default.
+    /// nil where there is only the default.
     package static func written(_ text: LocalizedText) -> String? {
         guard !text.translations.isEmpty else { return nil }
         var writer = JSONWriter()
@@ -16,8 +16,8 @@ package enum StoredText {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The other languages belong to the default that they came with: where another program has set another message, nobody has said it
-    /// in them.
+    /// The other languages belong to the default that they came with: where another program has set another message, they do
+    /// not translate it.
     package static func read(_ message: String?, _ messages: String?) -> LocalizedText? {
         guard let message else { return nil }
         guard let messages, case .object(let members)? = try? JSONReader.read(Array(messages.utf8)),
