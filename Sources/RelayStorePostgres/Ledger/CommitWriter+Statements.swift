@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
+import RelayEngine
 import StoreSQL
 
 /// Values are arrays, with one element for each row that is written.
@@ -50,17 +51,18 @@ extension CommitWriter {
         SELECT $1, $2, n.* FROM unnest($3, $4, $5, $6, $7, $8) AS n
         """)
     static let writeRows = PostgresStatement(
-        """
-        INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, next_attempt_at, environment, again, reason,
-            telephone)
-        SELECT $1, $2, n.device, n.state::smallint, n.attempts, n.next, n.environment::smallint, n.again::smallint, n.reason,
-            n.telephone
-        FROM unnest($3, $4, $5, $6, $7, $8, $9, $10)
-            AS n (device, state, attempts, next, environment, again, reason, telephone)
-        ON CONFLICT (campaign_id, device_id) DO UPDATE SET updated_at = excluded.updated_at, state = excluded.state,
-            attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, environment = excluded.environment,
-            again = excluded.again, reason = excluded.reason, telephone = excluded.telephone
-        """)
+        sql: """
+            INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, next_attempt_at, environment, again, reason,
+                telephone)
+            SELECT $1, $2, n.device, n.state::smallint, n.attempts, n.next, n.environment::smallint, n.again::smallint, n.reason,
+                n.telephone
+            FROM unnest($3, $4, $5, $6, $7, $8, $9, $10)
+                AS n (device, state, attempts, next, environment, again, reason, telephone)
+            ON CONFLICT (campaign_id, device_id) DO UPDATE SET updated_at = excluded.updated_at, state = excluded.state,
+                attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, environment = excluded.environment,
+                again = excluded.again, reason = excluded.reason, telephone = CASE
+                    WHEN excluded.again = \(SentAgain.waitingReminder) THEN delivery.telephone ELSE excluded.telephone END
+            """)
     static let giveBack = PostgresStatement(
         """
         UPDATE delivery SET state = 2, reason = NULL, next_attempt_at = NULL, environment = 0, updated_at = $2, again = 0

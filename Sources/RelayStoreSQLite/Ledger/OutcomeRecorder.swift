@@ -38,8 +38,8 @@ struct OutcomeRecorder {
             """)
         replace = try connection.prepared(
             """
-            UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, telephone = ?7, next_attempt_at = ?8,
-                environment = ?9, updated_at = ?2, again = ?10
+            UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, next_attempt_at = ?8, environment = ?9,
+                updated_at = ?2, again = ?10, telephone = CASE WHEN ?10 = \(SentAgain.waitingReminder) THEN telephone ELSE ?7 END
             WHERE campaign_id = ?1 AND device_id = ?3
             """)
     }
