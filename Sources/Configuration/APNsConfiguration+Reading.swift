@@ -2,9 +2,9 @@
 
 extension APNsConfiguration {
     /// - Parameters:
-    ///   - reader: of an app's `apns`.
-    ///   - app: its name.
-    ///   - egress: the way of all.
+    ///   - reader: the reader of an app's `apns`.
+    ///   - app: the app's name.
+    ///   - egress: the common way.
     init(reading reader: ConfigurationReader, app: String, _ egress: EgressConfiguration) {
         self.init(credentials: Self.readCredentials(reader), topic: reader.string("topic", check: shortText))
         if case .keys = credentials, topic == nil { topic = app }
@@ -30,10 +30,10 @@ extension APNsConfiguration {
         }
         let own = (server: reader.server("server"), sandbox: reader.server("sandboxServer"))
         if let server = own.server {
-            // Apple's other port is no server of one's own: development builds are pushed to at Apple's sandbox as before.
+            // Apple's other port is not a server of the owner's: development builds are still pushed to at Apple's sandbox.
             let isApples = server.host.lowercased() == Self.production
             self.server = server
-            // A server of one's own stands for both worlds unless told otherwise: nothing must leak to Apple from a test.
+            // The owner's own server stands for both environments unless a sandbox is named: a test must not leak to Apple.
             sandboxServer = isApples ? ServerAddress(host: sandboxServer.host, port: server.port) : server
             sandboxFollowsServer = !isApples && own.sandbox == nil
         }
@@ -44,7 +44,7 @@ extension APNsConfiguration {
 
     private static func readCredentials(_ reader: ConfigurationReader) -> APNsCredentials {
         guard reader.raw("certificate") != nil else { return readKeys(reader) }
-        // Read all the same: what stands there may be wrong besides.
+        // Read nevertheless, to find other faults in these keys.
         _ = reader.string("teamId", check: tenCharacters)
         _ = reader.string("keyId", check: tenCharacters)
         _ = readSandboxKey(reader, beside: nil)
@@ -71,7 +71,7 @@ extension APNsConfiguration {
         return .keys(teamID: teamID, key, sandbox: readSandboxKey(reader, beside: key))
     }
 
-    /// - Parameter key: the other environment's.
+    /// - Parameter key: the other environment's key.
     private static func readSandboxKey(_ reader: ConfigurationReader, beside key: APNsKey?) -> APNsKey? {
         guard let reader = reader.optionalObject("sandboxKey") else { return nil }
         let sandbox = APNsKey(

@@ -2,34 +2,34 @@
 package import Signing
 package import WireFormat
 
-/// How to speak with APNs for one app.
+/// The settings for APNs of one app.
 package struct APNsConfiguration: Sendable, Equatable {
     package var credentials: APNsCredentials
-    /// The bundle id. Default the app's name; beside a certificate nil, which is its only topic.
+    /// The bundle id. Default the app's name; with a certificate nil, which means the certificate's only topic.
     package var topic: String?
     /// Default https://api.push.apple.com.
     package var server = ServerAddress(host: "api.push.apple.com", port: 443)
-    /// Default https://api.sandbox.push.apple.com, or `server` where that is one of the owner's own.
+    /// Default https://api.sandbox.push.apple.com, or `server` where that is the owner's own.
     package var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
-    /// Whether a token that its environment calls bad is tried once in the other one. Default no.
+    /// Whether a token that its environment rejects as bad is tried once in the other one. Default no.
     package var triesOtherEnvironment = false
-    /// The way to the servers. Default that of all.
+    /// The way to the servers. Default the common one.
     package var egress = EgressConfiguration()
-    /// Whether a server of the owner's own stands for the sandbox's because none is named for it.
+    /// Whether the owner's own server stands for the sandbox's because none is named for it.
     package var sandboxFollowsServer = false
-    /// Connections at most, for each lane and server. Default 16.
+    /// The most connections for each lane and server. Default 16.
     package var connections = 16
 }
 
-/// What pushes are allowed by.
+/// The credentials for pushes.
 package enum APNsCredentials: Sendable, Equatable {
     /// - Parameters:
-    ///   - teamID: the ten characters of the developer team, whose keys both are.
+    ///   - teamID: the ten characters of the developer team that both keys belong to.
     ///   - sandbox: nil: one key serves both environments.
     case keys(teamID: String, APNsKey, sandbox: APNsKey?)
     case certificate(APNsCertificateFiles)
 
-    /// Whether a reload finds one of the old ones (`SecretSource`).
+    /// Whether a reload gets one of the old ones (`SecretSource`).
     package var needRestart: Bool {
         switch self {
         case .keys(_, let key, let sandbox): key.file.needsRestart || sandbox?.file.needsRestart ?? false
@@ -42,20 +42,20 @@ package enum APNsCredentials: Sendable, Equatable {
 package struct APNsKey: Sendable, Hashable {
     /// The ten characters of the signing key.
     package var keyID: String
-    /// The .p8 file that Apple gave.
+    /// The .p8 file from Apple.
     package var file: SecretSource
 }
 
-/// Where a certificate for pushes is kept.
+/// The places of a certificate for pushes.
 package struct APNsCertificateFiles: Sendable, Hashable {
     /// PEM, DER or PKCS#12.
     package var certificate: SecretSource
     /// PEM. nil: it is in the same file.
     package var key: SecretSource?
-    /// Of the key, or of the PKCS#12 file.
+    /// The password of the key, or of the PKCS#12 file.
     package var password: SecretSource?
 
-    /// Reads all of it and finds out whether it belongs together; not whether it holds at this moment.
+    /// Reads all parts and checks that they belong together, but not that the certificate is valid at this moment.
     ///
     /// - Parameter field: the app's `apns`.
     /// - Throws: `FieldFault` with the field.
@@ -72,7 +72,7 @@ package struct APNsCertificateFiles: Sendable, Hashable {
                 case .key: (key ?? certificate).place
                 case .password: (password ?? certificate).place
                 }
-            // A password may begin and end with anything; where it does not open the key, that may be why.
+            // A password may begin and end with any character; the doubt is added only where it does not open the key.
             let doubt = error.part == .password ? passwordText.flatMap(SecretText.doubt).map { "; it \($0)" } : nil
             throw FieldFault("\(field).\(error.part.rawValue)", "\(place) \(error)\(doubt ?? "")")
         }
@@ -88,12 +88,12 @@ package struct APNsCertificateFiles: Sendable, Hashable {
 }
 
 extension APNsConfiguration {
-    /// For people: the server, and what is done for the sandbox where that is not Apple's usual one.
+    /// For people: the server, and whether it stands for the sandbox too.
     package var servers: String {
         sandboxFollowsServer ? "\(server), for the sandbox too," : "\(server)"
     }
 
-    /// The topic that pushes are for, where a certificate names those that it may be.
+    /// The topic of pushes, which must be one that the certificate names; without a setting, its only one.
     ///
     /// - Throws: `FieldFault` with the field.
     package func topic(of certificate: PushCertificate, at field: String) throws(FieldFault) -> String {

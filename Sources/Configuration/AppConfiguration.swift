@@ -8,30 +8,31 @@ package import VersionSources
 /// One app on one platform.
 package struct AppConfiguration: Sendable, Equatable {
     package var key: AppKey
-    /// Where users get the new version; nil: each bump must carry its own. Default none.
+    /// The address of the new version for users; nil: each bump must carry its own. Default none.
     package var downloadURL: String?
-    /// What download URLs may begin with beside https, such as "itms-apps". Default nothing else.
+    /// The schemes that download URLs may have beside https, such as "itms-apps". Default none.
     package var downloadSchemes: [String] = []
-    /// Which number's rise forces an upgrade. Default manual.
+    /// The numbers whose rise forces an upgrade. Default manual.
     package var forcePolicy = ForcePolicy.manual
-    /// What becomes of a phone whose system is too old for what is required. Default allow.
+    /// The treatment of a phone whose system is too old for the required version. Default allow.
     package var belowMinimumOS = BelowMinimumOS.allow
-    /// From when on a version counts as given up by its users.
+    /// When a version counts as given up by its users.
     package var retirement = RetirementRules()
-    /// Where versions are looked up. Default nowhere.
+    /// The sources of versions. Default none.
     package var sources: [VersionSource.Kind] = []
-    /// The way to each of them.
+    /// The way to each source.
     package var sourceEgress: [EgressConfiguration] = []
-    /// Where the keys of those that need one are kept: of each store an app has one source.
+    /// The places of the sources' keys; an app has at most one source of each store.
     package var sourceKeys: [StoreKind: SecretSource] = [:]
-    /// What its store must do before a version is let through. Default a day after the lookup shows it, and all of a staged rollout.
+    /// The conditions on its store before a version is let through. Default a day after the lookup shows it, and all of a
+    /// staged rollout.
     package var gateRules = AvailabilityGate.Rules()
     package var push = PushConfiguration()
-    /// How fast pushes go out, and to whom first.
+    /// How fast pushes are sent, and to whom first.
     package var pace = PaceConfiguration()
-    /// What becomes of releases that GitHub, GitLab or App Store Connect announce.
+    /// The handling of releases that GitHub, GitLab or App Store Connect announce.
     package var webhooks = ReleaseRules()
-    /// nil where nothing can be pushed: only the version store and the login check work.
+    /// nil where no push can be sent: only the version store and the login check work.
     package var apns: APNsConfiguration?
     /// The same for an Android app.
     package var fcm: FCMConfiguration?

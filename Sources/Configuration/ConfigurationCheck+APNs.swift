@@ -6,7 +6,7 @@ import UpgradeRules
 import WireFormat
 
 extension ConfigurationCheck {
-    /// An app's certificate for pushes, with its topic.
+    /// An app's certificate for pushes, and its topic.
     package struct AppCertificate: Sendable {
         package var app: AppKey
         package var certificate: PushCertificate
@@ -23,7 +23,7 @@ extension ConfigurationCheck {
         case .certificate(let files):
             do throws(FieldFault) {
                 let certificate = try files.read(at: field, environment: environment)
-                // The key is in the certificate's file where it has none of its own.
+                // Where no key is named, the certificate's file holds it.
                 for (key, place) in files.places {
                     report.noteRead(place, "\(field).\(key)", isSecret: key != "certificate" || files.key == nil)
                 }
@@ -69,9 +69,9 @@ extension ConfigurationCheck {
 }
 
 extension AppConfiguration {
-    /// An app on one platform, as its owner finds it.
+    /// The path of an app on one platform, as the configuration's owner finds it.
     package static func field(_ app: AppKey) -> String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
 
-    /// Its `apns`.
+    /// The path of its `apns`.
     package static func apnsField(_ app: AppKey) -> String { "\(field(app)).apns" }
 }

@@ -4,12 +4,12 @@ package import Signing
 import Threading
 package import WireFormat
 
-/// Looks at every file that a valid configuration names.
+/// Checks every file that a valid configuration names.
 package struct ConfigurationCheck: Sendable {
     package let configuration: RelayConfiguration
     package let environment: [String: String]
 
-    /// Certificates hold at this moment or not.
+    /// The moment at which certificates must be valid.
     let now: Timestamp
 
     package init(
@@ -23,16 +23,17 @@ package struct ConfigurationCheck: Sendable {
 
     package struct Report: Sendable {
         package var faults: [FieldFault] = []
-        /// What was read, in the order of the file: field and place.
+        /// The secrets and certificates that were read, in the order of the file: field and place.
         package var secretsRead: [(field: String, place: String)] = []
-        /// What TLS is spoken with.
+        /// The identity of the TLS server.
         package var identity: ServerIdentity?
-        /// What apps push with where no key signs.
+        /// The certificates of apps that push without a signing key.
         package var certificates: [AppCertificate] = []
-        /// Certificates for pushes that have ended or do not hold yet. The daemon goes on all the same: the login check of every
-        /// app needs it, and the campaigns that such a certificate is for say why they wait.
+        /// Certificates for pushes that have ended or are not valid yet. The daemon runs nevertheless: the login check of every
+        /// app needs
+        /// it, and the campaigns that need such a certificate show why they wait.
         package var outOfTerm: [FieldFault] = []
-        /// What works and is hardly meant so.
+        /// Settings that work but are probably not meant so.
         package var warnings: [FieldFault] = []
 
         mutating func noteRead(_ source: SecretSource, _ field: String, isSecret: Bool = true) {
@@ -40,7 +41,7 @@ package struct ConfigurationCheck: Sendable {
             if isSecret, let exposure = source.exposure { warnings.append(FieldFault(field, exposure)) }
         }
 
-        /// Who has an account's file chooses where its owner proves himself.
+        /// Warns where an account's file names a token endpoint that is not Google's: the account proves itself there.
         mutating func look(at account: GoogleAccount, from source: SecretSource, server: String, _ field: String) {
             guard !account.provesItself(toGoogleOr: server) else { return }
             warnings.append(
@@ -66,7 +67,7 @@ package struct ConfigurationCheck: Sendable {
         return report
     }
 
-    /// Looks at secrets, keys and certificates alone: what the daemon reads again at each reload.
+    /// Checks secrets, keys and certificates alone: the files that the daemon reads again at each reload.
     package func runFiles() -> Report {
         var report = Report()
         checkFiles(&report)
@@ -120,7 +121,7 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
-    /// A certificate that ends within a month is valid today, and somebody has to make the next one.
+    /// Warns of a certificate that ends within a month: it is valid today, but a person must make the next one.
     func warnOfEnd(_ term: CertificateTerm, _ place: String, _ field: String, _ report: inout Report) {
         guard term.standing(at: now) == .ending else { return }
         let days = term.left(at: now).components.seconds / 86_400
@@ -178,14 +179,14 @@ package struct ConfigurationCheck: Sendable {
                 return
             }
             let fault = FieldFault(field, "the file \(path) \(reason)")
-            // It may be just the one that matters.
+            // The one that matters may be among those that are found.
             if someAreFound { report.warnings.append(fault) } else { report.faults.append(fault) }
         } catch {
             report.faults.append(FieldFault(field, "the file \(path) \(error)"))
         }
     }
 
-    /// What is wrong with a secret that webhooks are signed with, by the piece that verifies with it; nil: nothing.
+    /// The fault of a secret for webhook signatures, by the code that verifies with it; nil: none.
     package static func webhookSecretProblem(_ secret: [UInt8]) -> String? {
         do throws(SigningError) {
             let size = try WebhookSecret(secret).standardSize

@@ -40,7 +40,7 @@ package struct ConfigurationFile: Sendable {
         return configuration
     }
 
-    /// What relays of one store are to have in common; where each listens is its own affair.
+    /// A digest of the parts that relays of one store must have in common; their addresses may differ.
     private static func digest(_ tree: JSONValue) -> String {
         let common = ["apps", "enforce", "notify", "webhooks"].map { tree.find([$0])?.inOrder ?? .null }
         return Hex.encode(Array(SHA256.digest(Array("\(common)".utf8)).prefix(6)))
@@ -48,7 +48,7 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension JSONValue {
-    /// The members of each object by their names.
+    /// The value with the members of each object ordered by name.
     fileprivate var inOrder: JSONValue {
         switch self {
         case .object(let members):

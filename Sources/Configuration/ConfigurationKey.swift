@@ -6,28 +6,28 @@ package struct ConfigurationKey: Sendable, Hashable {
     package enum Values: Sendable, Hashable {
         case text(default: String?)
         case requiredText
-        /// A text, or an object whose members say more.
+        /// A text, or an object with more members.
         case textOrObject(default: String)
         case flag(default: Bool)
         case integer(ClosedRange<Int>, default: Int?)
         case number(ClosedRange<Double>, default: String?)
         case duration(ClosedRange<Duration>, default: String?)
-        /// As they are written, with quotes where they are words.
+        /// The choices as they are written, with quotes where they are words.
         case choice([String], default: String?)
-        /// Where a secret is kept.
+        /// The place of a secret.
         case secret
-        /// A proxy's address, or an object that says where its password or all of it is kept.
+        /// A proxy's address, or an object with the place of its password or of the whole address.
         case proxy
         /// The path of a file that the relay reads.
         case file
         case list
         /// Its members have defaults, so it may be left out.
         case object
-        /// Left out, it means something else than an empty one.
+        /// Differs in meaning between absent and empty.
         case optionalObject
     }
 
-    /// `apps.APP.PLATFORM.push.type`, `notify[].url`: what names are the owner's is in capitals.
+    /// `apps.APP.PLATFORM.push.type`, `notify[].url`: names that the owner chooses are in capitals.
     package let path: String
     package let values: Values
 
@@ -39,7 +39,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// `apps["com.example.app"].ios.sources[3].appStore.id` as `apps.APP.PLATFORM.sources[].appStore.id`.
     ///
     /// By hand: this runs for every key of every app at each start, and three regular expressions, compiled each time, were
-    /// a quarter of what a start costs.
+    /// a quarter of a start's cost.
     private static func general(_ path: String) -> String {
         var general = ""
         var rest = path[...]
@@ -63,7 +63,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         return general + rest
     }
 
-    /// What it may hold and what holds where it is left out; nil where its members say that.
+    /// The allowed values and the default; nil where its members have their own.
     package var facts: String? {
         switch values {
         case .text(let value): "Text." + Self.standard(value.map { "\"\($0)\"" })
@@ -91,7 +91,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         }
     }
 
-    /// Without a decimal where there is none to tell.
+    /// Without a decimal point where the number is whole.
     package static func text(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? String(number) }
 
     private static func standard(_ value: String?) -> String {

@@ -3,15 +3,16 @@ import Terminal
 import VersionSources
 import WireFormat
 
-/// Walks one object of a configuration: each key is read once, with its type and its default; what is wrong is noted with
-/// its path and reading goes on, so that all faults are found at once. What was never read is an unknown key.
+/// Walks one object of a configuration: each key is read once, with its type and its default. A fault is noted with its path
+/// and
+/// reading goes on, so that all faults are found at once. A key that was never read is unknown.
 ///
 /// `null` counts as absent, so that a sample can show a key without setting it.
 final class ConfigurationReader {
-    /// What was found in the whole document, in the order of reading.
+    /// The findings in the whole document, in the order of reading.
     final class Faults {
         var list: [FieldFault] = []
-        /// Every key that was asked for, whether it stands there or not.
+        /// Every key that was asked for, whether it is present or not.
         var keys: [ConfigurationKey] = []
     }
 
@@ -32,7 +33,8 @@ final class ConfigurationReader {
         path.isEmpty ? key : "\(path).\(key)"
     }
 
-    /// The path of a member whose name is the owner's: `apps["com.example.app"]`. A name that an app may have is shown whole.
+    /// The path of a member whose name the owner chooses: `apps["com.example.app"]`. A name that an app may have is shown
+    /// whole.
     private func path(named key: String) -> String {
         "\(path)[\(JSONValue.quoted(key, columns: 255))]"
     }
@@ -41,7 +43,7 @@ final class ConfigurationReader {
         fault(at: path(of: key), problem)
     }
 
-    /// Notes every key that nobody asked for. Call last.
+    /// Notes every key that was not asked for. Call last.
     func finish() {
         for key in members.keys.sorted() where !known.contains(key) {
             let nearest = Suggestion.nearest(to: key, among: known.sorted()).map { "; did you mean \($0)?" }
@@ -54,26 +56,26 @@ final class ConfigurationReader {
         faults.list.append(FieldFault(path, problem))
     }
 
-    /// Notes a key with what it may hold: what the manual and the sample are held to.
+    /// Notes a key with its allowed values: the manual and the sample are checked against this.
     func note(at path: String, _ values: ConfigurationKey.Values) {
         faults.keys.append(ConfigurationKey(path, values))
     }
 
     // MARK: Values
 
-    /// The value as it stands; nil where it is absent or null.
+    /// The value as it is written; nil where it is absent or null.
     func raw(_ key: String) -> JSONValue? {
         known.insert(key)
         return members[key].flatMap { $0 == .null ? nil : $0 }
     }
 
-    /// Whether the owner wrote `null`, which is an answer where leaving it out may be an oversight.
+    /// Whether the owner wrote `null`: that is a decision, whereas an absent key may be an oversight.
     func isNull(_ key: String) -> Bool {
         known.insert(key)
         return members[key] == .null
     }
 
-    /// What is wrong with a value, after what it held.
+    /// A value's fault, as words that follow the value.
     private struct Problem: Error {
         let text: String
 
@@ -100,7 +102,7 @@ final class ConfigurationReader {
         return text
     }
 
-    /// - Parameter check: what is wrong with a text; nil: nothing.
+    /// - Parameter check: returns a text's fault; nil: none.
     func string(_ key: String, default text: String, check: (String) -> String? = { _ in nil }) -> String {
         read(key, .text(default: text)) { value throws(Problem) in try Self.text(value, check) } ?? text
     }
@@ -115,12 +117,12 @@ final class ConfigurationReader {
         read(key, .file) { value throws(Problem) in try Self.text(value, absolutePath) }
     }
 
-    /// What a text stands for; nil where it is absent, and after a fault.
+    /// The parsed value of a text; nil where it is absent, and after a fault.
     ///
     /// - Parameters:
-    ///   - text: what holds where it is absent, for the manual.
-    ///   - words: all that it may be, where they are few, for the manual.
-    ///   - parse: throws what is wrong with a text.
+    ///   - text: the default, for the manual.
+    ///   - words: all allowed values, where they are few, for the manual.
+    ///   - parse: throws a text's fault.
     func parsed<Value>(
         _ key: String, default text: String? = nil, among words: [String]? = nil, _ parse: (String) throws -> Value
     ) -> Value? {
@@ -130,7 +132,7 @@ final class ConfigurationReader {
         }
     }
 
-    /// The same where nil has but one reason.
+    /// The same for a parser whose nil has only one reason.
     func parsed<Value>(_ key: String, else problem: String, _ parse: (String) -> Value?) -> Value? {
         read(key, .text(default: nil)) { value throws(Problem) in
             guard let value = parse(try Self.text(value) { _ in nil }) else { throw Problem(problem) }
@@ -138,7 +140,7 @@ final class ConfigurationReader {
         }
     }
 
-    /// A text that only the owner can know. "" after a fault.
+    /// A text without a default. "" after a fault.
     func requiredString(_ key: String, _ what: String, check: (String) -> String? = { _ in nil }) -> String {
         if raw(key) == nil { fault(key, "missing; \(what)") }
         return read(key, .requiredText) { value throws(Problem) in try Self.text(value, check) } ?? ""
@@ -173,7 +175,7 @@ final class ConfigurationReader {
 
     /// nil where it is absent, and after a fault.
     ///
-    /// - Parameter usual: what holds where it is absent, for the manual.
+    /// - Parameter usual: the default, for the manual.
     func number(_ key: String, usual: String? = nil, in range: ClosedRange<Double>, _ what: String) -> Double? {
         read(key, .number(range, default: usual)) { value throws(Problem) in
             guard let number = value.number, range.contains(number) else {
@@ -250,8 +252,7 @@ final class ConfigurationReader {
 
     // MARK: Objects
 
-    /// A text, or the reader of an object that says more than one could; where it is absent, and after a fault, the text that
-    /// holds then.
+    /// A text, or the reader of an object in its place; the default text where it is absent, and after a fault.
     func textOrObject(
         _ key: String, default text: String, check: (String) -> String?
     ) -> (text: String, object: ConfigurationReader?) {
@@ -278,7 +279,7 @@ final class ConfigurationReader {
         return raw(key).flatMap { reader(of: $0, at: path(of: key)) }
     }
 
-    /// The members of an object whose names are the owner's, by name.
+    /// The members of an object whose names the owner chooses, by name.
     func namedObjects() -> [(name: String, reader: ConfigurationReader)] {
         members.keys.sorted().compactMap { name in
             guard let value = raw(name) else { return nil }
@@ -294,9 +295,9 @@ final class ConfigurationReader {
         return ConfigurationReader(members, path: path, faults: faults)
     }
 
-    /// The place of a secret that there must be.
+    /// The place of a secret that must be given.
     ///
-    /// - Parameter what: which place it is: "where the .p8 file is".
+    /// - Parameter what: a description of the place: "where the .p8 file is".
     func requiredSecret(_ key: String, _ what: String) -> SecretSource? {
         if raw(key) == nil { fault(key, "missing; \(what): { file: \"…\" } or { credential: \"…\" }") }
         return optionalSecret(key)
@@ -309,13 +310,13 @@ final class ConfigurationReader {
 
     /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
     ///
-    /// - Parameter more: reads what stands beside it.
+    /// - Parameter more: reads further members of the same object.
     func secret(
         _ value: JSONValue, at path: String, more: (ConfigurationReader) -> Void = { _ in }
     ) -> SecretSource? {
         note(at: path, .secret)
         let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
-        // Not what it held: it may well be the secret.
+        // Without the value in the message: it may well be the secret.
         guard let members = value.object else {
             fault(at: path, "a secret is never written here; say where it is kept: \(right)")
             return nil
@@ -346,8 +347,9 @@ final class ConfigurationReader {
 }
 
 extension JSONValue {
-    /// As the owner would name it in a message: `"text"`, `11`, `an object`. What is long is cut, and an address shows neither a
-    /// password nor a query.
+    /// As the owner would name it in a message: `"text"`, `11`, `an object`. A long value is cut, and an address shows neither
+    /// a password
+    /// nor a query.
     var held: String {
         switch self {
         case .null: "null"

@@ -2,11 +2,12 @@
 import Terminal
 import WireFormat
 
-/// Where the daemon's control socket is, as far as the configuration can be used.
+/// The place of the daemon's control socket, as far as the configuration can be used.
 package struct ControlSocket: Sendable, Equatable {
     package var path: String
-    /// One line: that the configuration cannot be used, why, and which socket is used instead. nil: it can, or there is
-    /// none at the usual place.
+    /// One line: that the configuration cannot be used, why, and which socket is used instead. nil: it can be used, or no file
+    /// is
+    /// at the default place.
     package var remark: String?
 
     package init(path: String, remark: String? = nil) {
@@ -16,10 +17,11 @@ package struct ControlSocket: Sendable, Equatable {
 }
 
 extension ConfigurationFile {
-    /// What stops the daemon must not need a file without faults: where it has some, the socket that it names is used all
-    /// the same, else the default.
+    /// The place of the socket, even where the configuration has faults, so that the daemon can still be stopped: the socket
+    /// that
+    /// the file names, else the default.
     ///
-    /// - Parameter isNamed: whether somebody named the file; then one that is not there is worth a remark.
+    /// - Parameter isNamed: whether the user named the file; then a missing one is worth a remark.
     package func controlSocket(isNamed: Bool) -> ControlSocket {
         do throws(ConfigurationError) {
             return ControlSocket(path: try load().listen.controlSocket)
@@ -35,10 +37,10 @@ extension ConfigurationFile {
         }
     }
 
-    /// Whether something is there.
+    /// Whether the file exists.
     package var exists: Bool { FileProbe.exists(path) }
 
-    /// The first fault in one line, and how many there are beside it.
+    /// The first fault in one line, and the number of the others.
     private static func brief(_ error: ConfigurationError) -> String {
         let first = error.faults.first.map { "\($0)" } ?? "it is invalid"
         let more = error.faults.count - 1
@@ -47,16 +49,17 @@ extension ConfigurationFile {
     }
 }
 
-/// Finds the control socket in the text of a configuration that may be broken: who wants to pause a campaign must not
-/// have to mend a bracket first. Pure.
+/// Finds the control socket in the text of a configuration that may be broken: a user who must pause a campaign need not repair
+/// a bracket first. Pure.
 ///
-/// It reads words, texts and colons, passes over comments, and knows nothing of objects. Where the name stands more than once
+/// It reads words, texts and colons, skips comments, and ignores the nesting of objects. Where the name occurs more than once
 /// the last one counts, as in JSON5.
 enum ControlSocketText {
     static func path(in file: [UInt8]) -> String? {
         let bytes = (try? TextFile.utf8(file)) ?? file
-        // A comment; a text, which ends with its line at the latest, so that a missing quote takes nothing of the next one
-        // with it; a name; any other sign.
+        // A comment; a text, which ends with its line at the latest, so that a missing quote does not swallow the next line; a
+        // name;
+        // any other sign.
         let piece = #///[^\n]*|/\*(?s:.*?)(?:\*/|\z)|(["'])(?<text>(?:\\.|(?!\1).)*)\1?|[\w$]+|\S/#
         var last: [Substring] = []
         var found: String?

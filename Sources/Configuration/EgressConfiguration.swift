@@ -2,18 +2,18 @@
 package import CurlTransport
 package import WireFormat
 
-/// The way out as the file has it: where a proxy's secret is kept, in place of the secret.
+/// The way out as the file has it: with the place of a proxy's secret instead of the secret.
 package struct EgressConfiguration: Sendable, Hashable {
-    /// What an owner says of a proxy.
+    /// The owner's setting of a proxy.
     package enum Proxy: Sendable, Hashable {
-        /// As it stands there; its user and password too, if it has them.
+        /// The address as it is written; with its user and password, if it has them.
         case address(ProxyServer)
         /// The same with a password that is kept elsewhere.
         case user(String, password: SecretSource, of: ProxyServer)
         /// The whole address is kept elsewhere.
         case kept(SecretSource, key: String)
 
-        /// Where its secret is; nil: it has none, or has it inline.
+        /// The place of its secret; nil: it has none, or has it inline.
         package var secret: SecretSource? {
             switch self {
             case .address: nil
@@ -25,18 +25,18 @@ package struct EgressConfiguration: Sendable, Hashable {
 
     /// Default none.
     package var proxy: Proxy?
-    /// What is reached without the proxy. Default this machine, where the proxy is that of all.
+    /// The addresses that are reached without the proxy. Default this machine, where the proxy is the common one.
     package var exceptions: [ProxyException] = []
     /// A PEM file of certificates to trust instead of the system's. Default the system's.
     package var trustedCertificates: String?
-    /// A PEM file of certificates to trust beside the system's: that of all.
+    /// A PEM file of certificates to trust beside the system's: the common one.
     package var addedCertificates: String?
 
     package init() {}
 
     /// Reads the secret.
     ///
-    /// - Throws: `FieldFault` with the field, and with nothing of the secret.
+    /// - Throws: `FieldFault` with the field, without any part of the secret.
     package func egress(environment: [String: String]) throws(FieldFault) -> Egress {
         var egress = Egress(trustedCertificates: trustedCertificates)
         egress.addedCertificates = addedCertificates
@@ -78,7 +78,7 @@ extension EgressConfiguration.Proxy {
         return text
     }
 
-    /// Whether a password stands in the configuration itself.
+    /// Whether the configuration itself holds a password.
     var isInlineSecret: Bool { if case .address(let server) = self { server.password != nil } else { false } }
 
     /// For people, without a secret; nil where the whole address is kept elsewhere.
@@ -91,7 +91,7 @@ extension EgressConfiguration.Proxy {
 }
 
 extension EgressConfiguration {
-    /// For people, without a secret; nil where everything is dialled directly, and the system's certificates are trusted.
+    /// For people, without a secret; nil where every connection is direct, and the system's certificates are trusted.
     package var shown: String? {
         let way = proxy.map { "by the proxy \($0.shown ?? "that \($0.secret?.place ?? "") names")" }
         let trust = addedCertificates.map { "trusting \($0) beside the system's certificates" }
@@ -101,7 +101,7 @@ extension EgressConfiguration {
 }
 
 extension RelayConfiguration {
-    /// `egress`: the way of everything that names no other.
+    /// `egress`: the common way, for every address that names no other.
     static func readEgress(_ root: ConfigurationReader) -> EgressConfiguration {
         var egress = EgressConfiguration()
         guard let reader = root.object("egress") else { return egress }
@@ -115,8 +115,9 @@ extension RelayConfiguration {
 }
 
 extension ConfigurationReader {
-    /// `proxy` and `trustedCertificates` of one address; what it leaves out is as for all. A proxy of its own is for all of it:
-    /// exceptions are of the other one.
+    /// `proxy` and `trustedCertificates` of one address; the common settings where they are absent. An own proxy is used for
+    /// every
+    /// address: the exceptions belong to the common one.
     func egress(over common: EgressConfiguration) -> EgressConfiguration {
         var egress = common
         if let own = proxy("proxy") { (egress.proxy, egress.exceptions) = (own, []) }
@@ -124,9 +125,10 @@ extension ConfigurationReader {
         return egress
     }
 
-    /// A proxy's address, `{ url, user, password }`, or the place where the address is kept; nil where it is absent, and after a fault.
+    /// A proxy's address, `{ url, user, password }`, or the place of the whole address; nil where it is absent, and after a
+    /// fault.
     ///
-    /// What stands there is never repeated: a part of it may be a part of a password.
+    /// No fault repeats the value: part of it may be part of a password.
     func proxy(_ key: String) -> EgressConfiguration.Proxy? {
         note(at: path(of: key), .proxy)
         guard let value = raw(key) else { return nil }
@@ -205,12 +207,12 @@ extension ConfigurationReader {
         "name where it is kept: { url: \"…\", user: \"…\", password: { credential: \"…\" } }, or { credential: \"…\" } for the "
         + "whole address"
 
-    /// Whether 0.1.0 knew this key, when a password could stand nowhere else: there it is warned of.
+    /// Whether 0.1.0 had this key: it allowed no other place for a password, so one in the address is only warned of.
     private func tookPasswords(at path: String) -> Bool {
         path.hasSuffix(".apns.proxy") || path.hasSuffix(".fcm.proxy")
     }
 
-    /// A list, or one text with commas as `NO_PROXY` has it.
+    /// A list, or one text with commas as in `NO_PROXY`.
     func proxyExceptions(_ key: String) -> [ProxyException] {
         var entries = raw(key)?.string.map { text in
             text.split(separator: ",").map { (JSONValue.string(String($0)), path(of: key)) }
@@ -241,7 +243,8 @@ extension String {
 extension ConfigurationCheck {
     /// The secret and the certificates of a way out.
     ///
-    /// - Parameter field: what holds `proxy` and `trustedCertificates`. What all have in common is looked at once, where it stands.
+    /// - Parameter field: the field that holds `proxy` and `trustedCertificates`. The common ones are checked once, in their
+    ///   own field.
     func check(_ egress: EgressConfiguration, _ field: String, _ report: inout Report) {
         let isCommon = field == "egress"
         if let proxy = egress.proxy, isCommon || proxy != configuration.egress.proxy {
@@ -262,8 +265,9 @@ extension ConfigurationCheck {
         if let path { checkCertificates(path, "\(field).trustedCertificates", &report) }
     }
 
-    /// What other programs are told of a proxy by their environment, and the relay is not: a service's environment is another one than
-    /// that of the person who checks its configuration.
+    /// Warns of variables that set a proxy or certificates for other programs: the relay ignores them, as a service's
+    /// environment
+    /// differs from that of the person who checks its configuration.
     func checkEnvironment(_ report: inout Report) {
         for (name, key) in Self.variables {
             guard let value = environment[name], !value.isEmpty else { continue }
@@ -274,7 +278,7 @@ extension ConfigurationCheck {
         }
     }
 
-    /// Those of curl, OpenSSL and most other programs.
+    /// The variables of curl, OpenSSL and most other programs.
     private static let variables: [(name: String, key: String)] =
         ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].map {
             ($0, "egress.proxy")

@@ -5,23 +5,23 @@ package import Signing
 import UpgradeRules
 import WireFormat
 
-/// How to speak with FCM for one app.
+/// The settings for FCM of one app.
 package struct FCMConfiguration: Sendable, Equatable {
     /// The JSON file of a service account's key.
     package var serviceAccount: SecretSource
-    /// The Firebase project's id. Default the one that the key file names.
+    /// The Firebase project's id. Default the key file's.
     package var project: String?
     /// Default https://fcm.googleapis.com.
     package var server = ServerAddress(host: "fcm.googleapis.com", port: 443)
-    /// The way to the server, and to the token endpoint. Default that of all.
+    /// The way to the server, and to the token endpoint. Default the common one.
     package var egress = EgressConfiguration()
-    /// Connections at most, for each lane. Default 16.
+    /// The most connections for each lane. Default 16.
     package var connections = 16
-    /// Requests a minute, of all apps of the project together. Default 600000.
+    /// The quota of requests a minute, for all apps of the project together. Default 600000.
     package var quotaPerMinute = 600_000
     /// Whether no campaign begins around a quarter of an hour. Default yes.
     package var avoidsQuarterHours = true
-    /// Only the app of this package name gets the push. Default whichever the token is of.
+    /// Only the app of this package name gets the push. Default any app that the token belongs to.
     package var packageName: String?
     /// Whether the system itself shows the push's words. Default no: data alone, which the app reads.
     package var showsNotification = false
@@ -35,8 +35,8 @@ package struct FCMConfiguration: Sendable, Equatable {
 
 extension FCMConfiguration {
     /// - Parameters:
-    ///   - words: gets the title that stands here.
-    ///   - egress: the way of all.
+    ///   - words: receives the title that is set here.
+    ///   - egress: the common way.
     init(reading reader: ConfigurationReader, _ words: inout PushWords, _ egress: EgressConfiguration) {
         serviceAccount =
             reader.requiredSecret("serviceAccount", "where the service account's JSON file is") ?? .file("")
@@ -68,8 +68,9 @@ extension FCMConfiguration {
         reader.finish()
     }
 
-    /// "6 to 30 lowercase letters, digits, or hyphens", and older ones in a domain: "example.com:project" (Google Cloud, project
-    /// ids). It is a segment of the request's path.
+    /// "6 to 30 lowercase letters, digits, or hyphens", and older ones in a domain: "example.com:project" (Google Cloud,
+    /// project
+    /// ids). It becomes a segment of the request's path.
     static func projectProblem(_ text: String) -> String? {
         let isRight =
             (4...100).contains(text.utf8.count) && text.first.map { $0.isASCII && $0.isLetter } ?? false
@@ -84,7 +85,7 @@ extension FCMConfiguration {
 
     /// The account that pushes, and the project that it pushes to.
     ///
-    /// - Throws: `FileProbe.Failure`, with nothing of the key.
+    /// - Throws: `FileProbe.Failure`, without any part of the key.
     package func account(
         environment: [String: String], keys: KeyReader = KeyReader()
     ) throws -> (account: GoogleAccount, project: String) {

@@ -2,7 +2,7 @@
 import Glibc
 import Threading
 
-/// Looks at files that the configuration names, and says what is wrong with them in an operator's words.
+/// Checks files that the configuration names, and describes faults in an operator's words.
 package enum FileProbe {
     package struct Failure: Error, CustomStringConvertible {
         /// Completes "file X …": "does not exist".
@@ -25,7 +25,7 @@ package enum FileProbe {
         }
     }
 
-    /// The mode of a file that everybody may read; nil where somebody is kept out, by it or by a folder above.
+    /// The mode of a file that all users of the system may read; nil where the file's mode or a folder above it prevents that.
     static func modeForAll(_ path: String) -> mode_t? {
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IROTH != 0 else { return nil }
@@ -38,7 +38,7 @@ package enum FileProbe {
         return mode
     }
 
-    /// Whether something is there; true, too, where nobody may look.
+    /// Whether the path exists; true also where this process may not look.
     package static func exists(_ path: String) -> Bool {
         guard unsafe access(path, F_OK) != 0 else { return true }
         return errno != ENOENT && errno != ENOTDIR
@@ -49,7 +49,7 @@ package enum FileProbe {
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// nil where the process may create and write files in the directory, or may make it in the one above.
+    /// nil where the process may create and write files in the directory, or may make the directory in the one above.
     package static func directoryFault(_ path: String) -> Failure? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {

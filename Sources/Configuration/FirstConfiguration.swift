@@ -3,15 +3,15 @@ package import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// A configuration of one app on one platform, as somebody begins with: `upgrade-relay init` writes it.
+/// A first configuration, of one app on one platform: `upgrade-relay init` writes it.
 package struct FirstConfiguration: Sendable, Hashable {
-    /// What its pushes go by.
+    /// The push service of the app.
     package enum Service: Sendable, Hashable {
         /// Ten characters each.
         case apns(teamID: String, keyID: String)
         case fcm
 
-        /// The name of the file that the key is kept in, and of the credential that systemd makes of it.
+        /// The name of the file that holds the key, and of systemd's credential for it.
         package var keyName: String {
             switch self {
             case .apns: "apns-key"
@@ -20,11 +20,11 @@ package struct FirstConfiguration: Sendable, Hashable {
         }
     }
 
-    /// How new versions are heard of.
+    /// The way in which the relay learns of new versions.
     package enum Arrival: String, Sendable, CaseIterable {
         /// By a signed request of the release pipeline.
         case webhook
-        /// The App Store is asked, and raises the latest version.
+        /// From the App Store, which is asked and raises the latest version.
         case store
         /// By `version set` alone.
         case command
@@ -36,11 +36,11 @@ package struct FirstConfiguration: Sendable, Hashable {
     package var downloadURL: String
     package var service: Service
     package var arrival: Arrival
-    /// Where the configuration is; beside it, in `secrets`, the keys.
+    /// The directory of the configuration; the keys are in `secrets` in it.
     package var directory: String
-    /// A push service in the place of Apple's or Google's, such as a simulator.
+    /// A push service in place of Apple's or Google's, such as a simulator.
     package var server: String?
-    /// A PEM file of what is trusted there.
+    /// A PEM file of the certificates that are trusted there.
     package var trustedCertificates: String?
 
     package init(
@@ -54,20 +54,21 @@ package struct FirstConfiguration: Sendable, Hashable {
     package var path: String { "\(directory)/config.json5" }
     package var secretsDirectory: String { "\(directory)/secrets" }
 
-    /// Whether it is the service's: systemd hands it the secrets, and says where the store and the socket are.
+    /// Whether it is the systemd service's configuration: systemd passes the secrets, and sets the places of the store and the
+    /// socket.
     package var isOfService: Bool { path == RelayConfiguration.defaultPath }
 
-    /// Where a secret of this name is.
+    /// The place of the secret of this name.
     package func place(_ name: String) -> SecretSource {
         isOfService ? .credential(name) : .file("\(secretsDirectory)/\(name)")
     }
 
-    /// The file.
+    /// The file's text.
     package var text: String { text(key: place(service.keyName), hasWebhookSecret: true) }
 
     /// - Parameters:
-    ///   - key: where the key is.
-    ///   - hasWebhookSecret: whether the webhooks' secret is in its place.
+    ///   - key: the place of the key.
+    ///   - hasWebhookSecret: whether the webhooks' secret exists at its place.
     package func text(key: SecretSource, hasWebhookSecret: Bool) -> String {
         var text = """
             // The configuration of Upgrade Relay, made by "upgrade-relay init". It is JSON5: comments and trailing commas are allowed.

@@ -2,14 +2,14 @@
 import Terminal
 package import WireFormat
 
-/// Reads JSON5 and says where it is none, by line and column. Pure.
+/// Reads JSON5, and reports a fault with its line and column. Pure.
 package enum JSON5Reader {
-    /// More than anybody repairs at a time.
+    /// More than a person repairs at a time.
     private static let mostDuplicates = 20
 
-    /// The one value of the text, and the keys that stand twice, of which it has the last.
+    /// The text's value, and the keys that occur twice, of which the value has the last.
     ///
-    /// - Throws: the first thing that is not JSON5.
+    /// - Throws: the first fault of the JSON5.
     package static func read(
         _ file: [UInt8]
     ) throws(FieldFault) -> (value: JSONValue, duplicates: [FieldFault]) {

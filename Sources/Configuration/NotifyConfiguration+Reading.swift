@@ -3,7 +3,7 @@ import RelayStore
 import WireFormat
 
 extension RelayConfiguration {
-    /// More than one is rare; each is a thread.
+    /// The most receivers: more than one is rare, and each needs a thread.
     private static let mostReceivers = 16
 
     static func readNotify(_ root: ConfigurationReader, _ egress: EgressConfiguration) -> [NotifyConfiguration] {

@@ -3,14 +3,14 @@ package import Glibc
 package import Terminal
 import Threading
 
-/// The directories that the daemon keeps its files in. systemd makes them for the service (`StateDirectory=`,
-/// `RuntimeDirectory=`); started by hand, the daemon makes them itself.
+/// The directories of the daemon's files. systemd makes them for the service (`StateDirectory=`, `RuntimeDirectory=`); a daemon
+/// that is started by hand makes them itself.
 package enum OwnDirectory {
-    /// Makes the directory that `file` lies in, unless it is there. Not those above it: a path without them is more likely
-    /// mistyped than meant.
+    /// Makes the directory of `file`, unless it exists. It does not make those above it: a path without them is probably
+    /// mistyped.
     package static func make(for file: String, mode: mode_t) throws(CommandFailure) {
         let directory = FileProbe.directory(of: file)
-        // Asked first: mkdir(2) of what is there fails with EROFS too, where the file system is read-only.
+        // Checked first: on a read-only file system mkdir(2) fails with EROFS for an existing directory too.
         guard unsafe access(directory, F_OK) != 0, unsafe mkdir(directory, mode) != 0 else { return }
         let code = errno
         throw CommandFailure(

@@ -6,14 +6,14 @@ import WireFormat
 
 /// `pace.hours`.
 extension PaceConfiguration {
-    /// What is left of a campaign's time to live behind the longest night must be worth something: clocks are set by two hours at most
-    /// (Antarctica/Troll).
+    /// The least time that a campaign's time to live must leave after the closed hours. Clocks are set by two hours at most
+    /// (Antarctica/Troll), so some of it is left even after the longest night.
     private static let leastAwake = Duration.seconds(3 * 3600)
 
     static func readHours(_ reader: ConfigurationReader, timeToLive: Duration) -> SendingHours? {
         guard let inner = reader.optionalObject("hours") else { return nil }
         let from = inner.parsed("from", dayTime)
-        // The end of a day is its last moment and the next day's first.
+        // A day's last moment is the next day's first.
         let to = inner.parsed("to") { $0 == "24:00" ? .midnight : try dayTime($0) }
         let zone = inner.parsed("zone") { name in
             guard let zone = LocalZone(named: name) else { throw Unreadable(LocalZone.problem) }
@@ -43,7 +43,7 @@ extension PaceConfiguration {
         return hours
     }
 
-    /// What is wrong with a text, behind what it held.
+    /// A text's fault, as words that follow the text.
     private struct Unreadable: Error, CustomStringConvertible {
         let description: String
 

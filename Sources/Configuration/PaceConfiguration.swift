@@ -3,9 +3,9 @@ package import RelayEngine
 import Terminal
 import WireFormat
 
-/// How fast an app's pushes go out, and in which parts of its audience.
+/// How fast an app's pushes are sent, and to which parts of its audience.
 package struct PaceConfiguration: Sendable, Equatable {
-    /// Default as fast as they can.
+    /// Default as fast as possible.
     package var pace: Pace?
     /// Default the whole audience at once.
     package var waves: WavePlan?
@@ -16,7 +16,7 @@ package struct PaceConfiguration: Sendable, Equatable {
 }
 
 extension PaceConfiguration {
-    /// - Parameter timeToLive: what a campaign has in all, its pauses included.
+    /// - Parameter timeToLive: a campaign's time to live, its pauses included.
     init(reading reader: ConfigurationReader, timeToLive: Duration) {
         let rate = reader.number("ratePerSecond", in: 0.01...1_000_000, "a rate")
         let ramp = reader.optionalObject("rampUp").map(Self.readRamp)
@@ -58,7 +58,7 @@ extension PaceConfiguration {
         return WaveRules(pause: pause, needsApproval: needsApproval, failedShare: failed.map { $0 / 100 })
     }
 
-    /// nil where there are none, and after a fault.
+    /// nil where there are no waves, and after a fault.
     private static func readWaves(_ reader: ConfigurationReader) -> WavePlan? {
         let list = reader.list("waves")
         guard reader.raw("waves")?.array != nil else { return nil }

@@ -3,9 +3,9 @@ import Glibc
 package import Terminal
 import Threading
 
-/// Writes files that nobody else may read.
+/// Writes files that only their owner may read, unless another mode is given.
 package enum PrivateFile {
-    /// Replaces the file's contents; a new file gets the mode 0600 before anything is in it.
+    /// Replaces the file's contents; a new file gets `mode`, by default 0600, before anything is written to it.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) throws(CommandFailure) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
@@ -13,12 +13,12 @@ package enum PrivateFile {
         try append(bytes, to: descriptor, of: path)
     }
 
-    /// Writes all of it to a file that is open.
+    /// Writes all bytes to an open file.
     package static func append(_ bytes: [UInt8], to descriptor: CInt, of path: String) throws(CommandFailure) {
         guard WholeFile.append(bytes, to: descriptor) else { throw failure(path) }
     }
 
-    /// That the call before could not write it, by `errno`.
+    /// The failure to write the file, by the `errno` of the call before.
     package static func failure(_ path: String) -> CommandFailure {
         CommandFailure(.failed, "\(path) cannot be written: \(unsafe String(cString: strerror(errno)))")
     }

@@ -5,18 +5,20 @@ import Terminal
 package import UpgradeRules
 import WireFormat
 
-/// What a push says and how it travels.
+/// The contents of a push, and its delivery.
 package struct PushConfiguration: Sendable, Equatable {
     /// The `page.type` that the app's code looks for. Default needUpgrade.
     package var type = "needUpgrade"
-    /// What the phone shows, and how loudly; the body where a bump brings no message.
+    /// The words on the phone, and how loudly they are shown; their body is used where a bump brings no message.
     package var words = PushWords(usualText)
-    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. To FCM 10 is high, the others are normal.
+    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. For FCM 10 is high, the others are
+    /// normal.
     /// Default 10.
     package var priority = 10
-    /// From the rise until nothing is sent any more, and how long APNs keeps it for a phone that is off. Default 7 days.
+    /// How long after the rise pushes are sent, and how long the push service keeps one for a phone that is off. Default 7
+    /// days.
     package var timeToLive = Duration.seconds(7 * 86_400)
-    /// When those who are still behind get the push again, after a campaign's start. Default never.
+    /// The times after a campaign's start at which users who are still behind get the push again. Default never.
     package var reminders = ReminderSchedule([])
 
     private static let usualText = "A new version is required."
@@ -60,7 +62,7 @@ extension PushConfiguration {
 
     // MARK: The words
 
-    /// A text, or a dictionary of what Apple's `alert` has.
+    /// A text, or a dictionary with the members of Apple's `alert`.
     private static func readAlert(_ reader: ConfigurationReader) -> PushWords {
         let alert = reader.textOrObject("alert", default: usualText, check: sentence)
         guard let reader = alert.object else { return PushWords(alert.text) }
@@ -103,7 +105,7 @@ extension PushConfiguration {
 
     // MARK: Reminders
 
-    /// A reminder is a nudge: five are the most that anybody would put up with.
+    /// A reminder is a nudge: users would not put up with more than five.
     private static let mostReminders = 5
     private static let reminderTimes = Duration.seconds(3600)...Duration.seconds(365 * 86_400)
 

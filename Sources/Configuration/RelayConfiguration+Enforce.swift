@@ -47,7 +47,7 @@ extension RelayConfiguration {
         return EnforceRules.Agent(pattern: pattern, app: AppKey(app: app, platform: platform))
     }
 
-    /// A token (RFC 9110, section 5.1) whose field is not the server's own business.
+    /// A token (RFC 9110, section 5.1) whose field the server does not use itself.
     private static func headerName(_ text: String) -> String? {
         let isToken = text.utf8.allSatisfy { byte in
             byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
@@ -57,7 +57,7 @@ extension RelayConfiguration {
         return framing.contains(text.lowercased()) ? "says something else in every request; a name of its own" : nil
     }
 
-    /// A name that is mistyped would let every version pass.
+    /// A mistyped name would let every version pass.
     func enforceFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key))
         return enforce.agents.enumerated().filter { !known.contains($0.element.app) }.map { index, agent in

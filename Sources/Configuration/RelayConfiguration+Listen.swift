@@ -11,7 +11,7 @@ extension RelayConfiguration {
         listen.address = ListenAddress(address) ?? listen.address
         let operations = reader.string("operations") { [address = listen.address] text in
             if let problem = notAnAddress(text) { return problem }
-            // Port 0: the system chooses one, another each time.
+            // Port 0: the system chooses a port, another one each time.
             return ListenAddress(text) == address && address.port != 0
                 ? "is what listen.address is, too; another address, or another port of it, is needed" : nil
         }
@@ -33,7 +33,7 @@ extension RelayConfiguration {
         return listen
     }
 
-    /// The most origins: an answer looks its own up among them.
+    /// The most origins: each answer looks its own up among them.
     private static let mostOrigins = 64
 
     private static func readOrigins(_ reader: ConfigurationReader) -> WebOrigins {

@@ -11,14 +11,14 @@ package import WireFormat
 extension RelayConfiguration {
     /// Reads the document's tree over the defaults.
     ///
-    /// - Returns: the configuration and all that is wrong with it; it may be used only where nothing is.
+    /// - Returns: the configuration and all its faults; it may be used only where there are none.
     static func read(_ tree: JSONValue) -> (configuration: RelayConfiguration, faults: [FieldFault]) {
         let faults = ConfigurationReader.Faults()
         let configuration = read(tree, faults)
         return (configuration, faults.list)
     }
 
-    /// Every key that reading the document comes past.
+    /// Every key that is read from the document.
     package static func keys(_ tree: JSONValue) -> [ConfigurationKey] {
         let faults = ConfigurationReader.Faults()
         _ = read(tree, faults)
@@ -59,7 +59,7 @@ extension RelayConfiguration {
         return configuration
     }
 
-    /// A reminder goes to those whom the campaign has told: who they are must still be known.
+    /// A reminder goes to users who got the campaign's push, so its deliveries must still be kept.
     private func keepFaults() -> [FieldFault] {
         guard let keep = store.keep else { return [] }
         return apps.compactMap { app in
@@ -88,7 +88,7 @@ extension RelayConfiguration {
         return store
     }
 
-    /// One duration is that of the deliveries, as before there was anything else to keep.
+    /// A single duration is for the deliveries, as in earlier versions, which had only these to keep.
     private static func readKeep(_ reader: ConfigurationReader, _ store: inout StoreConfiguration) {
         let most = Duration.seconds(3650 * 86_400)
         guard reader.raw("keep").map({ $0.object != nil }) ?? false else {
@@ -103,7 +103,7 @@ extension RelayConfiguration {
     }
 
     private static func readPostgres(_ reader: ConfigurationReader) -> PostgresConfiguration {
-        // What it says is looked at when it is connected to, by libpq: the text may hold a password.
+        // libpq checks the text when it connects: it may hold a password, so it is not checked here.
         var postgres = PostgresConfiguration(url: reader.string("url") ?? "")
         if reader.raw("url") == nil {
             reader.fault(
@@ -140,7 +140,7 @@ extension RelayConfiguration {
         _ name: String, _ reader: ConfigurationReader, _ egress: EgressConfiguration
     ) -> [AppConfiguration] {
         var apps: [AppConfiguration] = []
-        // It is a segment of the API's paths.
+        // The name becomes a segment of the API's paths.
         let isName = (1...255).contains(name.utf8.count) && isOfLettersAndDigits(name, or: "._-")
         if !isName {
             reader.fault(at: reader.path, "is not a name for an app; letters, digits, dots, hyphens and underscores")
@@ -155,7 +155,7 @@ extension RelayConfiguration {
         if platforms.isEmpty, Platform.allCases.allSatisfy({ reader.raw($0.rawValue) == nil }) {
             reader.fault(at: reader.path, "names no platform; ios: { … }, android: { … } or both")
         }
-        // What else is found in the configuration names an app as it is written.
+        // Other faults in the configuration show an app's name as it is written.
         return isName ? apps : []
     }
 
@@ -220,7 +220,7 @@ extension RelayConfiguration {
     }
 }
 
-// MARK: - What a text must be
+// MARK: - Checks of a text
 
 func absolutePath(_ text: String) -> String? {
     text.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /"

@@ -20,7 +20,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// A name that is mistyped would bind a secret to nothing.
+    /// A mistyped name would bind a secret to no app.
     func webhookSecretFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key.app))
         return webhooks.secrets.enumerated().flatMap { index, secret in
@@ -32,7 +32,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// Reads an app's own `webhooks`: what becomes of announced releases.
+    /// Reads an app's own `webhooks`: the rules for announced releases.
     static func readReleaseRules(_ reader: ConfigurationReader) -> ReleaseRules {
         var rules = ReleaseRules()
         rules.tagPattern =

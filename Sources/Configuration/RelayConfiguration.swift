@@ -7,7 +7,7 @@ package import Signing
 package import Telemetry
 package import WireFormat
 
-/// All that the owner decides, with defaults filled in and every fault ruled out.
+/// The owner's settings, with defaults filled in and every fault ruled out.
 package struct RelayConfiguration: Sendable, Equatable {
     package static let defaultPath = "/etc/upgrade-relay/config.json5"
     package static let pathVariable = "UPGRADE_RELAY_CONFIG"
@@ -15,7 +15,7 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var store = StoreConfiguration()
     package var listen = ListenConfiguration()
     package var webhooks = WebhooksConfiguration()
-    /// The way out of everything that is dialled and names no other.
+    /// The common way out, for every address that names no other.
     package var egress = EgressConfiguration()
     package var notify: [NotifyConfiguration] = []
     package var enforce = EnforceRules()
@@ -23,7 +23,7 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var log = LogConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.
     package var apps: [AppConfiguration] = []
-    /// Of what relays that share a store are to have in common, in hex.
+    /// A digest, in hex, of the parts that relays of one store must have in common.
     package var digest = ""
 }
 
@@ -35,22 +35,21 @@ package struct StoreConfiguration: Sendable, Equatable {
 
     package static let defaultPath = "/var/lib/upgrade-relay/relay.db"
 
-    /// What it is in. Default SQLite's file at `defaultPath`.
+    /// The database of the store. Default SQLite's file at `defaultPath`.
     package var database = Database.sqlite(path: defaultPath)
     /// Whether an SQLite file is named beside PostgreSQL.
     var hasUnusedPath = false
-    /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
-    /// nil.
+    /// How long the deliveries of campaigns that ended, and other data of no more use, are kept. nil: for ever. Default nil.
     package var keep: Duration?
-    /// How long it is kept who did what. nil: for ever. Default 400 days: a year can be looked back upon.
+    /// How long the audit (who did what) is kept. nil: for ever. Default 400 days, so that a year can be looked back upon.
     package var keepAudit: Duration? = .seconds(400 * 86_400)
 
-    /// What this relay is called among those of the store, where that is configured.
+    /// This relay's configured name among those of the store.
     package var node: String? {
         if case .postgres(let postgres) = database { postgres.node } else { nil }
     }
 
-    /// Where it is, as an operator is told.
+    /// The store's place, as it is shown to an operator.
     package var place: String {
         switch database {
         case .sqlite(let path): path
@@ -61,15 +60,15 @@ package struct StoreConfiguration: Sendable, Equatable {
 
 /// A database of PostgreSQL.
 package struct PostgresConfiguration: Sendable, Equatable {
-    /// libpq's URL or `key=value` text, without a password. It is not shown: somebody may have written one into it.
+    /// libpq's URL or `key=value` text, without a password. It is not shown: the owner may have written a password into it.
     package var url: String
-    /// nil where the server asks for none, or libpq finds it in its own places.
+    /// nil where the server needs none, or libpq finds it in its own places.
     package var password: SecretSource?
-    /// Where the tables are. Default upgrade_relay.
+    /// The schema of the tables. Default upgrade_relay.
     package var schema = "upgrade_relay"
-    /// How many sessions there are at most. Default 8.
+    /// The most sessions. Default 8.
     package var connections = 8
-    /// What this relay is called among those of the store; nil: as its machine is.
+    /// This relay's name among those of the store; nil: its machine's name.
     package var node: String?
 
     package init(url: String) {
@@ -78,25 +77,27 @@ package struct PostgresConfiguration: Sendable, Equatable {
 }
 
 package struct ListenConfiguration: Sendable, Equatable {
-    /// Where the HTTP API listens. Default 127.0.0.1:8480.
+    /// The address of the HTTP API. Default 127.0.0.1:8480.
     package var address = ListenAddress(host: "127.0.0.1", port: 8480)
-    /// A second address, for metrics, readiness and the document alone; the first one does not tell them then. Default none.
+    /// A second address, which serves only health, readiness, metrics and the API's description; the first one then has no
+    /// metrics,
+    /// and readiness without details. Default none.
     package var operations: ListenAddress?
     /// The operator's socket. Default /run/upgrade-relay/control.sock.
     package var controlSocket = ListenConfiguration.defaultControlSocket
 
     /// The group whose members may use the control socket too. Default none.
     package var controlSocketGroup: SystemGroup?
-    /// What TLS is spoken with. Default none: plain HTTP.
+    /// The certificate and key for TLS. Default none: plain HTTP.
     package var tls: TLSConfiguration?
     package var limits = APILimits()
     package var checkTrust = CheckTrust.device
-    /// Whose scripts may read the check and the launch document. Default nobody's.
+    /// The origins whose scripts may read the check and the launch document. Default none.
     package var corsOrigins = WebOrigins.none
-    /// Whether people's browsers are served the page. Default true.
+    /// Whether browsers are served the status page. Default true.
     package var page = true
 
-    /// What a running daemon cannot take anew; the certificate it can.
+    /// Whether these settings differ in one that a running daemon cannot reload; it can reload the certificate.
     package func needsRestart(from running: ListenConfiguration) -> Bool {
         address != running.address || operations != running.operations || controlSocket != running.controlSocket
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
@@ -107,13 +108,13 @@ package struct ListenConfiguration: Sendable, Equatable {
     package static let defaultControlSocket = "/run/upgrade-relay/control.sock"
 }
 
-/// Where the API's certificate and its key are kept, both PEM.
+/// The places of the API's certificate and its key, both PEM.
 package struct TLSConfiguration: Sendable, Equatable {
     /// The server's own certificate first, then its chain.
     package var certificate: SecretSource
     package var key: SecretSource
 
-    /// Reads both and finds out whether they belong together and hold.
+    /// Reads both and checks that they belong together and are valid.
     ///
     /// - Throws: `FieldFault` with the field.
     package func identity(environment: [String: String], now: Int64) throws(FieldFault) -> ServerIdentity {
@@ -133,7 +134,7 @@ package struct SystemGroup: Sendable, Hashable {
     package var name: String
     package var id: UInt32
 
-    /// nil where there is none of that name.
+    /// nil where no group has that name.
     package init?(_ name: String) {
         var entry = unsafe group()
         var found: UnsafeMutablePointer<group>?
@@ -155,33 +156,34 @@ package struct WebhooksConfiguration: Sendable, Equatable {
     package var secrets: [Secret] = []
 }
 
-/// Who is told of what people must see to, and of each change of a campaign's state.
+/// A receiver of notifications: about matters that people must see to, and about each change of a campaign's state.
 package struct NotifyConfiguration: Sendable, Equatable {
     package var url: String
-    /// What it is signed with. nil: not at all, which a chat system does not miss: its address is the secret.
+    /// The secret that notifications are signed with. nil: unsigned, which suits a chat system: its address is the secret.
     package var secret: SecretSource?
     /// Default JSON.
     package var format = NotificationFormat.json
-    /// Which events it wants to hear of. Default the usual ones.
+    /// The events that the receiver gets. Default the usual ones.
     package var events = EventType.usual
-    /// The way to it. Default that of all.
+    /// The way to the receiver. Default the common one.
     package var egress = EgressConfiguration()
 }
 
 package struct LogConfiguration: Sendable, Equatable {
-    /// The least that a line must matter to be written. Default info.
+    /// The lowest level that is logged. Default info.
     package var level = LogLevel.info
-    /// What a line on standard error looks like. Default text.
+    /// The form of a line on standard error. Default text.
     package var format = LogFormat.text
 }
 
-/// How a campaign's audience is cut and spread.
+/// How a campaign's audience is divided.
 package struct FanOutConfiguration: Sendable, Equatable {
     /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
     package var lanes = 1
-    /// Devices that are read, sent and recorded together. What kill -9 may make the relay send twice is bounded by the
-    /// batches in flight: 16 for each push service, and what fills the streams of its connections (`BatchBudget`). Default 500.
+    /// Devices that are read, sent and recorded together. After kill -9 the relay may send at most the batches in flight twice:
+    /// 16 for
+    /// each push service, and those that fill the streams of its connections (`BatchBudget`). Default 500.
     package var batch = 500
-    /// Devices of one shard, the unit that can be worked on side by side. Default 50,000.
+    /// Devices of one shard, the unit of parallel work. Default 50,000.
     package var shardSize = 50_000
 }

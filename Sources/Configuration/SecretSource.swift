@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// Where a secret is kept. It is never in the configuration itself.
+/// The place of a secret. The secret is never in the configuration itself.
 package enum SecretSource: Sendable, Hashable {
     /// A file's path.
     case file(String)
@@ -19,7 +19,7 @@ package enum SecretSource: Sendable, Hashable {
         }
     }
 
-    /// What the log and the history call who has the secret: the credential's, the file's or the variable's name.
+    /// The holder's name in the log and the history: the credential's, the file's or the variable's name.
     package var name: String {
         switch self {
         case .file(let path): path.split(separator: "/").last.map(String.init) ?? path
@@ -27,21 +27,22 @@ package enum SecretSource: Sendable, Hashable {
         }
     }
 
-    /// Whether a reload finds the old one: systemd hands out credentials, and the environment, when a service starts
+    /// Whether a reload gets the old secret: systemd passes credentials, and the environment, only when a service starts
     /// (systemd.exec(5)).
     package var needsRestart: Bool {
         if case .file = self { false } else { true }
     }
 
-    /// Why it is hardly secret; nil: no reason is seen. systemd keeps everybody else from its credentials (systemd.exec(5)).
+    /// The reason why it is hardly secret; nil: none is seen. systemd protects its credentials from all other users
+    /// (systemd.exec(5)).
     var exposure: String? {
         guard case .file(let path) = self, let mode = FileProbe.modeForAll(path) else { return nil }
         return "\(place) is readable for everybody (mode 0\(String(mode, radix: 8))); chmod 640 or less"
     }
 
-    /// The secret as it was meant (`SecretText`): without the byte-order mark and the line end that editors put into a file.
+    /// The secret without the byte-order mark and the line end that editors put into a file (`SecretText`).
     ///
-    /// - Throws: with the place, and never with any of the secret.
+    /// - Throws: the failure with the place, never with any part of the secret.
     package func read(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
         let bytes = try bytes(environment: environment)
         do throws(TextFile.Fault) {
@@ -53,9 +54,9 @@ package enum SecretSource: Sendable, Hashable {
         throw FileProbe.Failure(problem: "\(place) is empty")
     }
 
-    /// The same, or all of it to the last byte where it is no text.
+    /// The same, or all of its bytes unchanged where it is no text.
     ///
-    /// - Throws: with the field of the configuration that names the place.
+    /// - Throws: the fault with the configuration's field that names the place.
     func read(
         at field: String, environment: [String: String], isText: Bool = true
     ) throws(FieldFault) -> [UInt8] {
@@ -66,7 +67,7 @@ package enum SecretSource: Sendable, Hashable {
         }
     }
 
-    /// What is kept there to the last byte, as what is no text needs it.
+    /// All bytes of the secret unchanged, for one that is no text.
     package func bytes(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
         let bytes: [UInt8]
         switch self {
@@ -87,7 +88,7 @@ package enum SecretSource: Sendable, Hashable {
             }
         case .environment(let name):
             guard let value = environment[name] else { throw FileProbe.Failure(problem: "\(place) is not set") }
-            // What is not UTF-8 has been exchanged for U+FFFD by Foundation: that is another secret.
+            // Foundation replaces bytes that are not UTF-8 by U+FFFD, which would give another secret.
             guard !value.unicodeScalars.contains("\u{FFFD}") else {
                 throw FileProbe.Failure(
                     problem: "\(place) is not text", hint: "a file may hold any bytes: { file: \"…\" }")

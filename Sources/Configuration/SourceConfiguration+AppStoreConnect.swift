@@ -2,7 +2,7 @@
 import VersionSources
 
 extension RelayConfiguration {
-    /// `{ appStoreConnect: { … } }`: the source, and where its key is kept.
+    /// `{ appStoreConnect: { … } }`: the source, and the place of its key.
     static func readAppStoreConnect(
         _ reader: ConfigurationReader
     ) -> (source: AppStoreConnectSource, key: SecretSource)? {

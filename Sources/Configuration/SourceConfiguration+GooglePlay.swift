@@ -7,7 +7,7 @@ import UpgradeRules
 import VersionSources
 
 extension RelayConfiguration {
-    /// Why a source cannot be one of an app on this platform; nil where it can.
+    /// The reason why an app on this platform cannot have the source; nil where it can.
     static func foreign(_ source: String, to platform: Platform) -> String? {
         switch (source, platform) {
         case ("googlePlay", .ios): "googlePlay is for android: Google Play has no iOS apps"
@@ -21,8 +21,8 @@ extension RelayConfiguration {
     /// `{ googlePlay: { … } }`.
     ///
     /// - Parameters:
-    ///   - path: of the source in the list.
-    ///   - list: the reader of what holds the list.
+    ///   - path: the path of the source in the list.
+    ///   - list: the reader of the object that holds the list.
     static func addGooglePlay(
         _ reader: ConfigurationReader, at path: String, _ list: ConfigurationReader, into app: inout AppConfiguration
     ) {
@@ -46,7 +46,7 @@ extension RelayConfiguration {
         let fraction = reader.number(
             "minimumFraction", usual: "1", in: 0.001...1, "a share of users, of which 1 is all of them")
         source.server = storeServer(reader, "server", default: source.server)
-        // Google: 3000 questions a minute, 200000 a day for older projects; at most four questions at each poll.
+        // Google: 3000 questions a minute, 200000 a day for older projects; a poll asks up to five.
         let shortest = Duration.seconds(source.server == GooglePlaySource.google ? 60 : 1)
         source.every = reader.duration("every", default: "10m", in: shortest...(.seconds(86_400)))
         reader.finish()

@@ -5,7 +5,7 @@ import UpgradeRules
 package import VersionSources
 
 extension RelayConfiguration {
-    /// All that is watched, with the keys as they are now.
+    /// All sources to watch, with their present keys.
     ///
     /// - Throws: where a key cannot be read.
     package func sourcePlan(environment: [String: String]) throws -> SourceRunner.Plan {
@@ -43,7 +43,7 @@ extension RelayConfiguration {
                 reader.fault(at: path, problem)
                 continue
             }
-            // A file is dialled by no way: where it names one, that is said of it.
+            // A file needs no way: `readLaunchGate` reports one that is named for it.
             let way = [appStore, connect, launchGate, googlePlay].compactMap(\.self).first?.egress(over: egress)
             if let appStore, let store = readAppStore(appStore) {
                 reader.add(.appStore(store), "App Store", at: path, to: &app)
@@ -69,7 +69,8 @@ extension RelayConfiguration {
                 ? nil : "is not a country; two letters, such as \"cn\""
         }
         let server = storeServer(reader, "lookupServer", default: AppStoreSource.apple)
-        // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). A server of one's own may be asked more.
+        // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). The owner's own server may be asked more
+        // often.
         let isApple = server == AppStoreSource.apple
         let every = reader.duration(
             "every", default: "15m", in: .seconds(isApple ? 900 : 1)...(.seconds(86_400)))
@@ -88,7 +89,7 @@ extension RelayConfiguration {
             let isAddress = text.hasPrefix("https://") || isLoopback(text)
             let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048
             guard isAddress, isPlain else { return "is not an https address (http is taken for this machine only)" }
-            // Faults tell the address, without its query, to everybody (/readyz).
+            // Faults show the address, without its query, to everybody (/readyz).
             return ShownAddress.namesHostAlone(text)
                 ? nil
                 : "is not an https address without a user; what the server wants to see of us goes into the query, which "
@@ -107,7 +108,7 @@ extension RelayConfiguration {
             ?? url.map { .launchGateURL(LaunchGateURLSource(url: $0, every: every)) }
     }
 
-    /// A store's own server, or one that stands in for it.
+    /// A store's own server, or a stand-in for it.
     static func storeServer(_ reader: ConfigurationReader, _ key: String, default usual: String) -> String {
         reader.string(key, default: usual) { text in
             (text.hasPrefix("https://") || isLoopback(text)) && ShownAddress.namesHostAlone(text)
@@ -116,7 +117,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// http to this machine itself: nobody can change it on the way.
+    /// Whether it is http to this machine itself, which no attacker can change on the way.
     package static func isLoopback(_ text: String) -> Bool {
         !text.contains("@")
             && ["http://127.0.0.1", "http://[::1]", "http://localhost"].contains { host in
@@ -128,8 +129,8 @@ extension RelayConfiguration {
 
 extension ConfigurationReader {
     /// - Parameters:
-    ///   - name: of the store.
-    ///   - path: of the source in the list.
+    ///   - name: the store's name.
+    ///   - path: the path of the source in the list.
     func add(_ source: VersionSource.Kind, _ name: String, at path: String, to app: inout AppConfiguration) {
         if app.sources.contains(where: { $0.store == source.store }) {
             fault(at: path, "is a second \(name) source; an app has one")

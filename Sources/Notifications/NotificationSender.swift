@@ -5,11 +5,11 @@ package import RelayStore
 import Signing
 import WireFormat
 
-/// One attempt to notify: signs, sends, reads the answer. Blocks up to 20 s.
+/// One attempt to notify: signs, sends, and reads the answer. Blocks up to 20 s.
 package struct NotificationSender: NotificationSending {
-    /// Bytes of an answer that are read: a refusal is shorter, and what a receiver says beside its yes is of no interest.
+    /// The most bytes of an answer that are read: a refusal is shorter, and the text of a success does not matter.
     private static let longestAnswer = 64 * 1024
-    /// Characters of an error that are kept.
+    /// The most characters of an error that are kept.
     private static let longestError = 300
 
     private let schedule = NotificationSchedule()
@@ -17,7 +17,7 @@ package struct NotificationSender: NotificationSending {
     private let ticks: @Sendable () -> MonotonicTime
     private let random: RandomSource
 
-    /// What came of it, and what follows.
+    /// The outcome of the attempt, and the next step.
     package struct Outcome: Hashable, Sendable {
         package var attempt: NotificationRecord.Attempt
         package var verdict: NotificationVerdict
@@ -56,14 +56,14 @@ package struct NotificationSender: NotificationSending {
         } catch let error as TransportError where error.code == .cancelled {
             return nil
         } catch let error as TransportError {
-            // Without the address: it is known, and its query may be nobody's business.
+            // Without the address: it is known, and its query may be confidential.
             attempt.error = String(error.reason.prefix(Self.longestError))
         } catch {
             attempt.error = String("\(error)".prefix(Self.longestError))
         }
         attempt.milliseconds = (ticks() - start).milliseconds
         let verdict = schedule.verdict(
-            // A 2xx that means no is no answer to be relied on.
+            // A 2xx that is a refusal does not count as a success.
             attempt: attempt.number,
             status: attempt.status.flatMap { status in
                 (200..<300).contains(status) && attempt.error != nil ? nil : status

@@ -6,10 +6,10 @@ package import Signing
 /// A receiver with the secret that it verifies with, and the form that it takes.
 package struct NotificationTarget: Sendable {
     package var receiver: NotificationReceiver
-    /// nil: it is not signed.
+    /// nil: notifications are not signed.
     package var secret: WebhookSecret?
     package var format: NotificationFormat
-    /// The way to it.
+    /// The way to the receiver.
     package var egress: Egress
 
     package init(

@@ -5,18 +5,23 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// Notifies the configured receivers of what becomes of campaigns, a thread for each: who is slow keeps nobody else waiting, least
+/// Notifies the configured receivers of events of campaigns, with a thread for each: a slow one delays no other receiver, and
+/// least
 /// of all a campaign, which only ever writes a row.
 ///
-/// The outbox is in the store: what was not taken before the process ended is sent by the next one. At least once: a receiver
-/// that took a notification whose answer was lost gets it again, with the same id. The events of a campaign go out in their
-/// order; one that failed comes again later, and then perhaps after younger ones.
+/// The outbox is in the store: a notification that was not taken before the process ended is sent by the next one. At least
+/// once: a
+/// receiver that took a notification whose answer was lost gets it again, with the same id. A campaign's events are sent in
+/// order;
+/// one that failed is sent again later, and then perhaps after younger ones.
 ///
-/// What is said of parts of the relay is kept in memory, because the store may be the part that fails. A restart looks anew.
+/// Notices about parts of the relay are kept in memory, because the store may be the part that fails. After a restart the parts
+/// are
+/// checked anew.
 package final class Notifier: Sendable {
-    /// How often the outbox is looked at. It is a glance at an index.
+    /// How often the outbox is looked at. This reads only an index.
     private static let interval = Duration.seconds(1)
-    /// Pending for one receiver at most; the oldest beyond are dropped.
+    /// The most pending notifications for one receiver; the oldest beyond that are dropped.
     private static let mostPending = 10_000
     /// How long notifications that ended can be looked up.
     private static let memory = Duration.seconds(30 * 86_400)
@@ -36,11 +41,11 @@ package final class Notifier: Sendable {
         var figures = NotifierFigures()
         /// Whether the store knows the receivers of this process: one relay sends for all.
         var isAdopted = false
-        /// Said before there was anybody to say it to.
+        /// Notices from before the first receivers were started.
         var early: [RelayEvent] = []
     }
 
-    /// Of a part of the relay.
+    /// A notice about a part of the relay.
     private struct Notice {
         var event: RelayEvent
         var attempts = 0
@@ -48,14 +53,14 @@ package final class Notifier: Sendable {
         var dueAt: Timestamp?
     }
 
-    /// Notices that wait for one receiver at most; the oldest beyond are dropped.
+    /// The most notices that wait for one receiver; the oldest beyond that are dropped.
     private static let mostNotices = 100
 
     /// One receiver's thread.
     private final class Loop: Sendable {
         let target: NotificationTarget
         let worker = Worker()
-        /// Set when the store knows the receiver and nobody else works for it.
+        /// Set when the store knows the receiver and the receiver's earlier thread has stopped.
         let mayBegin = CancellationFlag()
         let faults = Mutex(FaultLog())
         let notices = Mutex<[Notice]>([])
@@ -71,8 +76,8 @@ package final class Notifier: Sendable {
     }
 
     /// - Parameters:
-    ///   - sender: who makes the attempts; nil: the real one.
-    ///   - body: what is sent for an event: the same bytes each time.
+    ///   - sender: makes the attempts; nil: the real one.
+    ///   - body: makes the body for an event: the same bytes each time.
     package init(
         store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp,
         ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now, sender: (any NotificationSending)? = nil,
@@ -86,17 +91,17 @@ package final class Notifier: Sendable {
         self.body = body
     }
 
-    /// Takes the receivers over and begins; those before are stopped. Without any it does nothing but forget the old ones.
+    /// Takes over these receivers and begins; the threads of the earlier ones are stopped. An empty list only stops those.
     ///
-    /// - Throws: `StoreError`, or where the system has no thread left; then those before go on as if nothing had been asked.
+    /// - Throws: `StoreError`, or an error where the system has no thread left; then the earlier threads continue unchanged.
     package func start(_ targets: [NotificationTarget]) throws {
         let loops = targets.map(Loop.init)
         do {
-            // What may refuse comes first; of that the store last, for what it has taken over is not to be undone.
+            // The steps that may fail come first, and of those the store last, since its takeover cannot be undone.
             for loop in loops {
                 try loop.worker.start("notify") { _ in self.turn(loop) }
             }
-            // A store that went back takes nothing, and its receivers are to hear that: they are adopted later.
+            // A store that went back refuses writes, and its receivers must be notified of that: they are adopted later.
             if store.membership.leads, !store.membership.memory.hasFallen {
                 try adopt(targets)
             } else {
@@ -121,7 +126,7 @@ package final class Notifier: Sendable {
         }
     }
 
-    /// Makes these the store's receivers; `start` sees to it.
+    /// Makes these the store's receivers; `start` calls it.
     package func adopt(_ targets: [NotificationTarget]) throws {
         try store.adoptReceivers(targets.map(\.receiver), at: clock())
         state.withLock { state in
@@ -135,7 +140,7 @@ package final class Notifier: Sendable {
         for loop in state.withLock({ $0.loops }) { loop.worker.askToStop() }
     }
 
-    /// Returns when no thread runs any more, within about a second: an attempt that is under way is ended and made again later.
+    /// Returns when all threads have ended, within about a second: an attempt under way is ended and made again later.
     package func stop() { _ = stopped() }
 
     private func stopped() -> [Loop] {
@@ -148,7 +153,7 @@ package final class Notifier: Sendable {
         return loops
     }
 
-    /// Says something of a part of the relay to whom it may concern. Never waits.
+    /// Queues an event about a part of the relay for the receivers that want it. Never waits.
     package func notify(_ event: RelayEvent) {
         let loops = state.withLock { state in
             if state.loops.isEmpty { state.early = (state.early + [event]).suffix(Self.mostNotices) }
@@ -160,7 +165,7 @@ package final class Notifier: Sendable {
         }
     }
 
-    /// What came of the attempts since the process began.
+    /// The outcomes of the attempts since the process began.
     package var figures: NotifierFigures { state.withLock { $0.figures } }
 
     private func turn(_ loop: Loop) -> Duration {
@@ -183,9 +188,9 @@ package final class Notifier: Sendable {
         }
     }
 
-    /// Makes one attempt to notify a receiver who was adopted.
+    /// Makes one attempt to notify a receiver that was adopted.
     ///
-    /// - Returns: false where none was due: then it is soon enough to come again in a second.
+    /// - Returns: false where none was due: the next call is soon enough in a second.
     package func turn(
         _ target: NotificationTarget, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> Bool {
@@ -200,7 +205,7 @@ package final class Notifier: Sendable {
         return true
     }
 
-    /// Makes one attempt to say the first notice that is due; returns whether one was.
+    /// Makes one attempt to send the first notice that is due; returns whether one was.
     private func sendNotice(_ loop: Loop) -> Bool {
         let now = clock()
         let next = loop.notices.withLock { $0.first { $0.dueAt.map { $0 <= now } ?? true } }
@@ -255,6 +260,6 @@ package final class Notifier: Sendable {
 }
 
 extension NotificationTarget {
-    /// For the log. Two receivers of one host are told apart by `upgrade-relay notifications`.
+    /// For the log. `upgrade-relay notifications` distinguishes receivers of the same host.
     fileprivate var name: String { NotifierFigures.label(receiver.url) }
 }

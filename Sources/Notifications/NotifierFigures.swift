@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What came of the attempts to notify, for metrics.
+/// The outcomes of the attempts to notify, for metrics.
 package struct NotifierFigures: Sendable {
     package enum Result: String, Sendable, Hashable, CaseIterable {
         case delivered
@@ -9,7 +9,7 @@ package struct NotifierFigures: Sendable {
         case retried
         /// It failed for the last time.
         case failed
-        /// The receiver wants nothing any more.
+        /// The receiver is gone and gets no more.
         case gone
 
         init(_ verdict: NotificationVerdict) {
@@ -36,8 +36,9 @@ package struct NotifierFigures: Sendable {
         attempts[Self.label(url), default: [:]][Result(verdict), default: 0] += 1
     }
 
-    /// The receiver's host and port. Its path and query may be a secret, and `/metrics` is open to everybody; so receivers
-    /// of one host are one.
+    /// The receiver's host and port. Its path and query may be a secret, and `/metrics` is open to everybody, so receivers of
+    /// one host
+    /// share a label.
     package static func label(_ url: String) -> String {
         let afterScheme = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return afterScheme.prefix { !"/?#".contains($0) }.lowercased()

@@ -2,14 +2,15 @@
 package import RelayStore
 import WireFormat
 
-/// What a receiver of notifications answers: a yes, or a no that may well be a 2xx. Pure.
+/// The answer of a receiver of notifications: a success or a refusal, which may have a 2xx status. Pure.
 ///
-/// Chat systems, gateways and proxies say no with HTTP 200: Slack's "invalid_payload" was one, Teams' connectors pass on another server's
-/// error as a text, DingTalk and WeCom have an `errcode`, and a proxy that wants a sign-in answers a page.
+/// Chat systems, gateways and proxies refuse with HTTP 200: Slack's "invalid_payload" was one, Teams' connectors pass on
+/// another
+/// server's error as a text, DingTalk and WeCom have an `errcode`, and a proxy that requires a sign-in answers with a page.
 package enum ReceiverAnswer {
-    /// Why an answer is no yes; nil: it is one.
+    /// The reason why an answer is a refusal; nil: it is a success.
     ///
-    /// - Parameter body: its beginning: what is cut off there can be no refusal.
+    /// - Parameter body: the beginning of the body; a refusal is not long enough to be cut off.
     package static func refusal(_ status: Int, _ body: [UInt8], _ format: NotificationFormat) -> String? {
         switch status {
         case 200..<300: refusal(ofGood: status, body, format)
@@ -34,7 +35,7 @@ package enum ReceiverAnswer {
         return "HTTP \(status) with \(word(text)) in the place of \"ok\""
     }
 
-    /// Slack and what imitates it; Teams' connectors answer 1.
+    /// The successes of Slack and systems like it; Teams' connectors answer 1.
     private static let yes: Set = ["ok", "1", "true", "success", "accepted"]
 
     private static func isPage(_ text: String) -> Bool {
@@ -44,14 +45,14 @@ package enum ReceiverAnswer {
             || beginning.hasPrefix("<?xml") && beginning.contains("<html")
     }
 
-    /// The member that says no.
+    /// The member that marks a refusal.
     private static func denial(_ answer: JSONValue) -> String? {
         for name in ["ok", "success"] where answer[name]?.bool == false { return "\(name): false" }
         for name in ["errcode", "StatusCode"] {
             guard let code = answer[name]?.integer, code != 0 else { continue }
             return "\(name): \(code)"
         }
-        // Feishu: {"code": 19001, "msg": "…"}. Of others, small numbers and 200 are a yes.
+        // Feishu: {"code": 19001, "msg": "…"}. In other systems small numbers and 200 are a success.
         if let code = answer["code"]?.integer, answer["msg"]?.string != nil,
             [9_000..<12_000, 19_000..<20_000].contains(where: { $0.contains(code) })
         {
@@ -67,7 +68,7 @@ package enum ReceiverAnswer {
         return nil
     }
 
-    /// Slack's refusals are single words ("no_service"); anything else may hold what is nobody's business.
+    /// Slack's refusals are single words ("no_service"); any other text may be confidential.
     private static func word(_ text: String) -> String {
         let isWord =
             text.utf8.count <= 40 && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }

@@ -2,19 +2,19 @@
 
 /// The App Store's answer to a lookup (SEEDS S4): `try JSONDecoder().decode(AppStoreLookup.self, from: data)`.
 ///
-/// It says what the store shows, and that is evidence that a build is *available*, never that anyone must have it: the
-/// answer may be a day old, it names a version 6 to 24 hours before every user can load it, and without `country` it
-/// speaks of the United States. So it never forces.
+/// It shows the store's listing: evidence that a build is *available*, never a reason to require it. The answer may be a day
+/// old, it names a version 6 to 24 hours before every user can load it, and without `country` it is for the United States. So it
+/// never forces.
 public struct AppStoreLookup: Hashable, Sendable {
-    /// The version that the store shows; nil when the app is unknown in that storefront, or the store says no version.
+    /// The version that the store shows; nil when the app is unknown in that storefront, or the answer has no version.
     public let version: Version?
-    /// Where the app is in the store.
+    /// The app's address in the store.
     public let trackViewUrl: String?
-    /// What is new, in several lines.
+    /// The release notes, in several lines.
     public let releaseNotes: String?
     /// When the version came out, as an RFC 3339 text. Siren waits a day from here.
     public let currentVersionReleaseDate: String?
-    /// What the device must run to take the version.
+    /// The oldest OS version that the version runs on.
     public let minimumOsVersion: Version?
 
     /// Takes the fields of the first result.
@@ -29,18 +29,18 @@ public struct AppStoreLookup: Hashable, Sendable {
         self.minimumOsVersion = minimumOsVersion
     }
 
-    /// Whether the store offers this version or a later one: whether forcing anyone to it can be obeyed at all.
+    /// Whether the store offers this version or a later one, so that a user who is forced to it can obey.
     public func offers(_ wanted: Version) -> Bool {
         version.map { $0 >= wanted } ?? false
     }
 
     /// Judges an installed version: `remind` where the store has a newer one that this device can run, else `none`.
     ///
-    /// Compared as numbers: a user who is ahead of the store is left alone, and "1.01" is "1.1".
+    /// Compared as numbers: nothing is shown to a user who is ahead of the store, and "1.01" is "1.1".
     ///
     /// - Parameters:
     ///   - installed: the version of the bundle; nil when it is not a version.
-    ///   - system: the version that the device runs; nil: not looked at.
+    ///   - system: the device's OS version; nil: not looked at.
     public func verdict(installed: Version?, system: Version? = nil) -> UpgradeVerdict {
         if let system, let minimumOsVersion, system < minimumOsVersion { return .none }
         return UpgradeVerdict.judge(
@@ -54,9 +54,9 @@ extension AppStoreLookup: Decodable {
         case version, trackViewUrl, releaseNotes, currentVersionReleaseDate, minimumOsVersion
     }
 
-    /// Reads an answer; everything that is not used may be of any kind.
+    /// Reads an answer; fields that are not used may be of any kind.
     ///
-    /// - Throws: what the decoder throws where there is no array `results`, as in a page of HTML.
+    /// - Throws: the decoder's error where there is no array `results`, as in a page of HTML.
     public init(from decoder: any Decoder) throws {
         var results = try decoder.container(keyedBy: Root.self).nestedUnkeyedContainer(forKey: .results)
         guard !results.isAtEnd else {

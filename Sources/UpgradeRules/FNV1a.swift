@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// FNV-1a of 64 bits (draft-eastlake-fnv): short and quick, and no protection against collisions that are made on purpose.
+/// FNV-1a of 64 bits (draft-eastlake-fnv): short and quick, without protection against deliberate collisions.
 package enum FNV1a {
     package static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        // One run of bytes is compiled here: other rooms call the generic form as it is, with a call for each byte.
+        // A contiguous run is hashed here: other modules would call the generic form unspecialised, with a call for each byte.
         if let hash = bytes.withContiguousStorageIfAvailable({ hash(run: $0.span) }) { return hash }
         return hash(run: Array(bytes).span)
     }

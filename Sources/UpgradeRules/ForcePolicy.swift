@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which number's rise forces an upgrade: derives the required version from a new latest one.
+/// The rule that derives the required version from a new latest one: the numbers whose rise forces an upgrade.
 ///
 /// The rule of SEEDS S4: under `minor`, a rise of the first or the second number forces and one of the third does not
 /// (1.0.0 to 1.0.1 no, to 1.1.0 yes, to 2.0.0 yes). Numbers are compared as numbers, and only the first one that differs
-/// counts: what comes after a number that fell is never looked at.
+/// counts: numbers after it are never looked at.
 public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Nothing is derived: `required` rises only where somebody says so.
+    /// Nothing is derived: `required` rises only by a bump that names it.
     case manual
     /// A rise of the first number forces.
     case major
@@ -25,7 +25,7 @@ public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// Whether going from `old` to `new` is a forced upgrade. A step that is none, or that goes back, never is.
+    /// Whether going from `old` to `new` is a forced upgrade. A step to an equal or an older version never is.
     public func forces(from old: Version, to new: Version) -> Bool {
         let length = max(old.segments.count, new.segments.count)
         for index in 0..<length {
@@ -35,15 +35,15 @@ public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
         return false
     }
 
-    /// The required version that a new latest one brings with it; nil where the requirement stays as it is.
+    /// The required version that a new latest one implies; nil where the requirement stays as it is.
     ///
-    /// Where nothing was known before, nothing has risen: the first version that is ever stored is where counting begins,
-    /// and forces nobody.
+    /// Where nothing was known before, nothing has risen: counting begins with the first version that is ever stored, which forces
+    /// no user.
     ///
     /// - Parameters:
     ///   - latest: the new latest version.
     ///   - previousLatest: the latest one until now.
-    ///   - previousRequired: the required one until now; what is required is known to exist, so the newer of both counts.
+    ///   - previousRequired: the required one until now; that version is known to exist, so the newer of both counts.
     public func required(latest: Version, previousLatest: Version?, previousRequired: Version?) -> Version? {
         guard let previous = [previousLatest, previousRequired].compactMap({ $0 }).max() else { return nil }
         return forces(from: previous, to: latest) ? latest : nil

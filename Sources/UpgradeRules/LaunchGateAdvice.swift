@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a `LaunchGateDocument` says so that the clients that are really out there do what is meant (SEEDS S5), and what a
-/// person should know about it.
+/// The section of a `LaunchGateDocument` that makes the existing clients behave as required (SEEDS S5), and warnings for a person.
 ///
-/// LaunchGate (iOS) compares texts, and the first object that is there decides alone. Therefore:
+/// LaunchGate (iOS) compares texts, and the first object that is present decides alone. Therefore:
 /// - the published minimum is never above, as text, any version that meets the requirement: not the required one, not the
-///   latest, none that was seen. Rather an older version passes (it is still told at login and pushed) than that a user
-///   is locked out who has nothing to upgrade to;
-/// - a blocking alert stands alone, for behind any other object it would not show;
-/// - an optional update or an alert is only reached without `requiredUpdate`, so that is left out while every device is
-///   known to meet the requirement, and something else is to be shown; an alert then stands before an optional update.
+///   latest, none that was seen. It is better that an older version passes (it is still notified at login and pushed) than that
+///   a user is locked out who has nothing to upgrade to;
+/// - a blocking alert is published alone, as LaunchGate would not show it behind another object;
+/// - an optional update or an alert is only reached without `requiredUpdate`, so that is left out while every device is known to
+///   meet the requirement and another object must be shown; an alert then replaces an optional update.
 ///
-/// Gandalf (Android) compares version codes and goes on to the next object, so all are published; an object whose code
-/// nobody knows is left out, because a text that is no integer makes Gandalf ignore the whole file.
+/// Gandalf (Android) compares version codes and goes on to the next object, so all are published; an object without a known code
+/// is left out, because a text that is no integer makes Gandalf ignore the whole file.
 public struct LaunchGateAdvice: Hashable, Sendable {
-    /// What to publish.
+    /// The section to publish.
     public private(set) var section: LaunchGateDocument.Section
-    /// Sentences for the person who raises a version; empty when the clients do just what is meant.
+    /// Sentences for the person who raises a version; empty when the clients do exactly as required.
     public private(set) var warnings: [String] = []
 
-    /// What is known of an app on one platform.
+    /// The known facts of an app on one platform.
     public struct Facts: Hashable, Sendable {
         /// The oldest version that may go on.
         public var required: Version?
@@ -29,18 +28,18 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         public var requiredBuild: Int64?
         /// Android's version code of `latest`.
         public var latestBuild: Int64?
-        /// Said with a required and an optional update; nil for words of our own.
+        /// The message of a required and an optional update; nil for default words.
         public var message: String?
-        /// Said with an optional update instead of `message`; empty for words of our own.
+        /// The message of an optional update instead of `message`; empty for default words.
         public var optionalMessage: String?
-        /// Said with a required update that has no `message`; nil for words of our own.
+        /// The message of a required update that has no `message`; nil for default words.
         public var requiredMessage: String?
-        /// Said to everyone now.
+        /// The present alert for everyone.
         public var alert: LaunchGateDocument.Alert?
         /// Versions that devices were last seen with.
         public var seen: SeenVersions
 
-        /// Nothing is known unless it is given.
+        /// Every fact is unknown unless it is given.
         public init(
             required: Version? = nil, latest: Version? = nil, requiredBuild: Int64? = nil, latestBuild: Int64? = nil,
             message: String? = nil, optionalMessage: String? = nil, requiredMessage: String? = nil,
@@ -95,7 +94,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         }
     }
 
-    /// The least text among the versions that must pass: what is below it is below all of them.
+    /// The least text among the versions that must pass: a text below it is below all of them.
     private static func threshold(_ version: Version, _ facts: Facts) -> String {
         var passing = facts.seen.versions.map(\.version).filter { $0 >= version }
         if let latest = facts.latest, latest >= version { passing.append(latest) }
@@ -158,8 +157,8 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         }
     }
 
-    /// Whether this app's versions are version codes themselves: single integers wherever one is known, and no code was
-    /// ever given beside one. "2.0" is a name, and taking its 2 for a code would lock out nobody, or everybody.
+    /// Whether this app's versions are version codes themselves: every known one is a single integer, and no code was ever given
+    /// beside one. "2.0" is a name, and taking its 2 for a code would lock out no user, or every user.
     private static func versionsAreCodes(_ facts: Facts) -> Bool {
         guard facts.requiredBuild == nil, facts.latestBuild == nil else { return false }
         let versions = facts.seen.versions.map(\.version) + [facts.required, facts.latest].compactMap(\.self)
@@ -184,14 +183,14 @@ public struct LaunchGateAdvice: Hashable, Sendable {
     }
 }
 
-/// Where LaunchGate, which compares lexically, would judge seen versions differently from their numbers.
+/// The seen versions that LaunchGate, which compares lexically, would judge differently from their numbers.
 public struct LockOutReport: Hashable, Sendable {
-    /// Meet the requirement and would be taken for too old: their users could not go on and have nothing to upgrade to.
+    /// Versions that meet the requirement but would count as too old: their users could not go on and have nothing to upgrade to.
     public var lockedOut: [SeenVersion] = []
-    /// Do not meet the requirement and would pass.
+    /// Versions that do not meet the requirement but would pass.
     public var letPass: [SeenVersion] = []
 
-    /// Compares what LaunchGate makes of `published` with what `required` means.
+    /// Compares LaunchGate's judgement by `published` with the meaning of `required`.
     ///
     /// - Parameter published: the text in `minimumVersion`, which may be spelled otherwise than `required`.
     public init(required: Version, published: String, seen: SeenVersions) {

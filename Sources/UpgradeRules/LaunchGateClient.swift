@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the two clients that read a `LaunchGateDocument` decide (SEEDS S5). Both compare in ways of their own; these are
-/// their rules, not the right ones.
+/// The rules of the two clients that read a `LaunchGateDocument` (SEEDS S5). Both compare in ways of their own, which are not the
+/// right ones.
 public enum LaunchGateClient: Hashable, Sendable, CaseIterable {
     /// iOS. Compares version texts lexically, with Swift's `String <`: "1.10" is below "1.9", "2.0" below "2.0.0".
     case launchGate
     /// Android. Compares integers with the app's version code; "7.0.3" throws, and the whole file is ignored.
     case gandalf
 
-    /// Whether the client takes an installed version for older than a published one.
+    /// Whether the client judges an installed version as older than a published one.
     ///
     /// - Parameters:
     ///   - installed: LaunchGate: CFBundleShortVersionString. Gandalf: the version code, in digits.
@@ -25,7 +25,7 @@ public enum LaunchGateClient: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a client shows at launch.
+    /// A client's prompt at launch.
     public enum Prompt: Hashable, Sendable {
         case none
         /// One button, at every launch.
@@ -34,7 +34,7 @@ public enum LaunchGateClient: Hashable, Sendable, CaseIterable {
         case alert(message: String, blocking: Bool)
     }
 
-    /// What the client shows that has this version installed and was shown nothing before.
+    /// The prompt of a client that has this version installed and has shown nothing before.
     ///
     /// - Parameter section: nil: the file cannot be used, and the client goes on as if there were none.
     public func prompt(_ section: LaunchGateDocument.Section?, installed: String) -> Prompt {
@@ -47,7 +47,7 @@ public enum LaunchGateClient: Hashable, Sendable, CaseIterable {
         }
         switch self {
         case .launchGate:
-            // An if-else chain over what is there, not over what is due: the first object decides alone.
+            // An if-else chain that tests presence, not need: the first object that is present decides alone.
             if let required {
                 return isBelow(installed, required.minimumVersion) == true
                     ? .required(message: required.message) : .none

@@ -7,11 +7,11 @@
 ///                "alert":          { "message": "…", "blocking": true } },
 ///   "android": { "requiredUpdate": { "minimumVersion": "9", "message": "…" } } }
 /// ```
-/// Versions are texts here, not `Version`: LaunchGate compares them as strings, so their spelling matters. There is no
-/// download URL: the app has it compiled in. What a client makes of a section is `LaunchGateClient`'s business.
+/// Versions are texts here, not `Version`: LaunchGate compares them as strings, so their spelling matters. There is no download
+/// URL: the app has it compiled in. `LaunchGateClient` has the clients' behaviour.
 ///
-/// Decoded as LaunchGate does: where one field is missing or of another kind, all of it is refused, and the app goes on as if
-/// there were none.
+/// Decoded as LaunchGate does: where one field is missing or of another kind, the whole document is refused, and the app goes on
+/// as if there were none.
 public struct LaunchGateDocument: Hashable, Sendable, Decodable {
     /// For LaunchGate, which drops the whole file where this is missing.
     public var ios: Section?
@@ -40,16 +40,16 @@ public struct LaunchGateDocument: Hashable, Sendable, Decodable {
         }
     }
 
-    /// What one platform's client is told; each part may be missing.
+    /// One platform's section; each part may be missing.
     public struct Section: Hashable, Sendable, Decodable {
-        /// Below this nobody goes on.
+        /// Users below its version cannot go on.
         public var required: RequiredUpdate?
-        /// Below this the user is reminded.
+        /// Users below its version are reminded.
         public var optional: OptionalUpdate?
-        /// Said to everyone.
+        /// A message for everyone.
         public var alert: Alert?
 
-        /// Says nothing unless it is given.
+        /// Parts that are not given are left out.
         public init(required: RequiredUpdate? = nil, optional: OptionalUpdate? = nil, alert: Alert? = nil) {
             self.required = required
             self.optional = optional
@@ -63,28 +63,28 @@ public struct LaunchGateDocument: Hashable, Sendable, Decodable {
         }
     }
 
-    /// `requiredUpdate`: whoever is below cannot go on.
+    /// `requiredUpdate`: a user below it cannot go on.
     public struct RequiredUpdate: Hashable, Sendable, Decodable {
         /// On Android an integer, compared with the version code.
         public var minimumVersion: String
-        /// What the user reads; must not be empty, or the client drops the object.
+        /// The text that the user reads; must not be empty, or the client drops the object.
         public var message: String
 
-        /// A minimum and what is said to those below.
+        /// A minimum, and the message for users below it.
         public init(minimumVersion: String, message: String) {
             self.minimumVersion = minimumVersion
             self.message = message
         }
     }
 
-    /// `optionalUpdate`: shown once per version to whoever is below.
+    /// `optionalUpdate`: shown once per version to users below it.
     public struct OptionalUpdate: Hashable, Sendable, Decodable {
         /// On Android an integer, compared with the version code.
         public var optionalVersion: String
-        /// What the user reads; must not be empty, or the client drops the object.
+        /// The text that the user reads; must not be empty, or the client drops the object.
         public var message: String
 
-        /// A version and what is said to those below.
+        /// A version, and the message for users below it.
         public init(optionalVersion: String, message: String) {
             self.optionalVersion = optionalVersion
             self.message = message
@@ -93,9 +93,9 @@ public struct LaunchGateDocument: Hashable, Sendable, Decodable {
 
     /// `alert`: shown once per message, or, if `blocking`, at every launch, with no way past it.
     public struct Alert: Hashable, Sendable, Decodable {
-        /// What the user reads; must not be empty, or the client drops the object.
+        /// The text that the user reads; must not be empty, or the client drops the object.
         public var message: String
-        /// Whether the app is locked until the alert is taken away.
+        /// Whether the app is locked until the alert is removed.
         public var blocking: Bool
 
         /// A message for everyone.
@@ -109,7 +109,7 @@ public struct LaunchGateDocument: Hashable, Sendable, Decodable {
 // MARK: JSON
 
 extension LaunchGateDocument {
-    /// The document as it goes over the wire, UTF-8. Equal documents have equal bytes.
+    /// The document's bytes on the wire, UTF-8. Equal documents have equal bytes.
     public func rendered() -> [UInt8] { JSONObject.render([("ios", ios?.json), ("android", android?.json)]) }
 }
 
@@ -131,9 +131,9 @@ extension LaunchGateDocument.Section {
     }
 }
 
-/// The little JSON that the document needs.
+/// The small part of JSON that the document needs.
 private enum JSONObject {
-    /// Leaves out what is nil.
+    /// Leaves out members that are nil.
     static func render(_ members: [(name: String, value: [UInt8]?)]) -> [UInt8] {
         var bytes = [UInt8(ascii: "{")]
         for (name, value) in members {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server puts into the `body` of its login answer (SEEDS S1).
+/// The `body` of a server's login answer (SEEDS S1).
 ///
 /// The client reads `hasNewVersion` ("0": nothing to do), and if it is not "0" also `needUpgrade` ("1": forced, anything
 /// else: a reminder) and `downloadUrl`. The other fields are for newer clients and for people.
 public struct LoginAnswer: Hashable, Sendable, Codable {
-    /// "1" when the user is to be told of a newer version, else "0". Never "1" without a `downloadUrl`.
+    /// "1" when the user must be notified of a newer version, else "0". Never "1" without a `downloadUrl`.
     public let hasNewVersion: WireText
     /// "1" when the update is forced, else "0".
     public let needUpgrade: WireText
-    /// Where the new version is.
+    /// The address of the new version.
     public let downloadUrl: String?
     /// The newest version, as it was written.
     public let latest: String?
     /// The oldest version that may go on, as it was written.
     public let required: String?
-    /// The version that asks, where that is blocked: it must be left, whatever is required.
+    /// The app's own version, where that is blocked: it must be replaced, whatever is required.
     public let blocked: String?
-    /// What to tell the user.
+    /// The message for the user.
     public let message: String?
-    /// From when on a version that is announced will be required (RFC 3339).
+    /// The moment from which an announced version will be required (RFC 3339).
     public let requiredFrom: String?
-    /// The oldest system that `required` runs on, where the service ends for older ones.
+    /// The oldest OS version that `required` runs on, where the service ends for older ones.
     public let minimumOs: String?
 
-    /// Judges `installed` and words the answer. An empty download URL counts as none.
+    /// Judges `installed` and makes the answer. An empty download URL counts as none.
     public init(
         installed: Version?, latest: Version?, required: Version?, downloadURL: String?, message: String? = nil
     ) {
@@ -34,7 +34,7 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
             latest: latest, required: required, downloadURL: downloadURL, message: message)
     }
 
-    /// Words what was judged already.
+    /// Makes the answer from a verdict.
     package init(
         _ verdict: UpgradeVerdict, latest: Version?, required: Version?, downloadURL: String?, message: String?,
         requiredFrom: String? = nil, blocked: Version? = nil
@@ -50,8 +50,8 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
         minimumOs = nil
     }
 
-    /// Refuses a phone for which the required version does not exist: there is nothing new for it and no link, and it must not go on. A
-    /// client of SEEDS S1 shows nothing, for `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
+    /// Refuses a phone for which the required version does not exist: it has no update and no link, and must not go on. A client
+    /// of SEEDS S1 shows nothing, as `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
     package static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: String?) -> LoginAnswer {
         LoginAnswer(ended: target, minimumOS, message)
     }

@@ -20,15 +20,15 @@
 /// | stored equal to the target | nothing runs, unless the last run was stopped on its way there |
 /// | stored above the target | nothing runs and nothing changes: no downgrade, no rollback |
 ///
-/// What is compared is the version that was stored when the run began, so two operations to the same version both run.
-/// The stored version advances behind each operation that is done, but never to or past one that is still to come: after a
-/// stop, or when the process dies, the next run begins with the operation that is not done. What stands before it in the
-/// chain runs again only where it has the same `toVersion`, a higher one, or runs at every upgrade; so give each
-/// migration a version of its own, in ascending order. With `goOn` a failed operation counts as done.
+/// Operations are compared with the version that was stored when the run began, so two operations to the same version both run.
+/// The stored version advances after each operation that is done, but never to or past one that is still to come: after a
+/// stop, or when the process dies, the next run begins with the operation that is not done. An operation before it in the
+/// chain runs again only if it has the same `toVersion`, a higher one, or runs at every upgrade; so give each migration a
+/// version of its own, in ascending order. With `goOn` a failed operation counts as done.
 public struct MigrationChain<Storage: MigrationStorage> {
-    /// Whose data it is: the key in the storage.
+    /// The component's name: the key in the storage.
     public let component: String
-    /// Where its version is kept.
+    /// The storage of the component's version.
     public let storage: Storage
 
     /// Makes a chain; runs nothing yet.
@@ -59,10 +59,10 @@ public struct MigrationChain<Storage: MigrationStorage> {
     /// Brings the stored data to `target`.
     ///
     /// - Parameters:
-    ///   - operations: the whole chain, also what ran long ago, in the order in which it runs.
+    ///   - operations: the whole chain, including operations that ran long ago, in the order in which they run.
     ///   - target: the version of the component in this build, from 1.
-    /// - Returns: what ran and how it ended. An operation's error is in there, not thrown.
-    /// - Throws: what the storage throws, at once: an error handler is not asked about it.
+    /// - Returns: the operations that ran, and the outcome. An operation's error is in there, not thrown.
+    /// - Throws: the storage's error, at once: an error handler is not asked about it.
     public func run(_ operations: [MigrationOperation], target: Int) throws -> MigrationReport {
         let record = try storage.record(of: component)
         let stored = record?.version ?? 0
@@ -88,7 +88,7 @@ public struct MigrationChain<Storage: MigrationStorage> {
         return report
     }
 
-    /// False when the rest must not run.
+    /// Returns false when the rest must not run.
     private func run(
         _ operation: MigrationOperation, _ progress: Progress, _ report: inout MigrationReport
     ) throws -> Bool {
@@ -117,7 +117,7 @@ public struct MigrationChain<Storage: MigrationStorage> {
         return true
     }
 
-    /// Never lowers what is stored.
+    /// Never lowers the stored version.
     private func save(_ progress: Progress) throws {
         let before = try storage.record(of: component)
         let stored = before?.version ?? 0
@@ -131,7 +131,7 @@ public struct MigrationChain<Storage: MigrationStorage> {
     }
 }
 
-/// How far a run is, as it is recorded.
+/// The progress of a run, as it is recorded.
 private struct Progress {
     let version: Int
     let target: Int
@@ -146,7 +146,7 @@ private struct Progress {
             version = target
             return
         }
-        // What is left has versions above `stored`, so this is never below it.
+        // The remaining operations have versions above `stored`, so this is never below it.
         let highest = done.lazy.map(\.toVersion).filter { $0 <= target }.max() ?? stored
         version = min(highest, next - 1)
     }

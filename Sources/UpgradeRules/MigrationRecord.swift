@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is stored of one component.
+/// The stored state of one component.
 ///
 /// Its raw value is a short text for storages that keep texts: "3 1", or "3 1 unfinished".
 public struct MigrationRecord: Hashable, Sendable, RawRepresentable {
@@ -11,14 +11,14 @@ public struct MigrationRecord: Hashable, Sendable, RawRepresentable {
     /// Whether the last run ended before its last operation.
     public var isUnfinished: Bool
 
-    /// Makes a record; a finished one unless told otherwise.
+    /// Makes a record; by default a finished one.
     public init(version: Int, firstInstalledVersion: Int, isUnfinished: Bool = false) {
         self.version = version
         self.firstInstalledVersion = firstInstalledVersion
         self.isUnfinished = isUnfinished
     }
 
-    /// Reads what `rawValue` gave; nil for anything else, which then counts as nothing stored.
+    /// Reads a `rawValue`; nil for any other text, which then counts as nothing stored.
     public init?(rawValue: String) {
         let words = rawValue.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2 || (words.count == 3 && words[2] == "unfinished"),

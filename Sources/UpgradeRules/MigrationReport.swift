@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a run of a chain did.
+/// The result of a chain's run.
 public struct MigrationReport: Sendable {
     /// How it ended.
     public enum Outcome: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct MigrationReport: Sendable {
         case newerIsStored
         /// The target is stored.
         case upgraded
-        /// An error handler said so; the operation of this name is run again by the next `run`.
+        /// An error handler stopped the run; the next `run` repeats the operation of this name.
         case stopped(at: String)
     }
 
@@ -18,7 +18,7 @@ public struct MigrationReport: Sendable {
     public struct Failure: Sendable {
         /// The operation's name.
         public let operation: String
-        /// What it threw.
+        /// The error that it threw.
         public let error: any Error
     }
 
@@ -30,6 +30,6 @@ public struct MigrationReport: Sendable {
     public let from: Int
     /// The names of the operations that succeeded, in the order in which they ran.
     public internal(set) var completed: [String] = []
-    /// Those that threw, in the order in which they ran.
+    /// The operations that threw, in the order in which they ran.
     public internal(set) var failures: [Failure] = []
 }

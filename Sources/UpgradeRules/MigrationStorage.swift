@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the versions of components are kept.
+/// The storage of components' versions.
 ///
 /// The default place is the platform's choice. In an app it is `UserDefaults`:
 /// ```swift
@@ -16,13 +16,13 @@
 /// A storage that has transactions runs each operation inside one, so that its work and its record are kept together or
 /// not at all.
 public protocol MigrationStorage {
-    /// What is stored of a component; nil when nothing is.
+    /// The record of a component; nil when nothing is stored.
     func record(of component: String) throws -> MigrationRecord?
 
-    /// Replaces what is stored of a component.
+    /// Replaces the record of a component.
     func save(_ record: MigrationRecord, of component: String) throws
 
-    /// Runs `body` so that all it changes is kept, or nothing where it throws, and nobody else writes in between.
+    /// Runs `body` so that all its changes are kept, or none where it throws, and no other writer comes in between.
     /// Default: just runs it.
     func atomically(_ component: String, _ body: () throws -> Void) throws
 }
@@ -43,12 +43,12 @@ public final class InMemoryMigrationStorage: MigrationStorage {
         self.records = records
     }
 
-    /// What is stored of a component; nil when nothing is.
+    /// The record of a component; nil when nothing is stored.
     public func record(of component: String) -> MigrationRecord? {
         records[component]
     }
 
-    /// Replaces what is stored of a component.
+    /// Replaces the record of a component.
     public func save(_ record: MigrationRecord, of component: String) {
         records[component] = record
     }

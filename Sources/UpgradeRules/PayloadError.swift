@@ -4,7 +4,7 @@
 public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload of some user would be larger than the push service takes; both in bytes.
     case tooLarge(size: Int, limit: Int)
-    /// A field is empty without which the push shows nothing or is dropped by the client.
+    /// A field is empty, and without it the push shows nothing or the client drops it.
     case empty(field: String)
 
     /// One sentence for the person who wrote the texts.

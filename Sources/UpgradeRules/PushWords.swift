@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a phone shows for a push, and how loudly (Apple, "Generating a remote notification", tables 1 and 2).
+/// The words that a phone shows for a push, and how loudly (Apple, "Generating a remote notification", tables 1 and 2).
 ///
-/// A plain text without a title is sent as `"alert":"…"`, as ever: an app may read it as a text. Anything more is a dictionary.
+/// A plain text without a title is sent as `"alert":"…"`, since an app may read it as a text. Anything more is a dictionary.
 package struct PushWords: Hashable, Sendable {
     /// A text of the app's own, in the phone's language: "The key for a localized message string", and "replacement values for
     /// variables in your message text".
@@ -21,13 +21,13 @@ package struct PushWords: Hashable, Sendable {
     package enum InterruptionLevel: String, CaseIterable, Sendable {
         /// Into the list of notifications: no sound, and the screen stays dark.
         case passive
-        /// As if none were said.
+        /// The same as no level.
         case active
-        /// Breaks through Focus and the summary, where the app has the capability and the user lets it.
+        /// Breaks through Focus and the summary, where the app has the capability and the user allows it.
         case timeSensitive = "time-sensitive"
     }
 
-    /// The text. Where `appBody` is set it is for those who cannot look that up, such as the launch document.
+    /// The text. Where `appBody` is set, it is for readers that cannot look that up, such as the launch document.
     package var body: String
     /// Takes the place of `body`.
     package var appBody: AppText?
@@ -37,7 +37,7 @@ package struct PushWords: Hashable, Sendable {
     /// A sound file of the app, or "default"; nil for silence.
     package var sound: String?
     package var interruptionLevel: InterruptionLevel?
-    /// Notifications of one thread lie together on the phone.
+    /// Notifications with the same id are grouped on the phone.
     package var threadID: String?
 
     package init(_ body: String, sound: String? = nil) {
@@ -45,10 +45,10 @@ package struct PushWords: Hashable, Sendable {
         self.sound = sound
     }
 
-    /// Whether a text alone says all of it.
+    /// Whether the text alone is the whole notification.
     package var isPlain: Bool { title == nil && appTitle == nil && appBody == nil }
 
-    /// The same with a message in the body's place, which was written for this one version.
+    /// The same words, with a message for this one version in place of the body.
     package func saying(_ message: String?) -> PushWords {
         guard let message else { return self }
         var words = self
@@ -59,7 +59,7 @@ package struct PushWords: Hashable, Sendable {
 
     // MARK: In a payload
 
-    /// Of `aps`: all that stands between its braces.
+    /// The members of `aps`, without its braces.
     var aps: [UInt8] {
         var bytes = Array(#""alert":"#.utf8)
         if isPlain {
@@ -81,7 +81,7 @@ package struct PushWords: Hashable, Sendable {
         return bytes
     }
 
-    /// Appends the members of `alert` that say one of its two texts.
+    /// Appends the members of `alert` for one of its two texts.
     private static func append(
         _ text: String?, _ name: String, or app: AppText?, _ prefix: String, to bytes: inout [UInt8]
     ) {

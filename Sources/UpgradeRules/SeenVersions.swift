@@ -4,7 +4,7 @@
 public struct SeenVersion: Hashable, Sendable {
     /// As the devices send it: "1.01" and "1.1" are two.
     public var version: Version
-    /// How many of them.
+    /// The number of these devices.
     public var devices: Int64
 
     /// A version and its devices.
@@ -18,17 +18,17 @@ public struct SeenVersion: Hashable, Sendable {
 public struct SeenVersions: Hashable, Sendable {
     /// In no particular order, each spelling once.
     public var versions: [SeenVersion]
-    /// Devices whose version nobody knows.
+    /// The number of devices whose version is unknown.
     public var unknown: Int64
-    /// The systems that are known of devices, each spelling once; on Android API levels.
+    /// The known OS versions of devices, each spelling once; on Android API levels.
     public var systems: [Version] = []
 
-    /// Nothing was seen unless it is given.
+    /// Empty unless given.
     public init(versions: [SeenVersion] = [], unknown: Int64 = 0) {
         self.versions = versions
         self.unknown = unknown
     }
 
-    /// Whether nothing is known of any device.
+    /// Whether no device is known.
     public var isEmpty: Bool { versions.isEmpty && unknown == 0 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether two telephone numbers are the same to the apps: literally, character code by character code.
+/// Whether two telephone numbers are the same to the apps: literally, code unit by code unit.
 ///
 /// The client compares with NSString equality, which compares UTF-16 code units (SEEDS S2). Nothing is trimmed,
 /// normalised or folded: "+86 138…" is not "138…", full-width digits are not digits, and an "é" written as one scalar is
@@ -14,16 +14,16 @@
 public enum TelephoneRule {
     /// Whether the app of the user `left` would take a push for the user `right`.
     ///
-    /// False where either side is missing, also where both are. An empty text is not missing: it equals another empty
+    /// False where either side is missing, even where both are. An empty text is not missing: it equals another empty
     /// text, as it does in the client.
     public static func matches(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return false }
         return left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Other ways in which people write the same number: without what is no digit, with and without "+" or "00", without a country code
-    /// of one to three digits, and with what stands before a number of this length in others. For naming the one that is known;
-    /// nothing is compared by these.
+    /// Other spellings of the same number: digits only, with and without "+" or "00", without a country code of one to three
+    /// digits, and with the country codes that other telephones have before a number of this length. They serve to point out the
+    /// number that is known; no comparison uses them.
     ///
     /// - Parameter others: telephones of other users, of which up to `mostHabits` different beginnings are tried.
     package static func spellings(of telephone: String, like others: [String] = []) -> [String] {
@@ -50,7 +50,7 @@ public enum TelephoneRule {
 
     private static let mostHabits = 5
 
-    /// "+86" of "+8613800138000" before eleven digits; nil where what stands there is no country code.
+    /// "+86" of "+8613800138000" before eleven digits; nil where no country code stands there.
     private static func countryCode(of telephone: String, before digits: Int) -> String? {
         let beginning = telephone.utf8.dropLast(digits)
         let code = beginning.starts(with: "+".utf8) ? beginning.dropFirst() : beginning.drop { $0 == UInt8(ascii: "0") }

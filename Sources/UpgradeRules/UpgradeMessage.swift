@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An Android push as the app receives it: the `data` of a message of FCM, whose values are texts. `page` is the JSON text of
-/// what an iOS push has there, `pushId` the push's own id.
+/// An Android push as the app receives it: the `data` of an FCM message, whose values are texts. `page` is the JSON text of an iOS
+/// push's `page`, and `pushId` the push's own id.
 ///
 /// ```swift
 /// let message = UpgradeMessage(data: data) { try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8)) }
@@ -10,7 +10,7 @@
 public struct UpgradeMessage: Hashable, Sendable {
     /// Judged by the same rules as an iOS push.
     public let push: UpgradePush
-    /// The same where a push is delivered twice: FCM knows no ids of the sender's, so the app drops what it has had. Nil where
+    /// The same where a push is delivered twice: FCM ignores ids of the sender's, so the app drops a push that it has had. Nil where
     /// the message has none.
     public let pushID: String?
 
@@ -24,7 +24,7 @@ public struct UpgradeMessage: Hashable, Sendable {
     }
 }
 
-/// What `page` holds.
+/// The contents of `page`.
 public struct UpgradePage: Hashable, Sendable, Decodable {
     /// Fields of the wrong kind count as missing, as in the client.
     public let push: UpgradePush
@@ -33,7 +33,7 @@ public struct UpgradePage: Hashable, Sendable, Decodable {
 
     /// Reads a page.
     ///
-    /// - Throws: what the decoder throws where it is no JSON object.
+    /// - Throws: the decoder's error where it is no JSON object.
     public init(from decoder: any Decoder) throws {
         let page = try decoder.container(keyedBy: Key.self)
         push = UpgradePush { name in

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // RFC 8259, section 7: "All Unicode characters may be placed within the quotation marks, except for the characters that
-// MUST be escaped: quotation mark, reverse solidus, and the control characters (U+0000 through U+001F)." Everything else
-// goes out as it is, also DEL, "/", U+2028 and U+2029, because an escape costs more of the 4096 bytes; but U+FEFF is
-// escaped, because parsers exist (Foundation on Linux is one) that take it for a byte order mark at the start of a string
-// and drop it: the push for "\u{FEFF}1" would reach the user "1". Section 8.1 wants UTF-8, so bytes that are not valid
-// UTF-8 become U+FFFD: a body that APNs cannot parse would be refused.
+// MUST be escaped: quotation mark, reverse solidus, and the control characters (U+0000 through U+001F)." All other characters
+// are sent unescaped, also DEL, "/", U+2028 and U+2029, because an escape costs more of the 4096 bytes. Only U+FEFF is escaped,
+// because some parsers (such as Foundation's on Linux) take it for a byte order mark at the start of a string and drop it: the
+// push for "\u{FEFF}1" would reach the user "1". Section 8.1 requires UTF-8, so bytes that are not valid UTF-8 become U+FFFD: APNs
+// would refuse a body that it cannot parse.
 extension UpgradePayload {
-    /// Appends what stands between the quotation marks of a JSON string.
+    /// Appends a text as it stands between the quotation marks of a JSON string.
     ///
     /// - Parameters:
     ///   - arena: UTF-8 texts, one after another.
-    ///   - range: where the text is. Must lie inside the arena.
-    ///   - output: what the escaped text is appended to.
+    ///   - range: the place of the text. Must lie inside the arena.
+    ///   - output: the buffer that the escaped text is appended to.
     @inlinable
     public static func appendEscaped(_ arena: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) {
         for place in range {
             guard !isPlain(arena[place]) else { continue }
-            // Up to here all is ASCII, so the rest starts at a scalar's first byte.
+            // All bytes before this one are ASCII, so the rest starts at a scalar's first byte.
             output.append(contentsOf: arena[range.lowerBound..<place])
             appendEscaped(arena[place..<range.upperBound], to: &output)
             return
@@ -25,7 +25,7 @@ extension UpgradePayload {
         output.append(contentsOf: arena[range])
     }
 
-    /// The same for any bytes; slower, for the texts that are rendered once.
+    /// The same for any bytes; slower, for texts that are rendered once.
     public static func appendEscaped(_ utf8: some Collection<UInt8>, to output: inout [UInt8]) {
         // A string made from bytes is valid Unicode: invalid bytes have become U+FFFD.
         for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {

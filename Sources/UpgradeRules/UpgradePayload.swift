@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The push that tells one user to upgrade, as the client reads it (SEEDS S2):
+/// The push that asks one user to upgrade, as the client reads it (SEEDS S2):
 /// ```json
 /// {"aps":{"alert":"…","sound":"…"},
 ///  "page":{"type":"…","userTel":"…","downloadUrl":"…","required":"2.0.0","build":200}}
 /// ```
 /// `alert` is a text, or a dictionary where the relay's configuration has a title or keys of the app's own texts.
-/// `required` lets an app that runs it already drop the push: the registry is always older than the phone. Apps that do not know
-/// the field take no notice of it. Where one version is blocked, its push has that as `blocked` instead: an app that runs another one
+/// `required` lets an app that already runs it drop the push: the registry is always older than the phone. Apps that do not know
+/// the field ignore it. Where one version is blocked, its push has that version as `blocked` instead: an app that runs another one
 /// drops it.
 ///
 /// Only `userTel` differs from user to user. Everything else is rendered once, when the payload is made; for each device
@@ -23,30 +23,29 @@ public struct UpgradePayload: Hashable, Sendable {
     /// The most bytes that APNs takes, for anything but VoIP (PROTOCOLS 1.1).
     public static let maximumSize = 4096
 
-    /// The name that the app knows the push by: compared literally by the client, so `mddy_needUpgrade` is not
-    /// `needUpgrade`.
+    /// The app's name for the push, compared literally by the client, so `mddy_needUpgrade` is not `needUpgrade`.
     public let type: String
-    /// What the notification says, and how loudly.
+    /// The notification's words, and how loudly they are shown.
     package let words: PushWords
-    /// Where the new version is; the client ignores a push without it.
+    /// The address of the new version; the client ignores a push without it.
     public let downloadURL: String
-    /// Whoever runs it, or a newer one, is not meant; nil: everybody is.
+    /// The push is not for apps that run this version or a newer one; nil: it is for all.
     public let required: Version?
-    /// Who runs another one is not meant; nil: no version is blocked.
+    /// The push is not for apps that run another version; nil: no version is blocked.
     public let blocked: Version?
     /// The version code of `required`, where it is known.
     public let build: Int64?
 
-    /// Of the object `page` alone: all bytes up to and including the quotation mark that opens the telephone.
+    /// The bytes of the object `page` up to and including the quotation mark that opens the telephone.
     public let pageBeforeTelephone: [UInt8]
-    /// Of the object `page` alone: all bytes from the quotation mark that closes the telephone.
+    /// The bytes of the object `page` from the quotation mark that closes the telephone.
     public let pageAfterTelephone: [UInt8]
     /// All bytes up to and including the quotation mark that opens the telephone.
     public let beforeTelephone: [UInt8]
     /// All bytes from the quotation mark that closes the telephone.
     public let afterTelephone: [UInt8]
 
-    /// Renders what all users share. Any text is fine here; `checked(longestTelephone:)` says whether it can be sent.
+    /// Renders the part that all users share. Any text is allowed here; `checked(longestTelephone:)` decides whether it can be sent.
     public init(
         type: String, alert: String, downloadURL: String, sound: String? = nil, required: Version? = nil,
         build: Int64? = nil
@@ -56,7 +55,7 @@ public struct UpgradePayload: Hashable, Sendable {
             build: build)
     }
 
-    /// The same with all that a notification can say.
+    /// The same with all parts of a notification.
     package init(
         type: String, words: PushWords, downloadURL: String, required: Version? = nil, blocked: Version? = nil,
         build: Int64? = nil
@@ -90,7 +89,7 @@ public struct UpgradePayload: Hashable, Sendable {
         afterTelephone = pageAfterTelephone + [UInt8(ascii: "}")]
     }
 
-    /// What the notification says; where it names a text of the app's own, what stands for that elsewhere.
+    /// The notification's text; where an app's own text is named, the one that is used elsewhere.
     public var alert: String { words.body }
     /// A sound file of the app, or "default"; nil for silence.
     public var sound: String? { words.sound }
@@ -101,8 +100,8 @@ public struct UpgradePayload: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - arena: UTF-8 texts, one after another.
-    ///   - range: where the user's telephone is, unescaped. Must lie inside the arena.
-    ///   - body: what the payload is appended to.
+    ///   - range: the place of the user's telephone, unescaped. Must lie inside the arena.
+    ///   - body: the buffer that the payload is appended to.
     @inlinable
     public func append(userTelephone arena: [UInt8], _ range: Range<Int>, to body: inout [UInt8]) {
         body.append(contentsOf: beforeTelephone)
@@ -133,7 +132,7 @@ public struct UpgradePayload: Hashable, Sendable {
     /// The bytes that remain for an escaped telephone; negative when the texts alone are too large.
     public var roomForTelephone: Int { Self.maximumSize - sharedSize }
 
-    /// The payload itself, if it can be sent and the clients will read it: to be called before anything is sent.
+    /// The payload itself, if it can be sent and the clients will read it. Call this before anything is sent.
     ///
     /// - Parameter longestTelephone: the most bytes that any user's telephone takes in JSON. A telephone of n UTF-8 bytes
     ///   takes n when it holds no quotation mark, backslash, control character or U+FEFF, and never more than 6 n.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When an app tells its user to upgrade (SEEDS S1, S2): told what happens, it says what to show. Pure; the app keeps it.
+/// Decides when an app asks its user to upgrade (SEEDS S1, S2): it takes events and returns prompts. Pure; the app keeps it.
 ///
-/// A value of this type is all there is to remember. Keep its `rawValue` wherever the app keeps small things, and send
+/// A value of this type holds everything to remember. Keep its `rawValue` wherever the app keeps small things, and send
 /// `upgraded(to:)` with the bundle's version at every start, before anything else:
 /// ```swift
 /// var prompt = defaults.string(forKey: "upgrade").flatMap(UpgradePrompt.init(rawValue:)) ?? UpgradePrompt(installed: version)
@@ -22,24 +22,23 @@
 /// | `upgraded(to:)` a newer version | clear | clear | clear | clear |
 /// | `loggedOut` | clear | clear | clear | clear |
 ///
-/// The newest judgement replaces an older one and also what a push said: at login the server compared the version that the
-/// app had just sent, whereas a push goes to what the registry remembers, and to devices of unknown version. Without that, a
-/// user who is current would be locked out for good.
+/// The newest judgement replaces an older one and also a push: at login the server compared the version that the app had just
+/// sent, whereas a push goes by the version in the registry, and to devices of unknown version. Without that, a user who is
+/// current would be locked out for good.
 public struct UpgradePrompt: Hashable, Sendable {
-    /// What the user has been told, and what is to come.
+    /// The prompts that the user has seen, and those to come.
     public enum State: Hashable, Sendable {
         /// Nothing.
         case clear
         /// A newer version is there; the user may decline.
         case reminding(downloadURL: String)
-        /// A push said that the user must upgrade. Nothing has popped up: that waits for the next core action, so that
-        /// nobody's half-finished work is lost.
+        /// A push requires an upgrade. The prompt waits for the next core action, so that no half-finished work is lost.
         case pending(downloadURL: String)
-        /// The user has been told to upgrade, and is told again at each return to the foreground and each core action.
+        /// The user was prompted to upgrade, and is prompted again at each return to the foreground and each core action.
         case forcing(downloadURL: String)
     }
 
-    /// What happened.
+    /// Something that happened.
     public enum Event: Hashable, Sendable {
         /// A login or re-login was answered.
         case loginAnswered(LoginAnswer)
@@ -47,9 +46,9 @@ public struct UpgradePrompt: Hashable, Sendable {
         case judged(UpgradeVerdict, downloadURL: String?)
         /// The store offers a newer version. That alone never forces, and takes nothing back.
         case updateFound(downloadURL: String)
-        /// A push was accepted by `UpgradePush.verdict(type:userTelephone:installed:build:)`, which drops what the app meets.
+        /// A push was accepted by `UpgradePush.verdict(type:userTelephone:installed:build:)`, which drops one that the app meets.
         case pushReceived(downloadURL: String)
-        /// The user begins what the app is for, such as sending an order.
+        /// The user begins one of the app's main tasks, such as sending an order.
         case coreActionBegan
         /// The app became active, also after its start.
         case returnedToForeground
@@ -57,11 +56,11 @@ public struct UpgradePrompt: Hashable, Sendable {
         case userDeclined
         /// The app runs in this version: sent at each start, and ignored unless it is newer than at the start before.
         case upgraded(to: Version)
-        /// Nobody is logged in any more; the next login tells anew.
+        /// The user logged out; the next login is judged anew.
         case loggedOut
     }
 
-    /// What to show now.
+    /// The prompt to show now.
     public enum Action: Hashable, Sendable {
         /// Nothing.
         case none
@@ -71,20 +70,20 @@ public struct UpgradePrompt: Hashable, Sendable {
         case showForce(downloadURL: String)
     }
 
-    /// Where the user stands.
+    /// The user's present state.
     public private(set) var state: State
     /// The version that the app had at its last start.
     public private(set) var installed: Version
 
-    /// Nothing told yet.
+    /// No prompt has been shown yet.
     public init(installed: Version) {
         state = .clear
         self.installed = installed
     }
 
-    /// Takes in what happened; keep the value afterwards.
+    /// Takes an event; keep the value afterwards.
     ///
-    /// - Returns: what to show at once.
+    /// - Returns: the prompt to show at once.
     public mutating func handle(_ event: Event) -> Action {
         switch event {
         case .loginAnswered(let answer): return take(answer.verdict, answer.downloadUrl)
@@ -148,7 +147,7 @@ public struct UpgradePrompt: Hashable, Sendable {
 }
 
 extension UpgradePrompt: RawRepresentable, Codable {
-    /// Reads what `rawValue` gave; nil for anything else.
+    /// Reads a `rawValue`; nil for any other text.
     public init?(rawValue: String) {
         let words = rawValue.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard words.count >= 2, let installed = try? Version(words[1]) else { return nil }

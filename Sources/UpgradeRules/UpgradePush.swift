@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A push as an app receives it (SEEDS S2), before anyone has judged whether it is meant for this user.
+/// A push as an app receives it (SEEDS S2), before it is judged.
 ///
 /// From a notification: `UpgradePush(userInfo: userInfo)`. From a payload's bytes, with the platform's own decoder:
 /// `try JSONDecoder().decode(UpgradePush.self, from: data)`. Fields of the wrong kind count as missing, as in the client.
 public struct UpgradePush: Hashable, Sendable {
-    /// `page.type`: which push it is; the name is per app.
+    /// `page.type`: the kind of push; its name is per app.
     public let type: String?
-    /// `page.userTel`: whom it is for.
+    /// `page.userTel`: the telephone of the user that it is for.
     public let userTel: String?
-    /// `page.downloadUrl`: where the new version is.
+    /// `page.downloadUrl`: the address of the new version.
     public let downloadURL: String?
-    /// `page.required`: whoever runs it, or a newer one, is not meant. Older relays do not say it.
+    /// `page.required`: the push is not for apps that run this version or a newer one. Older relays do not send it.
     public let required: Version?
-    /// `page.build`: its version code.
+    /// `page.build`: the version code of `required`.
     public let build: Int64?
-    /// `page.blocked`: whoever runs another version is not meant.
+    /// `page.blocked`: the push is not for apps that run another version.
     public let blocked: Version?
 
     /// Takes the values of `page`.
@@ -31,7 +31,7 @@ public struct UpgradePush: Hashable, Sendable {
         self.blocked = blocked
     }
 
-    /// Takes the texts of `page` by name; what is no version, or no version code, counts as missing.
+    /// Takes the texts of `page` by name; an invalid version or version code counts as missing.
     init(_ text: (String) -> String?) {
         self.init(
             type: text("type"), userTel: text("userTel"), downloadURL: text("downloadUrl"),
@@ -45,19 +45,19 @@ public struct UpgradePush: Hashable, Sendable {
         self.init { page?[$0].flatMap(WireText.init(value:))?.text }
     }
 
-    /// What becomes of a push.
+    /// The verdict on a push.
     public enum Verdict: Hashable, Sendable {
         /// The user must upgrade: goes into `UpgradePrompt` as `pushReceived`. Nothing is shown at once.
         case force(downloadURL: String)
-        /// Not for this user, or no call to upgrade. Nothing is shown, ever.
+        /// Not for this user, or no call to upgrade. Nothing is ever shown.
         case dropped(Drop)
     }
 
     /// Why a push is dropped, in the order in which the client looks.
     public enum Drop: Hashable, Sendable {
-        /// Nobody is logged in.
+        /// No user is logged in.
         case noUserLoggedIn
-        /// The push names no telephone.
+        /// The push has no telephone.
         case noTelephone
         /// The push is for another telephone: `TelephoneRule`, literally.
         case otherUser
@@ -65,7 +65,7 @@ public struct UpgradePush: Hashable, Sendable {
         case otherType
         /// A prompt that leads nowhere is never shown.
         case noDownloadURL
-        /// The app runs what is required, or another version than the one that is blocked. The relay did not know: the store updates apps
+        /// The app runs the required version, or a version other than the blocked one. The relay did not know: the store updates apps
         /// by itself, and a push may be held for days.
         case current
     }
@@ -73,9 +73,9 @@ public struct UpgradePush: Hashable, Sendable {
     /// Judges the push as the app of 2015 does, and drops what the running version meets.
     ///
     /// - Parameters:
-    ///   - type: what this app calls the push, such as "mddy_needUpgrade".
-    ///   - userTelephone: of the logged-in user; nil when nobody is.
-    ///   - installed: the version that runs; nil where it is none that can be compared.
+    ///   - type: this app's name for the push, such as "mddy_needUpgrade".
+    ///   - userTelephone: the logged-in user's; nil when no user is logged in.
+    ///   - installed: the version that runs; nil where it cannot be compared.
     ///   - build: its version code, on Android.
     public func verdict(
         type: String, userTelephone: String?, installed: Version?, build: Int64? = nil
@@ -102,7 +102,7 @@ extension UpgradePush: Decodable {
 
     /// Reads a payload.
     ///
-    /// - Throws: what the decoder throws where the payload is no JSON object.
+    /// - Throws: the decoder's error where the payload is no JSON object.
     public init(from decoder: any Decoder) throws {
         let root = try decoder.container(keyedBy: Root.self)
         let page = try? root.decode(UpgradePage.self, forKey: .page)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one requirement of an app says, and to whom: all that a verdict hangs on. What hangs on time (a store, a stage) has been
-/// decided before, and is in `forces` and `reach`.
+/// One requirement of an app, and the users whom it is for: all that a verdict depends on. The parts that depend on time (a store,
+/// a stage) have been decided before, and are in `forces` and `reach`.
 package struct UpgradeRule: Hashable, Sendable {
-    /// The reach of what is for everybody, in ten-thousandths of the users.
+    /// The reach of a rule for everybody, in ten-thousandths of the users.
     package static let everybody = UserDraw.parts
 
-    /// Of the requirement.
+    /// The requirement's id.
     package let id: Int64
     package let version: Version
-    /// Whether whoever it concerns must upgrade; false: users are told of it, and may go on.
+    /// Whether users whom it concerns must upgrade; false: they are notified of it, and may go on.
     package let forces: Bool
-    /// Whether exactly this version must be left; false: it is a floor, or a newest version, and concerns whoever is below.
+    /// Whether exactly this version must be left; false: it is a floor, or a newest version, and concerns all users below it.
     package let isBlock: Bool
-    /// For how many of the users, drawn by the requirement.
+    /// The share of the users that it is for, in ten-thousandths, drawn by the requirement.
     package let reach: Int
-    /// The oldest system that the version runs on, or of a block what there is to leave it for (`Version` of "17.0"; on Android the API
-    /// level); nil: any.
+    /// The oldest OS version that the version runs on, or for a block that of the version to leave it for (`Version` of "17.0"; on
+    /// Android the API level); nil: any.
     package let minimumOS: Version?
-    /// Those whom it names, whatever its reach.
+    /// The users whom it names; it is for them whatever its reach.
     private let canary: Set<WireText>
 
     package init(
@@ -38,7 +38,7 @@ package struct UpgradeRule: Hashable, Sendable {
 
     package var target: UpgradeTarget { UpgradeTarget(version, isBlock: isBlock) }
 
-    /// Whether it is for some whom it names: who they are is for nobody to find out.
+    /// Whether it is for users whom it names; no answer may reveal who they are.
     package var namesUsers: Bool { !canary.isEmpty }
 
     /// Whether it is for this user.
@@ -49,21 +49,21 @@ package struct UpgradeRule: Hashable, Sendable {
             || UserDraw(requirement: id).part(of: telephone.utf8) < reach
     }
 
-    /// Whether the version runs on a system; nil: not known, and then it may. A force that the phone cannot obey would lock its user out
-    /// for good.
+    /// Whether the version runs on this OS version; true where that is unknown. A force that the phone cannot obey would lock its user
+    /// out for good.
     package func runs(on system: Version?) -> Bool {
         guard let minimumOS, let system else { return true }
         return system >= minimumOS
     }
 
-    /// Who asks, or is asked about.
+    /// The user who asks, or is asked about.
     package struct User: Hashable, Sendable {
-        /// The logged-in user's; nil where nobody is known: a proxy, a launch document.
+        /// The logged-in user's; nil where the user is unknown: a proxy, a launch document.
         package var telephone: String?
-        /// Whether it is known to be who asks'. Only then is it looked for among those whom a rule names; which part of the users it
-        /// is drawn into tells nothing of who is registered.
+        /// Whether the telephone is proven to be the asking user's. Only then is it compared with those that a rule names; the part of
+        /// the users that it is drawn into does not reveal who is registered.
         package var isProven: Bool
-        /// The version of the phone's system, on Android its API level; nil: not known.
+        /// The phone's OS version, on Android its API level; nil: unknown.
         package var system: Version?
 
         package init(_ telephone: String?, isProven: Bool = false, system: Version? = nil) {
@@ -72,7 +72,7 @@ package struct UpgradeRule: Hashable, Sendable {
             self.system = system
         }
 
-        /// Somebody of whom nothing is known.
+        /// A user of whom nothing is known.
         package static let nobody = User(nil)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app is told about its version: the three states of the client (SEEDS S1).
+/// The verdict on an app's version: the three states of the client (SEEDS S1).
 public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     /// Nothing to do.
     case none
@@ -14,7 +14,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     /// | | verdict |
     /// |---|---|
     /// | no download URL | `none`: a prompt that leads nowhere is never shown |
-    /// | installed version unknown | `none`: who cannot be judged is not locked out |
+    /// | installed version unknown | `none`: a user who cannot be judged is not locked out |
     /// | below `required` | `force` |
     /// | below `latest` | `remind` |
     /// | anything else, also ahead of both | `none` |
@@ -23,10 +23,10 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     /// a device of unknown version is another question: see `needsPush(installed:required:)`.
     ///
     /// - Parameters:
-    ///   - installed: what the app says it is; nil when it said nothing that is a version.
+    ///   - installed: the version that the app reports; nil when it reports none that can be read.
     ///   - latest: the newest version in the store, if known.
     ///   - required: the oldest version that may go on, if one is set.
-    ///   - hasDownloadURL: whether the user can be told where the new version is.
+    ///   - hasDownloadURL: whether the new version's address is known.
     public static func judge(
         installed: Version?, latest: Version?, required: Version?, hasDownloadURL: Bool
     ) -> UpgradeVerdict {
@@ -47,7 +47,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     ///
     /// - Parameters:
     ///   - arena: UTF-8 texts, one after another.
-    ///   - range: where the version is; nil when it is unknown. Bytes that are not a version are unknown as well.
+    ///   - range: the place of the version; nil when it is unknown. Bytes that are not a version count as unknown as well.
     ///   - required: the version that rose.
     @inlinable
     public static func needsPush(_ arena: [UInt8], _ range: Range<Int>?, required: Version) -> Bool {
@@ -55,7 +55,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
         return Version.isOlder(arena, range, than: required) ?? true
     }
 
-    /// Whether a device runs the version that is blocked: allocates nothing. Bytes that are not a version are not known to be it.
+    /// Whether a device runs the blocked version: allocates nothing. Bytes that are not a version do not count as blocked.
     @inlinable
     public static func isBlocked(_ arena: [UInt8], _ range: Range<Int>?, _ blocked: Version) -> Bool {
         guard let range else { return false }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where each user stands in the order in which a requirement reaches users.
+/// A user's place in the order in which a requirement reaches users.
 ///
-/// Decided by the user's telephone and the requirement, by nothing else: the same on all devices of a user, on every channel that knows the
-/// user and after a restart, and other users come first in the next requirement.
+/// It depends on the user's telephone and the requirement alone: it is the same on all devices of a user, on every channel that
+/// knows the user and after a restart, and other users come first in the next requirement.
 package struct UserDraw: Sendable, Hashable {
-    /// All users are so many parts.
+    /// The number of parts that all users are divided into.
     package static let parts = 10_000
 
     private let salt: UInt64
@@ -14,7 +14,7 @@ package struct UserDraw: Sendable, Hashable {
         salt = UInt64(bitPattern: requirement)
     }
 
-    /// From 0 to 9,999: the requirement is in force for the user as soon as its reach is above that.
+    /// From 0 to 9,999: the requirement is in force for the user once its reach is above that.
     ///
     /// - Parameter hash: FNV-1a of the telephone's bytes.
     package func part(of hash: UInt64) -> Int {

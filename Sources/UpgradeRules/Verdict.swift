@@ -1,51 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What holds for a user of an app who has a version of it, and why: what pushes, the login check, `/v1/enforce`, the launch document,
-/// `plan` and `users explain` all go by. There is no clock in it, so channels cannot differ by theirs.
+/// The verdict on a user of an app who has a version of it, with the reason: pushes, the login check, `/v1/enforce`, the launch
+/// document, `plan` and `users explain` all go by it. It does not depend on a clock, so channels cannot differ by theirs.
 ///
-/// The first that holds, among the rules that reach the user:
+/// The first row that holds decides, among the rules that reach the user:
 ///
 /// | condition | verdict | push | login | enforce |
 /// |---|---|---|---|---|
-/// | the version is not known, and there is a floor | `unknown`, the highest floor | sent | nothing | as `enforce.unknown` says |
+/// | the version is unknown, and a floor runs on the system | `unknown`, the highest floor | sent | nothing | as `enforce.unknown` sets |
 /// | below a floor that runs on the system | `forced`, the highest of them | sent | must upgrade | 426 |
-/// | a version that is blocked, and what is above it runs on the system | `forced`, the block | sent | must upgrade | 426 |
+/// | a version that is blocked, and one above it runs on the system | `forced`, the block | sent | must upgrade | 426 |
 /// | one of these two that does not run there, and such systems end | `ended`, the highest | filtered | refused, no link | 426 |
-/// | below what is announced and runs on the system | `announced`, the highest | none | may upgrade | passes |
+/// | below an announced version that runs on the system | `announced`, the highest | none | may upgrade | passes |
 /// | else | `none`, the reason | filtered | nothing | passes |
 ///
-/// Floors that a higher one has superseded count: who is too old for 3.0 must still have 2.0, which the store gives that phone.
+/// Floors that a higher one has superseded count: a phone that is too old for 3.0 must still have 2.0, which the store gives it.
 ///
-/// A campaign pushes by its own rule alone, so whoever is pushed is forced elsewhere, too. A prompt needs a download URL as well.
+/// A campaign pushes by its own rule alone, so a user who is pushed to is forced on the other channels too. A prompt needs a
+/// download URL as well.
 package enum Verdict: Hashable, Sendable {
-    /// Nothing is known of the version, so it may be below this floor.
+    /// The version is unknown, so it may be below this floor.
     case unknown(UpgradeRule)
-    /// The version is below this floor, or is this one that is blocked.
+    /// The version is below this floor, or is the blocked one.
     case forced(UpgradeRule)
-    /// The same, but the phone can never have what is asked for; the service ends for it.
+    /// The same, but the phone can never have the version that is asked for; the service ends for it.
     case ended(UpgradeRule)
     case announced(UpgradeRule)
     case none(Reason)
 
-    /// Why nothing holds for a user.
+    /// Why no rule holds for a user.
     package enum Reason: String, Hashable, Sendable {
-        /// Nothing is in force or announced.
+        /// No rule is in force or announced.
         case nothing
-        /// The version meets all that is for this user.
+        /// The version meets every rule for this user.
         case current
         /// It is below a floor that has not reached this user.
         case notReached
         /// It is below a version that does not run on this user's system.
         case osTooOld
-        /// Nothing is known of the version, and no floor is for this user.
+        /// The version is unknown, and no floor is for this user.
         case versionUnknown
     }
 
     /// - Parameters:
     ///   - rules: in the order of `UpgradeTarget.isJudgedBefore`.
-    ///   - version: nil: not known.
-    ///   - endsOlderSystems: whether who has too old a system for a floor, and has no other, is refused; false: as if the floor did not
-    ///     exist.
+    ///   - version: nil: unknown.
+    ///   - endsOlderSystems: whether a user whose system is too old for a floor, and who has no other floor, is refused; false: such a
+    ///     floor does not count.
     package init(
         _ rules: [UpgradeRule], version: Version?, user: UpgradeRule.User = .nobody, endsOlderSystems: Bool = false
     ) {
@@ -89,7 +90,7 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// What the app is told where it can be told where the new version is. An unknown version fails open: a wrong verdict would lock a
+    /// The prompt of the app, if it knows the new version's address. An unknown version fails open: a wrong verdict would lock a
     /// current user out at every login.
     package var prompt: UpgradeVerdict {
         switch self {

@@ -7,7 +7,7 @@ extension Version {
     ///
     /// - Parameters:
     ///   - arena: UTF-8 texts, one after another.
-    ///   - range: where the version is. Must lie inside the arena.
+    ///   - range: the place of the version. Must lie inside the arena.
     ///   - required: the version to compare with.
     /// - Returns: nil when the bytes are not a version.
     @inlinable
@@ -15,14 +15,14 @@ extension Version {
         order(arena, range, required).map { $0 == .older }
     }
 
-    /// How a version in UTF-8 stands to another.
+    /// The order of a version in UTF-8 and another one.
     public enum Order: Hashable, Sendable {
         case older, same, newer
     }
 
-    /// The same, of all three ways in which two versions can stand to each other.
+    /// The same, with all three results of a comparison.
     ///
-    /// - Returns: how the one in bytes stands to `other`; nil when the bytes are not a version.
+    /// - Returns: the order of the version in bytes and `other`; nil when the bytes are not a version.
     @inlinable
     public static func order(_ arena: [UInt8], _ range: Range<Int>, _ other: Version) -> Order? {
         guard range.count <= maximumLength else { return nil }

@@ -19,7 +19,7 @@ public struct Version: Sendable {
     /// The most digits that one segment may have, leading zeros not counted.
     public static let maximumDigits = 18
 
-    /// Version 0, which no other is older than: for an app that cannot read its own.
+    /// Version 0, which no other is older than: for an app that cannot read its own version.
     public static let zero = Version(text: "0", segments: [0])
 
     private init(text: String, segments: [UInt64]) {
@@ -62,7 +62,7 @@ public struct Version: Sendable {
         return segments
     }
 
-    /// What is wrong with a text that is no version, and at which character.
+    /// The first fault of a text that is no version, and the place of its character.
     private static func problem(of text: String) -> VersionError.Problem {
         guard !text.isEmpty else { return .empty }
         var (digits, significantDigits) = (0, 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is not a version: what it held and where it went wrong.
+/// The reason why a text is not a version, with the place of the fault.
 public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with the text; offsets count characters from 0.
+    /// The fault of the text; offsets count characters from 0.
     public enum Problem: Hashable, Sendable {
         /// Nothing was given.
         case empty
@@ -18,7 +18,7 @@ public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The text that was refused.
     public let text: String
-    /// What is wrong with it.
+    /// Its fault.
     public let problem: Problem
 
     /// Makes an error for `text`.

@@ -3,7 +3,7 @@ import RelayEngine
 import UpgradeRules
 import WireFormat
 
-/// One app as the App Store's lookup describes it. Of its forty-odd fields only these matter; the others may be anything.
+/// One app as the App Store's lookup describes it. Only these of its forty-odd fields are read; the others may hold anything.
 package struct AppStoreEntry: Hashable, Sendable {
     package var listing: StoreListing
     package var bundleID: String?
@@ -21,11 +21,11 @@ package enum AppStoreAnswer {
     /// The most bytes of an answer; real ones have some ten thousand.
     package static let maximumSize = 1 << 20
 
-    /// The app that was asked for, wherever in the list it stands.
+    /// The app that was asked for, at any place in the list; the newest where it is listed more than once.
     ///
-    /// - Parameter key: what it was asked by.
+    /// - Parameter key: the key that the question used.
     /// - Returns: nil for an empty `results`: the app is not in that storefront.
-    /// - Throws: `SourceFault` where something is listed, and nothing of it is the app.
+    /// - Throws: `SourceFault` where the list has entries and none of them is the app.
     package static func read(
         _ body: [UInt8], of source: AppStoreSource, by key: LookupKey
     ) throws(SourceFault) -> AppStoreEntry? {
@@ -72,7 +72,7 @@ package enum AppStoreAnswer {
             }
     }
 
-    /// "cn" of https://apps.apple.com/cn/app/id1; nil where it is no such address.
+    /// "cn" of https://apps.apple.com/cn/app/id1; nil for any other kind of address.
     private static func storefront(of result: JSONValue) -> String? {
         guard let parts = result.find(["trackViewUrl"])?.string?.split(separator: "/", maxSplits: 8), parts.count > 3,
             ["apps.apple.com", "itunes.apple.com"].contains(parts[1]), parts[2].utf8.count == 2, parts[3] == "app"
@@ -101,7 +101,7 @@ package enum AppStoreAnswer {
         }
     }
 
-    /// Any source's JSON, with a word for what is often sent in its place.
+    /// Reads any source's JSON; an empty body and an HTML page, which are often sent instead, have faults of their own.
     static func json(_ answer: [UInt8]) throws(SourceFault) -> JSONValue {
         let body: [UInt8]
         do throws(TextFile.Fault) {

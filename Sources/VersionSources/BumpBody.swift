@@ -11,10 +11,10 @@ package enum BumpBody {
     /// The most characters of an app's name.
     package static let maximumApp = 255
 
-    /// A webhook's body, which names its app: read once, and believed when its signature is.
+    /// A webhook's body, which names its app. It is read once, and trusted only after its signature was verified.
     package struct Webhook {
         private let fields: Result<BodyFields, BodyError>
-        /// The app that it names; nil where `bump` refuses that.
+        /// The app that the body names; nil where `bump` throws for it.
         package let app: AppKey?
 
         package init(_ bytes: [UInt8]) {
@@ -36,10 +36,10 @@ package enum BumpBody {
             self.app = app.flatMap { app in platform.map { AppKey(app: app, platform: $0) } }
         }
 
-        /// - Parameter schemes: those that the app's download URLs may have beside https.
+        /// - Parameter schemes: the schemes beside https that the app's download URLs may have.
         package func bump(schemes: (AppKey) -> [String] = { _ in [] }) throws(BodyError) -> VersionBump {
             var fields = try fields.get()
-            // A placeholder where the app is at fault: `finish` throws before anyone sees it.
+            // A placeholder where the app is at fault: `finish` throws before it is used.
             let app = app ?? AppKey(app: "", platform: .ios)
             return try BumpBody.read(&fields, app: app, schemes: schemes(app))
         }
@@ -47,7 +47,7 @@ package enum BumpBody {
 
     /// Reads the body of a request that names the app in its path.
     ///
-    /// - Parameter more: reads what else that may say.
+    /// - Parameter more: reads additional fields of the body.
     package static func read(
         _ bytes: [UInt8], app: AppKey, schemes: [String] = [], more: (inout BodyFields) -> Void = { _ in }
     ) throws(BodyError) -> VersionBump {
@@ -85,7 +85,7 @@ package enum BumpBody {
             }
         }
         let rules = BumpRules(platform: app.platform, schemes: schemes)
-        // One fault of a field is enough, or of one of its elements.
+        // One fault is enough for a field and its elements.
         for fault in rules.faults(in: bump)
         where !fields.faults.contains(where: { $0.field == fault.field || $0.field.hasPrefix("\(fault.field)[") }) {
             fields.refuse(fault.field, fault.reason)
@@ -137,7 +137,7 @@ package enum BumpBody {
     /// The most versions that one bump blocks.
     package static let mostBlocked = BumpRules.mostBlocked
 
-    /// `["2.1.5"]`: versions that exactly are meant, each once.
+    /// `["2.1.5"]`: exact versions; a repeated one counts once.
     package static func blocked(_ fields: inout BodyFields) -> [Version] {
         guard let value = fields.take("blocked") else { return [] }
         guard case .array(let elements) = value, (1...mostBlocked).contains(elements.count) else {
@@ -195,7 +195,7 @@ package enum BumpBody {
 }
 
 extension BodyFields {
-    /// What a body says of one field: what is left out stays as it is, what is null is forgotten.
+    /// One field of a body: an absent field keeps the value, null removes it.
     ///
     /// - Parameter take: reads the field of that name.
     package mutating func change<Value>(

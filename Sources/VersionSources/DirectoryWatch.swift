@@ -4,11 +4,11 @@ import Glibc
 
 /// Reports when something happens in the directories of watched files, by inotify.
 ///
-/// Directories, not files: "If a filename is renamed over, the watch stays with the old inode" is what a watch on the file
-/// would mean (inotify(7), "Limitations"), and every editor renames. Which name it was does not matter: what is read is
-/// always the file itself. Used by one thread.
+/// It watches directories, not files: a watch on a file would stay with the old inode when another file is renamed over it
+/// (inotify(7), "Limitations"), and every editor renames. The name in an event does not matter, since the file itself is always
+/// read. Used by one thread.
 final class DirectoryWatch {
-    /// Readable when something happened; -1 where the system gave none (the files are polled then).
+    /// Readable when something happened; -1 where the system provides none (the files are only polled then).
     let descriptor: Int32
     private var watches: [String: Int32] = [:]
 
@@ -20,9 +20,9 @@ final class DirectoryWatch {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches exactly these directories, those that are there.
+    /// Watches exactly these directories, as far as they exist.
     ///
-    /// To call it again for a directory that is watched does nothing; for one that was replaced it watches the new one.
+    /// A repeated call changes nothing for a directory that is watched, and watches the new one where it was replaced.
     func watch(_ directories: Set<String>) {
         guard descriptor >= 0 else { return }
         let mask =
@@ -38,7 +38,7 @@ final class DirectoryWatch {
         watches = present
     }
 
-    /// Takes all events that wait; whether there were any.
+    /// Takes all events that wait, and returns whether there were any.
     func drain() -> Bool {
         guard descriptor >= 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -2,19 +2,20 @@
 import RelayEngine
 import RelayStore
 
-/// What the relay's store holds of what the app stores said last, and what it is to be given. Pure.
+/// The app stores' latest answers as the relay's store holds them, and the changes that must be written to it. Pure.
 struct EvidenceBook: Sendable {
-    /// Where a store says the same again, only when it was asked is news. That is shown to people, and a day of difference between two
-    /// sources is counted by it (`StoreCrossCheck`): to the hour it is exact enough, and a thousand apps that are asked every few minutes
-    /// cost some hundred small writes an hour in place of tens of thousands.
+    /// How old a kept `askedAt` becomes before it is written again for an unchanged answer. Users see that time, and a day of
+    /// difference between two sources is counted by it (`StoreCrossCheck`), so an hour is exact enough: a thousand apps asked
+    /// every
+    /// few minutes cost some hundred small writes an hour instead of tens of thousands.
     static let refreshing = Duration.seconds(3600)
 
-    /// What the store holds; nil: it could not be read yet, and nothing is written, for it may know what this process does not.
+    /// The rows in the store; nil: not read yet. Nothing is written until then, as the store may know more than this process.
     private(set) var rows: [SourceEvidence.Key: SourceEvidence]?
-    /// What may differ from it.
+    /// The keys whose row may differ from the evidence.
     private var changed: Set<SourceEvidence.Key> = []
 
-    /// What is to be done now.
+    /// A change that must be written.
     enum Errand: Sendable {
         case keep(SourceEvidence)
         case forget(SourceEvidence.Key)
@@ -34,18 +35,18 @@ struct EvidenceBook: Sendable {
         changed.formUnion(rows.map(\.key))
     }
 
-    /// It was said anew, or nobody asks for it any more.
+    /// Marks a key whose row may differ now.
     mutating func touch(_ key: SourceEvidence.Key) { changed.insert(key) }
 
     mutating func touchAll() {
         if let rows { changed.formUnion(rows.keys) }
     }
 
-    /// What is to be done, in a fixed order. It is not handed out again, but where it `failed`.
+    /// The changes that must be written, in a fixed order. A change is not returned again unless it `failed`.
     ///
     /// - Parameters:
-    ///   - asked: the app's store and what it is asked, as the configuration has it now; nil: it is not asked.
-    ///   - evidence: what it said last to that; nil: it has not answered, and what the store holds stands as it is.
+    ///   - asked: the current query to the app's store by the configuration; nil: the store is not asked.
+    ///   - evidence: the latest answer to that query; nil: none yet, and the row stays if its query is the same.
     mutating func errands(
         asked: (SourceEvidence.Key) -> String?, evidence: (SourceEvidence.Key) -> SourceEvidence?
     ) -> [Errand] {
@@ -65,7 +66,7 @@ struct EvidenceBook: Sendable {
 
     private static func isNews(_ new: SourceEvidence, after old: SourceEvidence) -> Bool {
         if (new.query, new.said) != (old.query, old.said) { return true }
-        // Or the wall clock was set back.
+        // The second: the wall clock was set back.
         return new.askedAt >= old.askedAt + refreshing || new.askedAt < old.askedAt
     }
 

@@ -4,18 +4,19 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// Has the relay's store keep what the app stores said last, so that a restart forgets none of it. Used by the thread "sources".
+/// Writes the app stores' latest answers to the relay's store, so that they survive a restart. Used by the thread "sources".
 struct EvidenceKeeper {
-    /// A write waits two seconds for the lock that another program holds (`LockPatience`), and files and gates wait behind it: so not every
-    /// few seconds. Nothing is lost meanwhile, for the process knows it; only a kill in just this time forgets it.
+    /// A write waits two seconds for a lock that another program holds (`LockPatience`), and files and gates wait behind it, so
+    /// it
+    /// is not tried every few seconds. The process keeps the answers until then; only a kill in that time loses them.
     private static let pause = Duration.seconds(30)
 
     private var tryAgain: Timestamp?
 
-    /// - Returns: when to come again at the latest; nil: with the next thing that a store says.
+    /// - Returns: when to call again at the latest; nil: after the next answer of a store.
     mutating func update(_ runner: SourceRunner) -> Timestamp? {
         let now = runner.clock()
-        // A wall clock that was set back must not put it off.
+        // A wall clock that was set back must not delay it.
         if let tryAgain, tryAgain > now, tryAgain <= now + Self.pause { return tryAgain }
         tryAgain = runner.keepEvidence() ? nil : now + Self.pause
         return tryAgain
@@ -25,7 +26,7 @@ struct EvidenceKeeper {
 extension SourceRunner {
     private static let part = "evidence"
 
-    /// Brings back what the stores said in an earlier life of the process, unless that was done.
+    /// Restores the stores' answers from before the start, unless that was done.
     ///
     /// - Returns: false where the relay's store refuses.
     @discardableResult
@@ -48,7 +49,7 @@ extension SourceRunner {
         }
     }
 
-    /// Takes what the relay was told that asks the stores for all, or did before this one.
+    /// Reads the evidence anew: the relay that asks the stores, or did so before this one, has written it.
     func takeUpEvidence() {
         status.forgetEvidence()
         recallEvidence()
@@ -56,7 +57,7 @@ extension SourceRunner {
 
     /// Writes what has changed.
     ///
-    /// - Returns: false where the relay's store refuses some of it, which is to be tried again.
+    /// - Returns: false where the relay's store refuses some of the changes, which are tried again.
     func keepEvidence() -> Bool {
         guard recallEvidence() else { return false }
         var refusal: (any Error)?
@@ -72,7 +73,7 @@ extension SourceRunner {
                 refusal = error
                 status.write { $0.book.failed(errand) }
                 guard (error as? StoreError)?.isOfWholeStore ?? false else { continue }
-                // Each of the others would meet it, too, and may wait for it.
+                // The other changes would fail too, and each might wait for it.
                 status.write { state in
                     for errand in errands { state.book.failed(errand) }
                 }
@@ -89,7 +90,7 @@ extension SourceRunner {
         return true
     }
 
-    /// Said once in the log, and shown by `readyz` for as long as it lasts.
+    /// Logged once, and shown by `readyz` for as long as it lasts.
     private func report(_ what: String, _ error: any Error) {
         guard status.write({ $0.faults.set(Self.part, "\(what): \(error)") }) else { return }
         log(.error, "the store refuses what the app stores said: it is tried again", [("error", "\(error)")])

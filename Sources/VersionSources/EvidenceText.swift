@@ -3,9 +3,9 @@ package import RelayEngine
 import UpgradeRules
 import WireFormat
 
-/// What a store said, as JSON in the relay's store. When it was asked is kept beside it: that alone changes most of the time.
+/// A store's answer as JSON in the relay's store. `askedAt` is kept beside it: most of the time only that changes.
 extension StoreEvidence {
-    /// One evidence is one text: so that what says the same again is not written again.
+    /// Equal evidence gives equal text, so that an unchanged answer is not written again.
     package var said: String {
         let value: JSONValue =
             switch self {
@@ -45,7 +45,7 @@ extension StoreEvidence {
         return String(decoding: value.bytes(), as: UTF8.self)
     }
 
-    /// - Throws: `SourceFault` where the text is not what `said` makes: which member, what it held, and what would be right.
+    /// - Throws: `SourceFault` for a text that `said` does not produce; it names the member, its value, and a right one.
     package init(_ kind: StoreKind, said: String, askedAt: Timestamp) throws(SourceFault) {
         let value: JSONValue
         do throws(JSONSyntaxError) {
@@ -81,7 +81,7 @@ extension StoreEvidence {
     }
 }
 
-/// The members of an object, each taken once; what is left is refused.
+/// The members of an object. Each is taken once; any that remain are refused.
 private struct EvidenceMembers {
     private var members: [JSONMember]
     private let place: String
@@ -147,7 +147,7 @@ private struct EvidenceMembers {
         return time
     }
 
-    /// What is shown to people as it is.
+    /// A text that is shown to users unchanged.
     mutating func words(_ name: String) throws(SourceFault) -> String {
         let value = take(name)
         guard let text = value?.string, (1...255).contains(text.utf8.count),
@@ -188,7 +188,7 @@ private struct EvidenceMembers {
         return fraction
     }
 
-    /// Written before they were kept by name, it says only that there are some.
+    /// An older row that was written before countries were kept by name only shows that there are some.
     mutating func countries() throws(SourceFault) -> [String]? {
         if try flag("isForSomeCountries") { return [] }
         guard let value = take("countries") else { return nil }

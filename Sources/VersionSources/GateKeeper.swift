@@ -4,22 +4,24 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// Lets versions through as their stores offer them (DESIGN, rule 8): what is in force changes here, by a bump of an app that
-/// has no gate, and by hand. Used by the thread "sources".
+/// Lets versions through as their stores offer them (DESIGN, rule 8). The versions in force change here, by a bump of an app
+/// that has no gate, and by hand. Used by the thread "sources".
 package struct GateKeeper {
     private static let part = "gates"
 
-    /// Something happened that may open a gate, or close one.
+    /// Whether something happened that may open or close a gate.
     var mustLook = true
     private var seenEvidence = -1
-    /// Whose part of the store refused at the last look.
+    /// The apps whose part of the store refused at the last look.
     private var refused: Set<AppKey> = []
     /// When the first of the gates opens by time alone.
     private var nextOpening: Timestamp?
 
     package init() {}
 
-    /// Moves what may be moved; when to come again at the latest.
+    /// Moves the versions that may move.
+    ///
+    /// - Returns: when to call again at the latest; nil: after the next event.
     package mutating func update(_ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks) -> Timestamp? {
         let now = runner.clock()
         let evidence = runner.status.read { $0.notes }
@@ -44,7 +46,7 @@ package struct GateKeeper {
             if hasChanged { callbacks.inForceChanged() }
             _ = runner.status.write { $0.faults.clear(Self.part) }
         } catch {
-            // The store's own trouble is reported by those who write to it; this one keeps versions waiting.
+            // Writers report the store's own trouble; this fault explains why versions keep waiting.
             _ = runner.status.write { $0.faults.set(Self.part, "waiting versions cannot be looked at: \(error)") }
             return comeAgain(at: now)
         }
@@ -56,7 +58,7 @@ package struct GateKeeper {
         return now + .seconds(5)
     }
 
-    /// Parts of the store refuse for some apps: the others' versions go on.
+    /// Records refusals of single apps; the other apps' versions go on.
     private mutating func note(_ refusals: [AppKey: any Error], _ runner: SourceRunner) {
         for app in refused.subtracting(refusals.keys) {
             _ = runner.status.write { $0.faults.clear(app.faultPart) }
@@ -86,7 +88,7 @@ package struct GateKeeper {
         do {
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
         } catch is RequirementRefusal {
-            // Nobody can be pushed to without a URL, which the fan-out reports. The other channels need none.
+            // A campaign needs a URL; the fan-out reports that there is none. The other channels need none.
             surroundings.draft = nil
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
         }

@@ -2,8 +2,8 @@
 package import UpgradeRules
 import WireFormat
 
-/// What a LaunchGate file says of versions (SEEDS S5), read as strictly as the phones read it: a file that they would drop
-/// must not raise anything here either.
+/// The versions in a LaunchGate file (SEEDS S5), read as strictly as the phones read it: a file that they would drop must not
+/// raise a version here either.
 package struct LaunchGateReading: Hashable, Sendable {
     /// `requiredUpdate.minimumVersion`.
     package var required: Version?
@@ -36,11 +36,11 @@ extension LaunchGateReading {
                     "ios.alert.blocking: true or false is needed; LaunchGate drops the whole file without it")
             }
         }
-        // "A `required` above `latest` is no error" in the store; here the file itself says which is newer.
+        // "A `required` above `latest` is no error" in the store; here the file itself shows which is newer.
         if let required, let latest, latest < required { self.latest = nil }
     }
 
-    /// nil where the object is absent, or has an empty field: LaunchGate drops that object and nothing else.
+    /// nil where the object is absent, or has an empty field: LaunchGate drops only that object then.
     private static func update(
         _ ios: JSONValue, _ name: String, _ field: String
     ) throws(SourceFault) -> (Version, String)? {

@@ -3,11 +3,11 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// Decides what one app's lookup does next: it asks by each key, believes the newer answer, and waits. Pure.
+/// Decides the next step of one app's lookup: it asks by each key, believes the newer answer, and waits. Pure.
 package struct LookupMachine: PollMachine, Hashable {
     private let source: AppStoreSource
     private var schedule: PollSchedule
-    /// Keys of this round that were answered.
+    /// How many keys of this round were answered.
     private var asked = 0
     private var best: StoreListing?
     private var fault: SourceFault?
@@ -22,11 +22,12 @@ package struct LookupMachine: PollMachine, Hashable {
         return asked < keys.count ? schedule.next(keys[asked], at: now) : .wait(until: schedule.due(at: now))
     }
 
-    /// What the key that was to be asked next was answered.
+    /// Takes the answer for the key that was due.
     ///
     /// - Parameter known: the newest version that the store has shown before: an older one is a stale copy.
-    /// - Returns: what the round came to, a nil listing where the store does not list the app in this storefront; nil while keys
-    ///   are still to be asked.
+    /// - Returns: the round's outcome, with a nil listing where the store does not list the app in this storefront; nil while
+    ///   there
+    ///   are more keys to ask for.
     package mutating func answered(
         _ answer: Result<AppStoreEntry?, SourceFault>, known: Version?, at now: Timestamp
     ) -> Result<StoreListing?, SourceFault>? {
@@ -43,7 +44,7 @@ package struct LookupMachine: PollMachine, Hashable {
             break
         case .failure(let failure):
             fault = fault ?? failure
-            // Who is asked too often is not asked once more.
+            // A store that was asked too often is not asked with the next key.
             if failure.isThrottled { asked = keys.count - 1 }
         }
         asked += 1

@@ -7,7 +7,7 @@ package struct LookupPace: Hashable, Sendable {
     private(set) var free: Timestamp?
     package private(set) var isBlocked = false
 
-    /// Takes the right to ask now; where it is too early, says when to come again.
+    /// Takes the right to ask now; where it is too early, returns when to try again.
     package mutating func take(at now: Timestamp) -> Timestamp? {
         let longest = isBlocked ? PollSchedule.longestRetryAfter : spacing
         if let time = free?.due(at: now, putOffAtMost: longest), time > now { return time }
@@ -16,7 +16,7 @@ package struct LookupPace: Hashable, Sendable {
         return nil
     }
 
-    /// The server wants to be left alone until `time`: it counts by address, so this holds for every app.
+    /// Asks nothing until `time`, as the server demands: it counts by address, so this holds for every app.
     package mutating func block(until time: Timestamp) {
         guard free.map({ $0 < time }) ?? true else { return }
         free = time

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// What a source that is polled does next.
+/// The next step of a source that is polled.
 package enum PollStep<Question: Hashable & Sendable>: Hashable, Sendable {
     case ask(Question)
     case wait(until: Timestamp)
@@ -14,7 +14,7 @@ package enum PollStep<Question: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// Decides what a source that is polled is asked next, and what a round of questions came to. Pure.
+/// Decides the next question to a source that is polled, and combines the answers of a round. Pure.
 protocol PollMachine: Sendable {
     associatedtype Question: Hashable & Sendable
 
@@ -30,19 +30,19 @@ protocol PollMachine: Sendable {
 /// | asked too often, with Retry-After | that; from the second time in a row at least `every`, doubled each time |
 /// | asked too often, without | `every`, doubled each time in a row |
 ///
-/// Nothing is put off by more than six hours, but by a longer Retry-After (a day at most). Who knows that something happened
-/// may `hasten` the next question, but not where the source asked for a pause.
+/// A back-off is six hours at most, or `every` where that is longer; a longer Retry-After counts up to a day. A caller may
+/// `hasten` the next question, but not where the source asked for a pause.
 package struct PollSchedule: Hashable, Sendable {
     package static let longestBackOff = Duration.seconds(6 * 3600)
     package static let longestRetryAfter = Duration.seconds(86_400)
 
     package let every: Duration
     package private(set) var next: Timestamp
-    /// By how much that was put off when it was decided: a clock that was set back since puts it off by no more.
+    /// By how much `next` was put off: after a clock was set back, it is put off by no more than that.
     private var putOff: Duration
-    /// How often in a row the source said that it was asked too often.
+    /// How often in a row the source reported that it was asked too often.
     private var throttled = 0
-    /// The source itself said when to come again.
+    /// Whether the source asked for a pause.
     private var isHeldBack = false
 
     /// - Parameter start: when the first question is due.
@@ -54,11 +54,11 @@ package struct PollSchedule: Hashable, Sendable {
 
     /// When the next question is due.
     package func due(at now: Timestamp) -> Timestamp {
-        // A clock that is only set right costs no question.
+        // A small correction of the clock causes no question.
         next.due(at: now, putOffAtMost: putOff + .seconds(60))
     }
 
-    /// - Parameter pause: what the source wants of everybody just now, where that is longer.
+    /// - Parameter pause: a pause that the source asks of all its clients, where that is longer.
     package mutating func succeeded(at now: Timestamp, atLeast pause: Duration = .zero) {
         throttled = 0
         isHeldBack = false
@@ -77,7 +77,7 @@ package struct PollSchedule: Hashable, Sendable {
         if now + pause > next { putOff(pause, at: now) }
     }
 
-    /// Asks as early as `time`, if the source allows.
+    /// Asks as early as `time`, if the source allows it.
     package mutating func hasten(to time: Timestamp) {
         if !isHeldBack { next = min(next, time) }
     }

@@ -2,7 +2,7 @@
 import Dispatch
 import Threading
 
-/// Asks side by side: each question has a thread until it is answered, so that who hangs keeps nobody waiting.
+/// Asks side by side: each question has its own thread until it is answered, so that a source that hangs delays no other.
 final class QuestionThreads: Sendable {
     private let questions: any SourceQuestions
     private let mailbox: Mailbox<SourceRunner.Event>
@@ -13,9 +13,9 @@ final class QuestionThreads: Sendable {
         self.mailbox = mailbox
     }
 
-    /// The answer comes as an event.
+    /// Starts a question; its answer comes as an event.
     ///
-    /// - Parameter watched: whose question it is.
+    /// - Parameter watched: the number of the source that asks.
     func ask(_ question: SourceQuestion, of watched: Int) {
         underWay.enter()
         do {
@@ -30,6 +30,6 @@ final class QuestionThreads: Sendable {
         }
     }
 
-    /// Waits for the questions that are under way; who stops gives them up within about a second.
+    /// Waits for the questions under way; a stop ends them within about a second.
     func join() { underWay.wait() }
 }

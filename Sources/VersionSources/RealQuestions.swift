@@ -2,7 +2,7 @@
 import RelayEngine
 import Threading
 
-/// Asks the stores, the web servers and the disk themselves.
+/// Asks the real stores, web servers and files.
 final class RealQuestions: SourceQuestions {
     private let client: SourceClient
     private let connectTokens = AppStoreConnectTokens()
@@ -58,7 +58,7 @@ final class RealQuestions: SourceQuestions {
         return (try? gone.get()) ?? false
     }
 
-    /// A token that Google Play does not take is exchanged once.
+    /// Exchanges a token that Google Play refuses, once.
     private func withToken<Answer>(
         of source: GooglePlaySource, _ body: (GooglePlayClient) -> Result<Answer, GooglePlayClient.Refusal>
     ) -> Result<Answer, SourceFault> {

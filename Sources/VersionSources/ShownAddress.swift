@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may be shown of an address: to everybody at `/readyz`, and in a log. A user has a password beside it, and a query may
-/// be signed.
+/// The parts of an address that may be shown, to everybody at `/readyz` and in a log. The user part holds a password, and a
+/// query
+/// may be signed.
 ///
-/// By bytes: "?" and an accent upon it are one character.
+/// By bytes: "?" with an accent on it is one character.
 package enum ShownAddress {
-    /// The address, relative ones too, with "…" for its user and for its query. A password may hold what it should not, such
-    /// as a slash: so everything up to the last `@` counts as the user.
+    /// The address, also a relative one, with "…" for its user and for its query. A password may hold characters that it should
+    /// not,
+    /// such as a slash, so everything up to the last `@` counts as the user.
     package static func withoutSecrets(_ address: String) -> String {
         let query = address.utf8.firstIndex(where: beginsQuery) ?? address.endIndex
         let start = address[..<query].firstRange(of: "//")?.upperBound ?? address.startIndex
         let mark = query == address.endIndex ? "" : "\(address.unicodeScalars[query])…"
         guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return address[..<query] + mark }
-        // One behind the question mark may be a password's or a query's.
+        // An `@` after the question mark may belong to a password or to the query.
         return at < query ? "\(address[..<start])…\(address[at..<query])\(mark)" : "\(address[..<start])…"
     }
 
-    /// The scheme and the host with its port: also a path may be a secret, as those of chat services' webhooks are.
+    /// The scheme and the host with its port: a path may be a secret too, such as that of a chat service's webhook.
     package static func origin(_ address: String) -> String {
         let start = address.firstRange(of: "://")?.upperBound ?? address.startIndex
         let authority = authority(address[start...])
@@ -24,8 +26,8 @@ package enum ShownAddress {
         return "\(address[..<start])\(authority[(user ?? authority.startIndex)...])"
     }
 
-    /// Whether there is a host behind the scheme, with a port of digits or none, and no user before it. An `@` in the path
-    /// names none.
+    /// Whether the scheme is followed by a host, with a port of digits or none, and no user. An `@` in the path is not a
+    /// user's.
     package static func namesHostAlone(_ address: String) -> Bool {
         guard let scheme = address.firstRange(of: "://") else { return false }
         // libcurl takes "https:///host" too.

@@ -51,7 +51,7 @@ struct SourceClient: Sendable {
         }
     }
 
-    /// How long the server wants to be left alone.
+    /// The pause that the server asks for.
     func retryAfter(_ response: HTTPResponse) -> Duration? {
         response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
     }
@@ -79,7 +79,7 @@ struct SourceClient: Sendable {
         case 200, 304:
             return response
         case 300...399:
-            // What a CDN redirects to is often signed.
+            // A CDN's redirect address is often signed.
             let place = response["location"].map { " to \(ShownAddress.withoutSecrets($0).prefix(100))" } ?? ""
             throw SourceFault(
                 "HTTP \(response.status) redirects\(place); redirects are not followed, give the final address")

@@ -3,10 +3,10 @@ package import RelayEngine
 package import RelayStore
 import Telemetry
 
-/// How one source of versions has done, for metrics.
+/// The figures of one source of versions, for metrics.
 package struct SourceFigures: Sendable, Hashable {
     package var app: AppKey
-    /// Its kind; where an app has several of it, with a number: "launchGateURL#2".
+    /// Its kind, with a number where an app has several sources of that kind: "launchGateURL#2".
     package var name: String
     package var isFailing = false
     package var failures = 0
@@ -14,7 +14,7 @@ package struct SourceFigures: Sendable, Hashable {
 }
 
 extension SourceRunner {
-    /// Every source that is watched, in the order of their parts.
+    /// The figures of every watched source, in the order of their parts.
     package func figures() -> [SourceFigures] {
         status.read { state in
             state.figures.sorted { $0.key < $1.key }.map { part, figures in
@@ -27,7 +27,7 @@ extension SourceRunner {
 }
 
 extension SourceLoop {
-    /// Forgets what is not watched any more, and begins to count for what is.
+    /// Forgets the sources that are not watched any more, and begins to count for new ones.
     func beginCounting(_ watched: [Watched]) {
         runner.status.write { state in
             let before = state.figures

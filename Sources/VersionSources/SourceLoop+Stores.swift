@@ -5,11 +5,12 @@ import Telemetry
 import UpgradeRules
 
 extension SourceLoop {
-    /// What everybody is offered: with Android's version code, where people get the app, and on which systems it runs, where the store
-    /// says so.
+    /// The version that a store offers to everybody: with Android's version code, the app's page in the store, and the oldest
+    /// OS
+    /// version that it runs on, where the store shows them.
     private typealias Offer = (version: Version, build: Int64?, page: String?, minimumOS: Version?)
 
-    /// What the lookup's round came to; nil: it goes on.
+    /// Takes the outcome of the lookup's round; nil: it goes on.
     mutating func finish(
         _ conclusion: Result<StoreListing?, SourceFault>?, _ source: AppStoreSource, _ watched: Watched
     ) {
@@ -33,7 +34,7 @@ extension SourceLoop {
     func finish(_ conclusion: GooglePlayMachine.Conclusion?, _ source: GooglePlaySource, _ watched: Watched) {
         if case .success(let evidence)? = conclusion {
             let app = watched.source.app
-            // Where that cannot be read, the gate holds.
+            // Where the countries cannot be read, the gate holds.
             let audience = evidence.hasCountries ? try? runner.store.seenCountries(of: app) : nil
             runner.status.note(.googlePlay(evidence), of: app, asked: source.query, audience: audience)
             takeSystem(evidence, app)
@@ -46,7 +47,8 @@ extension SourceLoop {
             }, from: .googlePlay, watched)
     }
 
-    /// On which systems what is required runs, where its release says so and nobody has: also of a rollout, which raises no version.
+    /// Sets the required version's minimum OS version where its release names one and the requirement has none. A rollout
+    /// counts too, though it raises no version.
     private func takeSystem(_ evidence: GooglePlayEvidence, _ app: AppKey) {
         guard let row = (try? runner.store.version(of: app))?.requirements.takenUp.required, row.minimumOS == nil,
             let minimum = evidence.published(GateQuestion(row.version, build: row.build))?.minimumOS
@@ -75,14 +77,14 @@ extension SourceLoop {
         }
     }
 
-    /// A store raises `latest` and nothing else: what is required is for the force policy or a person to say.
+    /// A store raises only `latest`: the force policy or a person decides which version is required.
     private func raiseLatest(_ offer: Offer, _ app: AppKey, from store: StoreKind) throws(SourceFault) {
         let version = offer.version
         do {
             let stored = try runner.store.version(of: app)
             var bump = VersionBump(app: app)
             if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
-            // Not the code of an older version: both only rise.
+            // Not an older version's code: both only rise.
             if let build = offer.build, stored?.latest.map({ $0 <= version }) ?? true,
                 stored?.requirements.latest?.build.map({ $0 < build }) ?? true
             {

@@ -6,10 +6,10 @@ import Telemetry
 import Threading
 import UpgradeRules
 
-/// What the thread "sources" does: feeds the machines with time, files and answers, and does what they say. It reads files
-/// itself; what is asked of the network has threads of its own, and is waited for by nobody.
+/// The work of the thread "sources": gives time, files and answers to the machines, and carries out their decisions. It reads
+/// files itself; questions to servers have threads of their own, and it waits for none of them.
 package struct SourceLoop {
-    /// The wall clock may be set: nobody sleeps longer.
+    /// The wall clock may be set, so the thread never sleeps longer.
     private static let longestSleep = Duration.seconds(60)
 
     struct Watched {
@@ -25,13 +25,13 @@ package struct SourceLoop {
         /// Its name in `readyz` and in the log.
         var part: String
         var kind: Kind
-        /// Tells it from those that were watched before it, whose answers may still come.
+        /// Distinguishes it from sources that were watched before, whose answers may still come.
         var number: Int
-        /// What was applied last; the same again is no work.
+        /// The bytes that were applied last; equal ones need no work.
         var applied: [UInt8]?
-        /// What is under way, and whether the source failed when it was asked.
+        /// The question under way, and whether the source was failing when it was asked.
         var asking: (question: SourceQuestion, isFailing: Bool)?
-        /// Somebody asked for a question while another was under way: its answer may be of before.
+        /// Whether a question was requested while another was under way: the answer under way may be out of date.
         var isHastened = false
     }
 
@@ -49,12 +49,12 @@ package struct SourceLoop {
     private var slots = QuestionSlots()
     /// How many sources were watched since the start.
     private var count = 0
-    /// Whether this relay is the one that asks: at the last turn.
+    /// Whether this relay led, and so was the one that asks, at the last turn.
     private var led: Bool
-    /// Whose turn it is first, so that each gets a slot in time.
+    /// The index of the source whose turn is first; it moves on so that each gets a slot in time.
     private var first = 0
 
-    /// For who has a runner without its thread, and has it `adopt` the plan first.
+    /// For a caller that runs the turns itself, without the runner's thread. The runner must `adopt` the plan first.
     package init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
         self.init(runner: runner, callbacks: callbacks, plan: plan, directories: nil, threads: nil)
     }
@@ -80,9 +80,9 @@ package struct SourceLoop {
         threads?.join()
     }
 
-    /// Takes the events and does all that is due. With threads for its questions it waits for nothing.
+    /// Takes the events and does all work that is due. With threads for its questions it waits for nothing.
     ///
-    /// - Returns: when to come again at the latest, if no event comes; nil once it was told to stop.
+    /// - Returns: when to call again at the latest, if no event comes; nil after a stop.
     package mutating func turn(_ events: [SourceRunner.Event]) -> Timestamp? {
         for event in events {
             switch event {
@@ -96,7 +96,7 @@ package struct SourceLoop {
         }
         let leads = runner.store.membership.leads
         if leads, !led {
-            // It goes on with what the relay before it was told.
+            // It goes on with the evidence of the relay that led before it.
             runner.takeUpEvidence()
             evidenceChanged()
         }
@@ -110,15 +110,15 @@ package struct SourceLoop {
             if let next = work(&one) { due.append(next) }
             watched[index] = one
         }
-        // One relay lets versions through for all.
+        // Only the leading relay lets versions through.
         guard leads else { return due.min() ?? runner.clock() + Self.longestSleep }
-        // First: what a gate decides by outlives the process, too.
+        // Before the gates: the evidence that a gate decides by must survive the process, too.
         if let next = evidence.update(runner) { due.append(next) }
         if let next = gates.update(runner, callbacks) { due.append(next) }
         return due.min() ?? runner.clock() + Self.longestSleep
     }
 
-    // MARK: What is watched
+    // MARK: The watched sources
 
     private mutating func adopt(_ plan: SourceRunner.Plan) {
         let now = runner.clock()
@@ -144,7 +144,7 @@ package struct SourceLoop {
             count += 1
             return Watched(source: source, part: part, kind: kind, number: count)
         }
-        // What takes the place of another speaks for itself.
+        // The faults of a source that is gone go with it; one in its place reports its own.
         for gone in old {
             if let asking = gone.asking { slots.leave(asking.question, isFailing: asking.isFailing) }
             _ = runner.status.write { $0.faults.clear(gone.part) }
@@ -157,12 +157,12 @@ package struct SourceLoop {
         evidenceChanged()
     }
 
-    /// A gate may have opened.
+    /// Has the gates looked at again, as one may have opened.
     mutating func evidenceChanged() {
         gates.mustLook = true
     }
 
-    /// Before any read, so that a change between the two is not missed.
+    /// Called before any read, so that a change between the two is not missed.
     private func watchDirectories() {
         var needed: Set<String> = []
         for case .file(let path, _) in watched.map(\.kind) {
@@ -172,7 +172,7 @@ package struct SourceLoop {
         directories?.watch(needed)
     }
 
-    /// Something happened in the directory of a watched file.
+    /// Takes an event in the directory of a watched file.
     package mutating func filesChanged() {
         watchDirectories()
         let now = runner.clock()
@@ -185,27 +185,30 @@ package struct SourceLoop {
 
     // MARK: One source
 
-    /// Does what is due; when to come again, nil: with its answer, or with the next that leaves it a slot.
+    /// Does the work that is due for one source.
+    ///
+    /// - Returns: when to call again; nil: after its answer, after an answer that frees a slot, or once this relay leads.
     private mutating func work(_ watched: inout Watched) -> Timestamp? {
         if watched.asking != nil { return nil }
         if case .file(let path, var machine) = watched.kind {
             if machine.due(at: runner.clock()) <= runner.clock() {
-                // A directory that was missing, or that was replaced, is found again.
+                // Finds a directory again that was missing or was replaced.
                 watchDirectories()
                 read(path, &machine, &watched)
                 watched.kind = .file(path: path, machine)
             }
             return machine.due(at: runner.clock())
         }
-        // One relay asks for all of them: stores count questions, and a second edit in Google Play may end the first. Files are each
-        // relay's own.
+        // Only the leading relay asks: stores count questions, and a second edit in Google Play may end the first. Each relay
+        // reads
+        // its own files.
         guard led else { return nil }
         guard case .ask(let question) = next(watched) else { return due(watched) }
         let isFailing = runner.status.read { $0.faults.text(watched.part) != nil }
         guard slots.isFree(for: question, isFailing: isFailing) else { return nil }
         if let free = pace(question) { return free }
         guard let threads else {
-            // One question at most, so that files are not kept waiting for a whole round.
+            // One question at most, so that files need not wait for a whole round.
             take(runner.questions.answer(question), of: &watched)
             return due(watched)
         }
@@ -238,7 +241,7 @@ package struct SourceLoop {
         }
     }
 
-    /// When the server that it goes to may be asked; nil: now, and the right is taken.
+    /// When the question's server may be asked; nil: now, and the right is taken.
     private func pace(_ question: SourceQuestion) -> Timestamp? {
         switch question {
         case .lookup(_, let source): runner.status.pace(source, at: runner.clock())
@@ -247,7 +250,7 @@ package struct SourceLoop {
         }
     }
 
-    /// A question that was under way has its answer. Whose source is gone by now is not listened to.
+    /// Takes the answer to a question that was under way; ignored where its source is gone.
     private mutating func answered(_ number: Int, _ answer: SourceAnswer) {
         guard let index = watched.firstIndex(where: { $0.number == number }) else { return }
         var one = watched[index]
@@ -336,7 +339,7 @@ package struct SourceLoop {
 
     // MARK: Faults
 
-    /// Said once in the log, and shown by `readyz` for as long as it lasts.
+    /// Logged once, and shown by `readyz` for as long as it lasts.
     func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.isStopping { return }
         if let store = watched.source.kind.store {
@@ -368,9 +371,9 @@ package struct SourceLoop {
 
 /// How many questions may be under way at once. Pure.
 struct QuestionSlots {
-    /// Each has a thread, for 20 s at most where nobody answers.
+    /// Each question has a thread, for 20 s at most per request where the server does not answer.
     static let limit = 64
-    /// Of those for the sources that failed last: what hangs leaves the others room.
+    /// The most questions to sources that failed last: those that hang leave room for the others.
     static let failingLimit = 48
 
     private var count = 0

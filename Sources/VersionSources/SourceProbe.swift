@@ -2,8 +2,7 @@
 package import RelayEngine
 import UpgradeRules
 
-/// One read of a source, for a person who wants to know whether its address and its key are right. No version changes, and
-/// nothing is kept.
+/// One read of a source, for a person who checks its address and its key. No version changes, and nothing is kept.
 package struct SourceProbe: Sendable {
     private let questions: any SourceQuestions
     private let clock: @Sendable () -> Timestamp
@@ -18,8 +17,8 @@ package struct SourceProbe: Sendable {
 
     /// Blocks until the answer is there.
     ///
-    /// - Returns: what the source offers, in a sentence.
-    /// - Throws: what is wrong, with what would be right.
+    /// - Returns: the source's offer, as a sentence.
+    /// - Throws: the fault, with a remedy.
     package func read(_ kind: VersionSource.Kind) throws(SourceFault) -> String {
         switch kind {
         case .appStore(let source):
@@ -48,7 +47,7 @@ package struct SourceProbe: Sendable {
         }
     }
 
-    /// By each of its keys, as a round of the watcher asks.
+    /// Asks by each of its keys, as the watcher does in a round.
     private func lookup(_ source: AppStoreSource) throws(SourceFault) -> StoreListing? {
         var machine = LookupMachine(source: source, start: clock())
         while case .ask(let key) = machine.next(at: clock()) {
@@ -67,7 +66,7 @@ package struct SourceProbe: Sendable {
 }
 
 extension AppStoreSource {
-    /// The storefront does not have it.
+    /// The fault for an app that the storefront does not have.
     var isNotListed: SourceFault {
         let country = country.map { "\"\($0)\"" } ?? "the United States; say which `country`"
         return SourceFault("the App Store lists no such app in \(country)")
@@ -75,7 +74,7 @@ extension AppStoreSource {
 }
 
 extension VersionSource.Kind {
-    /// What a store counts questions by, and the time that it wants between two of them; nil where nobody counts.
+    /// The name that a store counts questions by, and the time that must pass between two; nil where questions are not counted.
     package var pace: (name: String, spacing: Duration)? {
         switch self {
         case .appStore(let source): (source.paceName, source.spacing)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
 
-/// What a source asks the world outside next: a question that may take as long as the other side likes.
+/// A source's next question to a server, whose answer may take any time.
 enum SourceQuestion: Hashable, Sendable {
     case lookup(LookupKey, AppStoreSource)
     case connect(AppStoreConnectMachine.Question, AppStoreConnectSource)
@@ -10,7 +10,7 @@ enum SourceQuestion: Hashable, Sendable {
     case rollouts(GooglePlaySource)
     case discard(edit: String, GooglePlaySource)
 
-    /// What one question at a time may be asked with: opening an edit ends the other open edits of the same account.
+    /// The account that only one question at a time may use: opening an edit ends the other open edits of the same account.
     var account: GoogleAccount? {
         switch self {
         case .rollouts(let source), .discard(_, let source): source.account
@@ -19,7 +19,7 @@ enum SourceQuestion: Hashable, Sendable {
     }
 }
 
-/// What came back; each case answers the question of its name.
+/// The answer to a question; each case answers the question of its name.
 package enum SourceAnswer: Sendable {
     case lookup(Result<AppStoreEntry?, SourceFault>)
     case connect(Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?)
@@ -28,7 +28,7 @@ package enum SourceAnswer: Sendable {
     case rollouts(Result<[GooglePlayRollout], SourceFault>, leftover: String?)
     case discarded(isGone: Bool)
 
-    /// The question could not be asked at all.
+    /// The answer to a question that could not be asked at all.
     init(_ fault: SourceFault, to question: SourceQuestion) {
         switch question {
         case .lookup: self = .lookup(.failure(fault))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the sources ask the world outside: the network and the disk, and nothing that decides. Each call blocks until its
-/// answer is there. A simulation answers in its place.
+/// The sources' access to the network and the disk; it decides nothing. Each call blocks until its answer is there. A
+/// simulation answers in its place.
 package protocol SourceQuestions: Sendable {
     /// The App Store's lookup; nil where the storefront does not list the app.
     func lookup(_ key: LookupKey, in source: AppStoreSource) -> Result<AppStoreEntry?, SourceFault>
 
-    /// App Store Connect; what it says of the key's budget comes also with a fault.
+    /// App Store Connect; the key's budget is returned with a fault too.
     func connect(
         _ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource
     ) -> (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?)
@@ -19,7 +19,7 @@ package protocol SourceQuestions: Sendable {
     /// A LaunchGate file on the disk.
     func file(_ path: String) throws(SourceFault) -> [UInt8]
 
-    /// Google Play's list of releases; empty where nothing was ever released on the track.
+    /// Google Play's list of releases; empty where the track never had one.
     func releases(of source: GooglePlaySource) -> Result<[GooglePlaySummary], SourceFault>
 
     /// The track as an edit shows it. The edit is opened and deleted.
@@ -32,6 +32,6 @@ package protocol SourceQuestions: Sendable {
     /// - Returns: whether it is gone.
     func discard(_ edit: String, of source: GooglePlaySource) -> Bool
 
-    /// These are the sources now: credentials of others are forgotten.
+    /// Forgets the credentials of all sources but these.
     func keep(_ sources: [VersionSource])
 }

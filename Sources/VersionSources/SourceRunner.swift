@@ -12,15 +12,15 @@ import WireFormat
 ///
 /// This object is the door to the thread, usable from any other.
 package final class SourceRunner: VersionLookup {
-    /// What the runner asks of the daemon.
+    /// The daemon's functions that the runner calls.
     package struct Callbacks: Sendable {
         /// Applies a bump; the second is the source's name for the history.
         package var apply: @Sendable (VersionBump, String) throws -> Void
-        /// What is in force has changed, and campaigns with it.
+        /// The versions in force have changed, and campaigns with them.
         package var inForceChanged: @Sendable () -> Void
-        /// What an app's campaigns are made of; nil: it has no push service.
+        /// The settings of an app's campaigns; nil: it has no push service.
         package var draft: @Sendable (AppKey) -> CampaignDraft?
-        /// What another program's row of an app may hold.
+        /// The rules for another program's row of an app.
         package var rules: @Sendable (AppKey) -> BumpRules
 
         package init(
@@ -36,11 +36,10 @@ package final class SourceRunner: VersionLookup {
         }
     }
 
-    /// What is watched: the configuration's say.
+    /// The sources to watch, from the configuration.
     package struct Plan: Sendable, Equatable {
         package var sources: [VersionSource]
-        /// What is wanted of an app's store before a version is let through; only apps with a source that is a store
-        /// wait at all.
+        /// The rules for an app's store before a version is let through; only apps with a source that is a store wait at all.
         package var rules: [AppKey: AvailabilityGate.Rules]
 
         package init(sources: [VersionSource], rules: [AppKey: AvailabilityGate.Rules] = [:]) {
@@ -54,7 +53,7 @@ package final class SourceRunner: VersionLookup {
         case ask(AppKey)
         case answered(Int, SourceAnswer)
         case plan(Plan)
-        /// Another relay may have kept what a store said.
+        /// Another relay may have written evidence.
         case kept
         case stop
     }
@@ -64,16 +63,16 @@ package final class SourceRunner: VersionLookup {
     let clock: @Sendable () -> Timestamp
     let status = SourceStatus()
     let questions: any SourceQuestions
-    /// Lets a thread that may block wait.
+    /// Makes a thread that may block wait.
     let rest: @Sendable (Duration) -> Void
-    /// What the sources' loop is to be given with its next turn.
+    /// The events for the next turn of the sources' loop.
     package let mailbox: Mailbox<Event>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
 
     /// - Parameters:
-    ///   - questions: who asks the world outside; nil: the real one.
-    ///   - rest: what `current` waits with until it may ask.
+    ///   - questions: the access to the network and the disk; nil: the real one.
+    ///   - rest: how `current` waits until it may ask.
     /// - Throws: `SystemError` where the system has no descriptor left.
     package init(
         store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp,
@@ -106,26 +105,26 @@ package final class SourceRunner: VersionLookup {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Goes on with another configuration; what stays the same goes on as it was.
+    /// Goes on with another configuration; sources that stay the same keep their state.
     package func reload(_ plan: Plan) {
         adopt(plan)
         mailbox.post(.plan(plan))
     }
 
-    /// Says that a version or a campaign changed.
+    /// Notifies the thread that a version or a campaign changed.
     package func poke() {
         mailbox.post(.poke)
     }
 
-    /// Asks the app's store at once, as far as its pace allows: somebody said that something happened there.
+    /// Asks the app's store at once, as far as its pace allows, as something may have happened there.
     package func askNow(_ app: AppKey) {
         mailbox.post(.ask(app))
     }
 
-    /// Says that what an app store said was kept, by this relay or another one.
+    /// Notifies the thread that evidence was written, by this relay or another one.
     package func noteKept() { mailbox.post(.kept) }
 
-    /// Asks the thread to end and does not wait for it; a question that is on its way is given up within about a second.
+    /// Asks the thread to end and does not wait for it; a question under way is given up within about a second.
     package func askToStop() {
         stopping.set()
         mailbox.post(.stop)
@@ -137,9 +136,9 @@ package final class SourceRunner: VersionLookup {
         thread.withLock { $0.take() }?.join()
     }
 
-    // MARK: What others ask
+    // MARK: Queries from other threads
 
-    /// What is wrong with the sources just now, by part.
+    /// The present faults of the sources, by part.
     package func faults() -> [String: String] {
         status.read { $0.faults.texts }
     }
@@ -158,7 +157,7 @@ package final class SourceRunner: VersionLookup {
         return evidence.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value.versions).max()
     }
 
-    /// What speaks for a version of the app.
+    /// The evidence for versions of the app: those that a store offered, and those seen on devices.
     package func known(of app: AppKey) throws -> KnownVersions {
         KnownVersions(offered: offered(of: app), seen: try store.seenVersions(of: app))
     }
@@ -168,7 +167,7 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.connects[app] != nil || $0.lookups[app] != nil }
     }
 
-    /// What the app's gate says of a version now; nil where it has none.
+    /// The verdict of the app's gate on a version now; nil where it has none.
     ///
     /// - Parameter now: nil: the moment of the call.
     package func verdict(
@@ -184,7 +183,8 @@ package final class SourceRunner: VersionLookup {
             at: now ?? clock(), write: \.internetTime)
     }
 
-    /// What a store says of a required version that a person should know, who may think that everybody is told of it. From memory.
+    /// Warns of a required version whose release has a low `inAppUpdatePriority`, as apps may then put the update off. From
+    /// memory.
     package func warnings(of requirement: Requirement, _ app: AppKey) -> [String] {
         guard case .googlePlay(let track)? = status.read({ $0.evidence[app]?[.googlePlay] }),
             let release = track.published(GateQuestion(requirement.version, build: requirement.build)),
@@ -202,7 +202,7 @@ package final class SourceRunner: VersionLookup {
 
     package func current(of app: AppKey) throws -> StoreListing? {
         let (connect, lookup) = status.read { ($0.connects[app], $0.lookups[app]) }
-        // The exact one, where there is one.
+        // App Store Connect is exact, so it goes first.
         if let connect {
             var machine = AppStoreConnectMachine(source: connect, start: Timestamp(milliseconds: 0))
             let evidence = try round(&machine, connect, .appStoreConnect) { machine, question in
@@ -217,7 +217,7 @@ package final class SourceRunner: VersionLookup {
         } ?? nil
     }
 
-    /// Asks until the round is over; nil where there is nothing to ask. Blocks.
+    /// Asks until the round is over; nil where nothing is asked. Blocks.
     private func round<Machine: PollMachine, News>(
         _ machine: inout Machine, _ source: some PacedSource, _ store: StoreKind,
         ask: (inout Machine, Machine.Question) -> Result<News, SourceFault>?
@@ -228,7 +228,7 @@ package final class SourceRunner: VersionLookup {
                 guard free <= deadline, !isStopping else {
                     throw SourceFault("\(store.title) wants to be left alone for now; it is asked again later")
                 }
-                // A thread that may block, and at most the spacing of the store's limit.
+                // The thread may block, and waits until the deadline at most.
                 rest(free - clock())
             } else if let conclusion = ask(&machine, question) {
                 let news = try conclusion.get()
@@ -241,7 +241,7 @@ package final class SourceRunner: VersionLookup {
 
     // MARK: Answers
 
-    /// What the lookup's answer comes to; nil while there is more to ask.
+    /// Takes the lookup's answer, and returns the round's outcome; nil while there is more to ask.
     func take(
         _ answer: Result<AppStoreEntry?, SourceFault>, of app: AppKey, _ source: AppStoreSource,
         _ machine: inout LookupMachine
@@ -254,7 +254,7 @@ package final class SourceRunner: VersionLookup {
         return conclusion
     }
 
-    /// What App Store Connect's answer comes to; nil while there is more to ask.
+    /// Takes App Store Connect's answer, and returns the round's outcome; nil while there is more to ask.
     func take(
         _ said: (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?),
         of app: AppKey, _ source: AppStoreConnectSource, _ machine: inout AppStoreConnectMachine
@@ -268,7 +268,7 @@ package final class SourceRunner: VersionLookup {
         return conclusion
     }
 
-    /// Heeds for all that share the source's pace that it is asked too often.
+    /// Pauses all sources that share the source's pace where the store reports that it was asked too often.
     private func blockIfThrottled<Answer>(_ answer: Result<Answer, SourceFault>, _ source: some PacedSource) {
         guard case .failure(let fault) = answer, fault.isThrottled else { return }
         let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
@@ -277,7 +277,7 @@ package final class SourceRunner: VersionLookup {
 
     // MARK: The thread
 
-    /// What others may ask of the sources is of this plan from now on; `start` and `reload` see to it.
+    /// Makes this plan the one that queries from other threads go by; `start` and `reload` call it.
     package func adopt(_ plan: Plan) {
         status.write { state in
             let before = state.queries
@@ -291,7 +291,7 @@ package final class SourceRunner: VersionLookup {
                 let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
                 state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)
             }
-            // What another app, track or country offers says nothing of this one.
+            // Another app's, track's or country's offer is no evidence for this one.
             for (app, evidence) in state.evidence {
                 state.evidence[app] = evidence.filter { kind, _ in
                     state.queries[app]?[kind].map { $0 == before[app]?[kind] } ?? false
@@ -300,7 +300,7 @@ package final class SourceRunner: VersionLookup {
             state.remembered = state.remembered.filter { state.evidence[$0.app]?[$0.kind] != nil }
             state.book.touchAll()
         }
-        // Here and not in the thread: who asks right after the start is told what was known before it.
+        // Here and not in the thread, so that a query right after the start already gets the evidence from before it.
         recallEvidence()
     }
 }

@@ -4,43 +4,44 @@ import RelayStore
 import Synchronization
 import Telemetry
 
-/// What any thread may ask while the sources are watched.
+/// The state of the sources, for any thread.
 final class SourceStatus: Sendable {
     struct State: Sendable {
-        /// What is wrong just now, by part.
+        /// The present faults, by part.
         var faults = FaultLog()
-        /// What the stores said last to what they are asked now.
+        /// The stores' latest answers to their present queries.
         var evidence: [AppKey: [StoreKind: StoreEvidence]] = [:]
-        /// What of it an earlier life of the process was told: the store has neither answered nor failed since.
+        /// Evidence from before the start whose store has neither answered nor failed since.
         var remembered: Set<SourceEvidence.Key> = []
-        /// What of it the relay's store holds.
+        /// The copy of the evidence in the relay's store.
         var book = EvidenceBook()
-        /// Why asking an app's store fails just now.
+        /// Why an app's store cannot be asked at present.
         var failing: [AppKey: [StoreKind: String]] = [:]
-        /// Where the devices are of apps of which a release leaves countries out, as of its last answer.
+        /// The countries of an app's devices, where its release leaves countries out, as of the store's last answer.
         var audiences: [AppKey: AudienceCountries] = [:]
-        /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
+        /// Counts the notes: while it stands still, a gate's verdict changes by time alone.
         var notes = 0
-        /// What the configuration has, with sources or without.
+        /// The configured apps, with or without sources.
         var apps: Set<AppKey> = []
         /// The apps whose versions wait for a store.
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
         var connects: [AppKey: AppStoreConnectSource] = [:]
-        /// What each store is asked (`VersionSource.query`).
+        /// Each store's query (`VersionSource.query`).
         var queries: [AppKey: [StoreKind: String]] = [:]
-        /// By what the stores count questions by.
+        /// By the name that a store counts questions by (`PacedSource.paceName`).
         var paces: [String: LookupPace] = [:]
-        /// By part, for those that are watched.
+        /// By part, for the watched sources.
         var figures: [String: SourceFigures] = [:]
     }
 
-    /// Which stores of an app are asked, and what is wanted of them.
+    /// An app's stores that are asked, and the rules for them.
     struct Gate: Sendable {
         var kinds: Set<StoreKind>
         var rules: AvailabilityGate.Rules
 
-        /// App Store Connect is exact where the public lookup is a day stale (PROTOCOLS 4.1): where both are asked, it alone
+        /// App Store Connect is exact where the public lookup may be a day stale (PROTOCOLS 4.1): where both are asked, it
+        /// alone
         /// decides.
         var deciding: StoreKind {
             kinds.contains(.appStoreConnect) ? .appStoreConnect : kinds.contains(.googlePlay) ? .googlePlay : .appStore
@@ -57,7 +58,7 @@ final class SourceStatus: Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// Takes the right to ask the store now, or says when to come again.
+    /// Takes the right to ask the store now, or returns when to try again.
     func pace(_ source: some PacedSource, at now: Timestamp) -> Timestamp? {
         write { $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].take(at: now) }
     }
@@ -66,11 +67,11 @@ final class SourceStatus: Sendable {
         write { $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].block(until: time) }
     }
 
-    /// Keeps what the lookup showed.
+    /// Keeps the lookup's listing.
     func note(_ listing: StoreListing?, of app: AppKey, asked query: String, at now: Timestamp) {
         let before = lookup(of: app)
         let isSame = before?.version != nil && before?.version == listing?.version
-        // It may have been noted while the clock was ahead, which lasts longer than the process does: no wait begins in the future.
+        // The earlier time may have been noted by a clock that was ahead, even before a restart: no wait begins in the future.
         let firstShownAt = isSame ? min(before?.firstShownAt ?? now, now) : now
         note(
             .appStore(
@@ -79,11 +80,12 @@ final class SourceStatus: Sendable {
                     firstShownAt: firstShownAt)), of: app, asked: query)
     }
 
-    /// Keeps what a store said.
+    /// Keeps a store's answer.
     ///
-    /// - Parameter query: what it was asked: an answer that comes after the configuration asks another thing says nothing. nil: what it
-    ///   is asked now.
-    /// - Parameter audience: where the app's devices are; nil: not known, or it does not matter.
+    /// - Parameter query: the query that was answered: the answer is dropped if the configuration has another query since. nil:
+    ///   the
+    ///   present query.
+    /// - Parameter audience: the countries of the app's devices; nil: unknown, or they do not matter.
     func note(
         _ evidence: StoreEvidence, of app: AppKey, asked query: String? = nil, audience: AudienceCountries? = nil
     ) {
@@ -98,7 +100,7 @@ final class SourceStatus: Sendable {
         }
     }
 
-    /// Takes up what the relay's store holds of what the stores said before the start.
+    /// Takes up the evidence from before the start that the relay's store holds.
     ///
     /// - Returns: the rows that cannot be read, and why.
     func recall(_ rows: [SourceEvidence]) -> [(row: SourceEvidence, fault: SourceFault)] {
@@ -115,7 +117,7 @@ final class SourceStatus: Sendable {
                         state.evidence[app, default: [:]][kind] = before
                         state.remembered.insert(row.key)
                     case (.appStore(var new)?, .appStore(let before)) where new.version == before.version:
-                        // It has answered while the relay's store could not be read.
+                        // The store has answered while the relay's store could not be read.
                         new.firstShownAt = min(new.firstShownAt, before.firstShownAt)
                         state.evidence[app]?[kind] = .appStore(new)
                     default: break
@@ -129,12 +131,12 @@ final class SourceStatus: Sendable {
         }
     }
 
-    /// What the relay's store holds is to be taken up anew.
+    /// Forgets the evidence, so that it is read anew from the relay's store.
     func forgetEvidence() {
         write { ($0.evidence, $0.remembered, $0.book) = ([:], [], EvidenceBook()) }
     }
 
-    /// What the relay's store is to be given.
+    /// The changes that must be written to the relay's store.
     func errands() -> [EvidenceBook.Errand] {
         write { state in
             let (queries, evidence) = (state.queries, state.evidence)
@@ -147,7 +149,7 @@ final class SourceStatus: Sendable {
         }
     }
 
-    /// Keeps why a store cannot be asked; nil: it can. What waits for that store says so.
+    /// Keeps why a store cannot be asked; nil: it can. Versions that wait for the store show the reason.
     func note(failure: String?, of kind: StoreKind, _ app: AppKey) {
         write { state in
             if failure != nil, state.remembered.remove(.init(app: app, kind: kind)) != nil { state.notes += 1 }
@@ -157,14 +159,14 @@ final class SourceStatus: Sendable {
         }
     }
 
-    /// What the lookup showed last.
+    /// The lookup's latest evidence.
     func lookup(of app: AppKey) -> LookupEvidence? {
         read { state in
             if case .appStore(let evidence) = state.evidence[app]?[.appStore] { evidence } else { nil }
         }
     }
 
-    /// What App Store Connect said last.
+    /// App Store Connect's latest evidence.
     func releases(of app: AppKey) -> AppStoreConnectEvidence? {
         read { state in
             if case .appStoreConnect(let evidence) = state.evidence[app]?[.appStoreConnect] { evidence } else { nil }

@@ -5,7 +5,7 @@ package import UpgradeRules
 
 /// Asks a store which version of an app it offers.
 package protocol VersionLookup: Sendable {
-    /// Asks now and waits for the answer: seconds, because the store wants its questions spaced.
+    /// Asks now and waits for the answer. This takes seconds, as questions to a store must be spaced.
     ///
     /// Call it from a thread that may block.
     /// - Returns: nil where no store is configured for the app, or where the store does not list it.
@@ -13,14 +13,14 @@ package protocol VersionLookup: Sendable {
     func current(of app: AppKey) throws -> StoreListing?
 }
 
-/// What a store shows of an app: evidence that a build is available, never by itself a required version.
+/// A store's listing of an app: evidence that a build is available, never by itself a required version.
 package struct StoreListing: Hashable, Sendable {
     package var version: Version
     /// The app's page in the store.
     package var trackViewURL: String?
-    /// When this version was released; nil where the store does not say.
+    /// When this version was released; nil where the store does not show it.
     package var releasedAt: Timestamp?
-    /// The oldest system that it runs on; nil where the store does not say.
+    /// The oldest OS version that it runs on; nil where the store does not show it.
     package var minimumOS: Version?
 
     package init(

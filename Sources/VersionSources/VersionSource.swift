@@ -4,7 +4,7 @@ package import RelayEngine
 package import RelayStore
 import WireFormat
 
-/// Where the versions of one app are looked up.
+/// A source that the versions of one app are looked up in.
 package struct VersionSource: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case appStore(AppStoreSource)
@@ -14,7 +14,7 @@ package struct VersionSource: Hashable, Sendable {
         case launchGateURL(LaunchGateURLSource)
         case googlePlay(GooglePlaySource)
 
-        /// The store that it asks, whose versions wait until it offers them; nil where it is none.
+        /// The store that it asks; versions wait until that store offers them. nil for a LaunchGate file.
         package var store: StoreKind? {
             switch self {
             case .appStore: .appStore
@@ -24,7 +24,7 @@ package struct VersionSource: Hashable, Sendable {
             }
         }
 
-        /// The way to it, and what is asked there; nil where nothing is dialled.
+        /// The address that it dials, and the way to it; nil for a file on the disk.
         package var dialled: (url: String, egress: Egress)? {
             switch self {
             case .appStore(let source): (source.server, source.egress)
@@ -35,7 +35,7 @@ package struct VersionSource: Hashable, Sendable {
             }
         }
 
-        /// By this way; a file needs none.
+        /// The same source by this way; a file needs none.
         package func by(_ egress: Egress) -> Self {
             switch self {
             case .appStore(var source):
@@ -54,7 +54,7 @@ package struct VersionSource: Hashable, Sendable {
             }
         }
 
-        /// What the store is asked: an answer to another query says nothing of the app. nil where it is none.
+        /// The store's query: the answer to another query is no evidence for the app. nil for a LaunchGate file.
         var query: String? {
             switch self {
             case .appStore(let source): source.query
@@ -73,7 +73,7 @@ package struct VersionSource: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// By which way a bump came, as the version's history names it.
+    /// The source of a bump, as the version's history names it.
     package var name: String {
         kind.store?.rawValue ?? "launchGate"
     }
@@ -81,9 +81,9 @@ package struct VersionSource: Hashable, Sendable {
 
 /// A store whose questions are spaced.
 protocol PacedSource: Sendable {
-    /// What the store counts questions by: sources of one name share the pace.
+    /// The name that the store counts questions by: sources of one name share the pace.
     var paceName: String { get }
-    /// Between two questions.
+    /// The time between two questions.
     var spacing: Duration { get }
 }
 
@@ -98,9 +98,9 @@ package struct AppStoreSource: PacedSource, Hashable {
     package var country: String?
     /// Default 15 minutes.
     package var every: Duration
-    /// Default Apple's; one of the owner's own for tests.
+    /// Default Apple's; another one is the owner's own, for tests.
     package var server: String
-    /// The way to it. The configuration names the place of a proxy's password only; direct until that was read.
+    /// The way to the server. The configuration gives only the place of a proxy's password; direct until that was read.
     package var egress: Egress
 
     package init(
@@ -115,10 +115,10 @@ package struct AppStoreSource: PacedSource, Hashable {
         self.egress = egress
     }
 
-    /// Between two questions: what Apple's limit asks for; none for a server of one's own.
+    /// The time between two questions by Apple's limit; none for the owner's own server.
     package var spacing: Duration { server == Self.apple ? .seconds(3) : .zero }
 
-    /// The address that questions come from is the same for all.
+    /// All questions come from the same address, which the store counts by.
     var paceName: String { server }
 
     /// Another storefront has other versions.
@@ -138,7 +138,7 @@ package struct AppStoreSource: PacedSource, Hashable {
     }
 }
 
-/// What an app is looked up by. The two have disagreed for days (PROTOCOLS 4), so both are asked.
+/// A key for looking an app up. The two have disagreed for days (PROTOCOLS 4), so both are asked.
 package enum LookupKey: Hashable, Sendable {
     case trackID(Int64)
     case bundleID(String)
@@ -149,7 +149,7 @@ package struct LaunchGateURLSource: Hashable, Sendable {
     package var url: String
     /// Default 5 minutes.
     package var every: Duration
-    /// The way to it. The configuration names the place of a proxy's password only; direct until that was read.
+    /// The way to the server. The configuration gives only the place of a proxy's password; direct until that was read.
     package var egress: Egress
 
     package init(url: String, every: Duration = .seconds(300), egress: Egress = .direct) {

@@ -58,15 +58,15 @@ import Testing
     // MARK: English: comments that must be read twice
 
     private static let english = [
-        Ratchet("comments that begin with What", 156, .comments("^What")),
-        Ratchet("comments that begin with Who, Whose or Whoever", 11, .comments("^Who")),
-        Ratchet("comments that begin with Of", 12, .comments(#"^Of\b"#)),
-        Ratchet("comments in which somebody is told, or tells", 28, .comments(#"\b(?:told|tells)\b"#)),
+        Ratchet("comments that begin with What", 0, .comments("^What")),
+        Ratchet("comments that begin with Who, Whose or Whoever", 0, .comments("^Who")),
+        Ratchet("comments that begin with Of", 0, .comments(#"^Of\b"#)),
+        Ratchet("comments in which somebody is told, or tells", 0, .comments(#"\b(?:told|tells)\b"#)),
         Ratchet(
-            "comments in which a program is nobody, somebody or whoever", 60,
+            "comments in which a program is nobody, somebody or whoever", 0,
             .comments(#"(?i)\b(?:nobody|somebody|whoever)\b"#)),
         Ratchet(
-            "comments with \"is to be\", meanwhile or by now", 17, .comments(#"\b(?:is to be|meanwhile|by now)\b"#)),
+            "comments with \"is to be\", meanwhile or by now", 0, .comments(#"\b(?:is to be|meanwhile|by now)\b"#)),
     ]
 
     @Test("a figure of the house falls, or stays", arguments: width + depth + english)

@@ -2,8 +2,8 @@
 
 /// Other names of a language under which a text for it may be kept.
 ///
-/// Java keeps the codes that ISO 639 withdrew in 1989 and later (`Locale`, "Legacy language codes"), so phones still ask for "iw". Regions
-/// of Chinese stand for a script: RFC 4647 alone finds nothing in "zh-Hans" for "zh-CN".
+/// Java keeps the codes that ISO 639 withdrew in 1989 and later (`Locale`, "Legacy language codes"), so phones still ask for "iw".
+/// A Chinese region stands for a script: RFC 4647 alone does not find "zh-Hans" for "zh-CN".
 enum LanguageAlias {
     /// Withdrawn code, present code.
     private static let codes = [
@@ -14,7 +14,7 @@ enum LanguageAlias {
     private static let scripts = [("hans", ["cn", "sg", "my"]), ("hant", ["tw", "hk", "mo"])]
 
     /// - Parameter range: in lower case.
-    /// - Returns: what is looked for, one after the other. Each is truncated from the end, down to `shortest` characters.
+    /// - Returns: the names to look for, in this order. Each is truncated from the end, down to `shortest` characters.
     static func spellings(of range: String) -> [(range: String, shortest: Int)] {
         let language = range.prefix { $0 != "-" }
         let rest = range.dropFirst(language.count)
@@ -27,7 +27,7 @@ enum LanguageAlias {
                 spellings.append((name + rest, name.utf8.count))
                 continue
             }
-            // The text of the script is nearer than one for Chinese in general, which is one in the script of most readers.
+            // The script's own text is nearer than one for Chinese in general, which is in the script of most readers.
             let (script, regions) = script(of: rest.split(separator: "-"))
             spellings.append((name + rest, "zh-".utf8.count + 1))
             spellings.append(("zh-\(script)", "zh-".utf8.count + 1))
@@ -37,7 +37,7 @@ enum LanguageAlias {
         return spellings
     }
 
-    /// - Parameter subtags: behind the language.
+    /// - Parameter subtags: the subtags after the language.
     private static func script(of subtags: [Substring]) -> (script: String, regions: [String]) {
         scripts.first { script, _ in subtags.contains { $0 == script } }
             ?? scripts.first { _, regions in subtags.contains { regions.contains(String($0)) } } ?? scripts[0]

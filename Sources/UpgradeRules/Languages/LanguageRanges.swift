@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The languages in which somebody wants to be spoken to, as `Accept-Language` writes them (RFC 9110, section 12.5.4): a "language priority
-/// list" (RFC 4647, section 2.3).
+/// The languages that a user prefers, as `Accept-Language` writes them (RFC 9110, section 12.5.4): a "language priority list"
+/// (RFC 4647, section 2.3).
 package struct LanguageRanges: Hashable, Sendable {
-    /// The most members that are looked at: phones send about ten at most, and a header is anybody's.
+    /// The most members that are read: phones send about ten at most, but any client may send a longer header.
     package static let maximumCount = 32
 
-    /// In lower case, the most wanted first. "*" is not among them: in a lookup it stands for the default (RFC 4647, section 3.4).
+    /// In lower case, the most preferred first. "*" is left out: in a lookup it stands for the default (RFC 4647, section 3.4).
     package let ranges: [String]
 
-    /// What is not of the form is passed over, and so is what has the weight 0, "not acceptable". An underscore counts as a hyphen: the
-    /// locales of phones are written so ("zh-Hans_CN").
+    /// Skips members that are malformed or have the weight 0, "not acceptable". An underscore counts as a hyphen: phones write their
+    /// locales so ("zh-Hans_CN").
     ///
-    /// - Returns: nil where nothing is of the form.
+    /// - Returns: nil where every member is malformed.
     package init?(_ text: some StringProtocol) {
         var wanted: [(range: String, weight: Int)] = []
         var isAnything = false
@@ -22,17 +22,17 @@ package struct LanguageRanges: Hashable, Sendable {
             if weight > 0, range != "*" { wanted.append((range, weight)) }
         }
         guard isAnything else { return nil }
-        // Stable: of equal weights the first is meant.
+        // Stable: members of equal weight keep their order.
         ranges = wanted.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
             .map(\.element.range)
     }
 
-    /// The one of the tags that fits best (RFC 4647, section 3.4): each range "is progressively truncated from the end until a matching
-    /// language tag is located. Single letter or digit subtags … are removed at the same time as their closest trailing subtag."
-    /// Other spellings of the same language come after the range's own: `LanguageAlias`.
+    /// The value of the tag that fits best (RFC 4647, section 3.4): each range "is progressively truncated from the end until a
+    /// matching language tag is located. Single letter or digit subtags … are removed at the same time as their closest trailing
+    /// subtag." Other spellings of the same language come after the range's own: `LanguageAlias`.
     ///
     /// - Parameter tags: in lower case.
-    /// - Returns: nil: the default.
+    /// - Returns: nil where the default applies.
     package func lookup<Value>(in tags: [String: Value]) -> Value? {
         for range in ranges {
             for spelling in LanguageAlias.spellings(of: range) {
@@ -57,7 +57,7 @@ package struct LanguageRanges: Hashable, Sendable {
 
     /// `language-range [ weight ]`; the weight in thousandths.
     private static func member(_ text: Substring) -> (range: String, weight: Int)? {
-        // A tag, a weight and white space have fewer: nobody means the rest.
+        // A tag, a weight and white space are shorter than that.
         guard text.utf8.count <= 128 else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
         let range = parts[0].lowercased().map { $0 == "_" ? "-" : $0 }

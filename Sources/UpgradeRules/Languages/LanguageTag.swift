@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a language, such as "zh-Hans": well-formed by the `langtag` and `privateuse` of RFC 5646, section 2.1. Whether its subtags are
-/// registered is not asked, and the irregular tags that the RFC keeps for older ones' sake ("i-klingon") are none.
+/// The name of a language, such as "zh-Hans": well-formed by the `langtag` and `privateuse` of RFC 5646, section 2.1. Its subtags
+/// need not be registered, and the irregular tags that the RFC keeps for compatibility ("i-klingon") are refused.
 package struct LanguageTag: Sendable, CustomStringConvertible {
-    /// The longest that is taken, in characters: RFC 5646, section 4.4.1, has that much room for the longest of its recommended forms.
+    /// The most characters of a tag: RFC 5646, section 4.4.1, has that much room for the longest of its recommended forms.
     package static let maximumLength = 35
 
     /// As it was written.
@@ -28,7 +28,7 @@ package struct LanguageTag: Sendable, CustomStringConvertible {
     /// `language ["-" script] ["-" region] *("-" variant) *("-" extension) ["-" privateuse]`
     private static func isLanguage(_ subtags: [Substring]) -> Bool {
         var rest = subtags[...]
-        /// Takes the next subtag if it is such a one.
+        /// Takes the next subtag if it matches.
         func take(_ isMeant: (Substring) -> Bool) -> Bool {
             guard let next = rest.first, isMeant(next) else { return false }
             rest.removeFirst()
@@ -36,7 +36,7 @@ package struct LanguageTag: Sendable, CustomStringConvertible {
         }
         guard let language = rest.first, isLetters(language, 2...8) else { return false }
         rest.removeFirst()
-        // Only the shortest codes have extended ones.
+        // Only the shortest codes have extended language subtags.
         if language.utf8.count < 4 {
             for _ in 0..<3 { guard take({ isLetters($0, 3...3) }) else { break } }
         }

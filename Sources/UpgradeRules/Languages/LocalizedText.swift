@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is said to users: a text, and the same in other languages where somebody has given it.
+/// A text for users, with translations into any number of languages.
 package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
     package struct Translation: Hashable, Sendable {
         package var language: LanguageTag
@@ -14,14 +14,14 @@ package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
 
     /// The most languages of one text: the app stores know fewer.
     package static let maximumLanguages = 100
-    /// What stands for every language that is not named, where a text is written by language.
+    /// The name for all languages that are not named, where a text is written by language.
     package static let others = "*"
     /// The language whose text is the default where none is given for all others.
     package static let usualDefault = "en"
 
-    /// Said where no language is known, or none of those that are wanted is there.
+    /// Used where no language is known, or no translation fits.
     package var text: String
-    /// By language, each once.
+    /// Ascending by language, each language once.
     package private(set) var translations: [Translation]
 
     package init(_ text: String, _ translations: [Translation] = []) {
@@ -31,7 +31,7 @@ package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
 
     package init(stringLiteral text: String) { self.init(text) }
 
-    /// Byte for byte, and in the same spelling of its languages: to `String`, canonically equivalent texts are equal.
+    /// Whether both are equal byte for byte, also in the spelling of their languages: `String` treats canonically equivalent texts as equal.
     package func isWritten(as other: LocalizedText) -> Bool {
         text.utf8.elementsEqual(other.text.utf8)
             && translations.elementsEqual(other.translations) {
@@ -39,7 +39,7 @@ package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
             }
     }
 
-    /// The text for somebody.
+    /// The text for a user with these languages.
     package func text(for ranges: LanguageRanges?) -> String {
         guard let ranges, !translations.isEmpty else { return text }
         let byLanguage = Dictionary(uniqueKeysWithValues: translations.map { ($0.language.folded, $0.text) })

@@ -9,7 +9,7 @@ package struct AppStoreConnectPage: Hashable, Sendable {
         /// The version's id in App Store Connect.
         package var id: String
         package var release: AppStoreConnectEvidence.Release
-        /// Whether the page says if there is a phased release, and in which state.
+        /// Whether the page shows if the version has a phased release, and in which state.
         package var isPhaseKnown: Bool
 
         package init(id: String, release: AppStoreConnectEvidence.Release, isPhaseKnown: Bool) {
@@ -20,7 +20,7 @@ package struct AppStoreConnectPage: Hashable, Sendable {
     }
 
     package var entries: [Entry]
-    /// Where the next page is; nil on the last.
+    /// The next page's link; nil on the last.
     package var next: String?
 
     package init(entries: [Entry], next: String? = nil) {
@@ -33,7 +33,7 @@ package struct AppStoreConnectPage: Hashable, Sendable {
 package enum AppStoreConnectAnswer {
     /// The most bytes of an answer. A page of 200 versions has some 150,000.
     package static let maximumSize = 2 << 20
-    /// Of the older field `appStoreState`: the app was taken from sale, which `appVersionState` does not tell.
+    /// Values of the older field `appStoreState`: the app was taken from sale, which `appVersionState` does not show.
     private static let withdrawn = ["REMOVED_FROM_SALE", "DEVELOPER_REMOVED_FROM_SALE"]
     private static let relationship = "appStoreVersionPhasedRelease"
 
@@ -61,7 +61,8 @@ package enum AppStoreConnectAnswer {
             }
         }
         if entries.isEmpty, let other { throw other }
-        // "self: (Required) The link that produced the current document" (Apple, `PagedDocumentLinks`): nothing else names the app.
+        // "self: (Required) The link that produced the current document" (Apple, `PagedDocumentLinks`): no other field names
+        // the app.
         if let missing = AnswerField.connectList.fault(
             answer.find(["links", "self"]), wanted: [answer.find(["links", "self"])?.string ?? source.list],
             isNeeded: true)
@@ -103,7 +104,7 @@ package enum AppStoreConnectAnswer {
 
     // MARK: Parts
 
-    /// nil for an old version that cannot be read: it says nothing of what is offered now.
+    /// nil for an old version that cannot be read: it has no bearing on the version that is offered now.
     private static func entry(
         _ element: JSONValue, _ place: String, _ phases: [String: JSONValue]
     ) throws(SourceFault) -> AppStoreConnectPage.Entry? {
@@ -123,7 +124,7 @@ package enum AppStoreConnectAnswer {
         }
         var release = AppStoreConnectEvidence.Release(version: version, state: state)
         guard release.isLive else { return .init(id: id, release: release, isPhaseKnown: true) }
-        // `data` is there only where the relationship was included: null says that there is none.
+        // `data` is there only where the relationship was included: null means that there is no phased release.
         guard let linked = element.find(["relationships", relationship])?["data"] else {
             return .init(id: id, release: release, isPhaseKnown: false)
         }
@@ -135,7 +136,7 @@ package enum AppStoreConnectAnswer {
         return .init(id: id, release: release, isPhaseKnown: true)
     }
 
-    /// `appVersionState`, or the older `appStoreState` in its words.
+    /// `appVersionState`, or the older `appStoreState` in its place.
     private static func state(_ element: JSONValue, _ place: String) throws(SourceFault) -> String {
         let older = element.find(["attributes", "appStoreState"])?.string
         if let older, withdrawn.contains(older) { return older }
@@ -145,7 +146,7 @@ package enum AppStoreConnectAnswer {
         let live = AppStoreConnectEvidence.Release.live
         let words = [live, "READY_FOR_SALE"]
         guard words.contains(state) else { return state }
-        // What one of the two says is not out yet, such as a pre-order, nobody can get.
+        // Users cannot get a version that one of the two fields shows as not out yet, such as a pre-order.
         if let older, AnswerField.connectOlderState.fault(.string(older), wanted: words) != nil {
             guard isWord(older) else { throw SourceFault("\(place).attributes.appStoreState is no word") }
             return older
@@ -179,7 +180,7 @@ package enum AppStoreConnectAnswer {
         return phase
     }
 
-    /// The token goes along with the next question: to the same server, and for the same list.
+    /// The next question sends the token along, so its link must lead to the same server and the same list.
     private static func next(_ answer: JSONValue, _ source: AppStoreConnectSource) throws(SourceFault) -> String? {
         guard let value = answer.find(["links", "next"]) else { return nil }
         guard let link = value.string, isOf(source, link), link.utf8.count <= 2048,
@@ -192,7 +193,7 @@ package enum AppStoreConnectAnswer {
         link.utf8.elementsEqual(source.list.utf8) || link.utf8.starts(with: (source.list + "?").utf8)
     }
 
-    /// Goes into a path.
+    /// Checked, as the id becomes part of a path.
     private static func isID(_ text: String) -> Bool {
         (1...100).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -201,7 +202,7 @@ package enum AppStoreConnectAnswer {
             }
     }
 
-    /// States are an open set (PROTOCOLS 3.3), but words.
+    /// States are an open set (PROTOCOLS 3.3), but each is one word.
     private static func isWord(_ text: String) -> Bool {
         (1...60).contains(text.utf8.count)
             && text.utf8.allSatisfy {

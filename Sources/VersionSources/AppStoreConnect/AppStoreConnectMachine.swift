@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Decides what one app's App Store Connect is asked next: page after page, then the phased release where the pages do not
-/// tell it, and then it waits. Pure.
+/// Decides the next question to App Store Connect about one app: page after page, then the phased release where the pages do
+/// not show it; then it waits. Pure.
 package struct AppStoreConnectMachine: PollMachine, Hashable {
     package enum Question: Hashable, Sendable {
         /// nil: the first page.
@@ -15,9 +15,9 @@ package struct AppStoreConnectMachine: PollMachine, Hashable {
         case phase(AppStoreConnectEvidence.Phase?)
     }
 
-    /// Of 200 versions each.
+    /// A page has up to 200 versions.
     package static let maximumPages = 10
-    /// The live version and those after it: no more are of use.
+    /// The most versions kept: the live one and those after it. More are of no use.
     private static let maximumReleases = 50
 
     private let source: AppStoreConnectSource
@@ -35,17 +35,17 @@ package struct AppStoreConnectMachine: PollMachine, Hashable {
 
     package func next(at now: Timestamp) -> PollStep<Question> { schedule.next(question, at: now) }
 
-    /// Something happened: the next round begins at once, if the pace allows it and the service has not asked for a pause.
+    /// Lets the next round begin at once, as far as the pace and a pause that the service asked for allow.
     package mutating func hasten(at now: Timestamp) {
         schedule.hasten(to: max(now, began.map { $0 + min(source.shortest, source.every) } ?? now))
     }
 
-    /// What the question that was to be asked next was answered.
+    /// Takes the answer to the question that was due.
     ///
     /// - Parameters:
-    ///   - rate: what the answer says of the key's budget.
-    ///   - before: what was believed until now. It stays where the answer cannot be.
-    /// - Returns: what the round came to; nil while there is more to ask.
+    ///   - rate: the key's remaining budget, from the answer.
+    ///   - before: the evidence so far. It stays where the answer contradicts it.
+    /// - Returns: the round's outcome; nil while more must be asked.
     package mutating func answered(
         _ answer: Result<Answer, SourceFault>, rate: AppStoreConnectRate?, before: AppStoreConnectEvidence?,
         at now: Timestamp
@@ -95,8 +95,8 @@ package struct AppStoreConnectMachine: PollMachine, Hashable {
             .max { entries[$0].release.version < entries[$1].release.version }
     }
 
-    /// What was live can only be replaced by something newer: the store has no way back. An answer that says otherwise is
-    /// not believed, so that it closes no gate (issue: "never closes what was open").
+    /// A live version can only be replaced by a newer one: the store has no way back. An answer that contradicts this is not
+    /// believed, so that it closes no gate (issue: "never closes what was open").
     private func evidence(
         before: AppStoreConnectEvidence?, at now: Timestamp
     ) throws(SourceFault) -> AppStoreConnectEvidence {

@@ -2,11 +2,11 @@
 package import RelayEngine
 import WireFormat
 
-/// An answer of App Store Connect that is no success: what it says, and what helps.
+/// An App Store Connect answer other than a success: its error, and a remedy.
 package struct AppStoreConnectRefusal: Hashable, Sendable {
     package var status: Int
     package var body: [UInt8]
-    /// The header `Retry-After`, read.
+    /// The header `Retry-After`, parsed.
     package var retryAfter: Duration?
     /// The header `Date`: the server's clock.
     package var date: String?
@@ -46,19 +46,19 @@ package struct AppStoreConnectRefusal: Hashable, Sendable {
         }
     }
 
-    /// Seconds that this machine is ahead of the server.
+    /// The seconds that this machine's clock is ahead of the server's.
     private func skew(at now: Timestamp) -> Int64? {
         date.flatMap { HTTPDate.secondsSince1970(Array($0.utf8), now: now.seconds) }.map { now.seconds - $0 }
     }
 
-    /// Of `{"errors": [{"status", "code", "title", "detail"}]}`; what it holds may be anything.
+    /// The first of `{"errors": [{"status", "code", "title", "detail"}]}`; its fields may hold anything.
     private var firstError: (code: String?, title: String?, detail: String?) {
         guard body.count <= AppStoreConnectAnswer.maximumSize, let answer = try? JSONReader.read(body),
             let error = answer.find(["errors"])?.array?.first
         else { return (nil, nil, nil) }
         func text(_ name: String) -> String? {
             guard let text = error.find([name])?.string, !text.isEmpty else { return nil }
-            // It goes into logs and terminals: one line, no control characters, and not without end.
+            // The text goes into logs and terminals: one line, no control characters, and a limited length.
             let scalars = text.unicodeScalars.map { scalar in
                 scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
                     ? " " : scalar
@@ -69,7 +69,7 @@ package struct AppStoreConnectRefusal: Hashable, Sendable {
     }
 }
 
-/// What is left of a key's questions: `X-Rate-Limit: user-hour-lim:3500;user-hour-rem:500;` (Apple, "Identifying Rate
+/// The remaining questions of a key: `X-Rate-Limit: user-hour-lim:3500;user-hour-rem:500;` (Apple, "Identifying Rate
 /// Limits"). The hour is a rolling one.
 package struct AppStoreConnectRate: Hashable, Sendable {
     package var limit: Int
@@ -88,7 +88,7 @@ package struct AppStoreConnectRate: Hashable, Sendable {
         (self.limit, self.remaining) = (limit, remaining)
     }
 
-    /// How long to let the key rest: the last tenth of its questions is left to the owner's other tools.
+    /// How long the key must rest: the last tenth of its questions is left to the owner's other tools.
     package var pause: Duration {
         if remaining == 0 { return .seconds(30 * 60) }
         return remaining <= limit / 10 ? .seconds(15 * 60) : .zero

@@ -5,7 +5,8 @@ import WireFormat
 /// One app in App Store Connect's API (PROTOCOLS 4.1).
 package struct AppStoreConnectSource: PacedSource, Hashable {
     package static let apple = "https://api.appstoreconnect.apple.com"
-    /// How often one app may be asked at Apple's: with the key's spacing, a third of its 3,500 questions an hour.
+    /// The shortest interval between rounds for one app at Apple: with the key's spacing, a third of its 3,500 questions an
+    /// hour.
     package static let shortestInterval = Duration.seconds(30)
 
     /// The app's Apple ID: the number in its address in the store.
@@ -13,9 +14,9 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
     package var key: AppStoreConnectKey
     /// Default 5 minutes.
     package var every: Duration
-    /// Default Apple's; a stand-in for tests. Without a slash at the end.
+    /// Default Apple's; another one is a stand-in for tests. Without a slash at the end.
     package var server: String
-    /// The way to it. The configuration names the place of a proxy's password only; direct until that was read.
+    /// The way to the server. The configuration gives only the place of a proxy's password; direct until that was read.
     package var egress: Egress
 
     package init(
@@ -31,20 +32,20 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
 
     private var isApple: Bool { server == Self.apple }
 
-    /// Between two questions with one key, for all its apps: 1,200 an hour at most. What is left of the 3,500 is for the
-    /// owner's other tools.
+    /// The time between two questions with one key, for all its apps: 1,200 questions an hour at most. The rest of the 3,500 is
+    /// for the owner's other tools.
     var spacing: Duration { isApple ? .seconds(3) : .zero }
 
-    /// How soon after one round the next may begin, where something happened.
+    /// The shortest time from one round's start to the next, where the store is asked early.
     var shortest: Duration { isApple ? Self.shortestInterval : .zero }
 
     /// Apple counts by key.
     var paceName: String { "\(server) \(key.keyID)" }
 
-    /// Where people get the app.
+    /// The app's page in the store.
     var page: String { "https://apps.apple.com/app/id\(appID)" }
 
-    /// What it is asked, and by which checks it is believed.
+    /// The question, and the edition of the checks that its answer passed: evidence from another query is not used.
     var query: String { "\(list) \(AnswerField.edition)" }
 
     /// The list of the app's versions, without a query.
@@ -53,7 +54,7 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
 
 /// A key of App Store Connect's API.
 package struct AppStoreConnectKey: Hashable, Sendable, CustomStringConvertible {
-    /// Of a team's key; nil for an individual key ("Generating Tokens for API Requests": `sub` instead of `iss`).
+    /// A team key's issuer; nil for an individual key ("Generating Tokens for API Requests": `sub` instead of `iss`).
     package var issuerID: String?
     package var keyID: String
     /// The .p8 file. Empty until it was read.

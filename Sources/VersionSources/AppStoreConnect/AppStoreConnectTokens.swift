@@ -4,12 +4,12 @@ import Signing
 import Synchronization
 import WireFormat
 
-/// The tokens of all keys: one for each at a time, signed when it is needed, whoever asks with it. May be used from any thread.
+/// The tokens of all keys: one per key at a time, shared by all its apps and signed when needed. May be used from any thread.
 package final class AppStoreConnectTokens: Sendable {
     /// "The token's expiration time […] Tokens that expire more than 20 minutes into the future aren't valid" (Apple,
-    /// "Generating Tokens for API Requests"). A clock that is five minutes fast must not make it so.
+    /// "Generating Tokens for API Requests"). The five minutes below that allow for a clock that is fast.
     package static let lifetime = Duration.seconds(15 * 60)
-    /// Early enough for a clock that is slow, and for a question that is long under way.
+    /// Early enough for a clock that is slow, and for a question that takes long to arrive.
     package static let renewal = Duration.seconds(10 * 60)
 
     private struct Token {
@@ -23,7 +23,7 @@ package final class AppStoreConnectTokens: Sendable {
 
     package func token(_ key: AppStoreConnectKey, at now: Timestamp) throws(SourceFault) -> String {
         try tokens.withLock { tokens throws(SourceFault) in
-            // A clock that was set back must not keep one for longer.
+            // A clock that was set back must not prolong a token's use.
             if let token = tokens[key], token.issuedAt <= now, now - token.issuedAt < Self.renewal { return token.text }
             let text: String
             do {
@@ -37,7 +37,7 @@ package final class AppStoreConnectTokens: Sendable {
         }
     }
 
-    /// The service did not take the token: the next question has another.
+    /// Drops a token that the service refused, so that the next question gets a new one.
     func refused(_ text: String, of key: AppStoreConnectKey) {
         tokens.withLock { if $0[key]?.text == text { $0[key] = nil } }
     }

@@ -3,7 +3,7 @@ import CurlTransport
 import WireFormat
 
 extension SourceClient {
-    /// What App Store Connect says, and what it says of the key's budget.
+    /// App Store Connect's answer, and the key's remaining budget where the response carries it.
     ///
     /// Not a conditional request: Apple documents neither ETag nor Last-Modified for this API.
     func connect(
@@ -17,7 +17,7 @@ extension SourceClient {
         }
     }
 
-    /// Sparse, for without `fields` a version has twenty relationships with two links each.
+    /// Asks for a few fields only: without `fields` a version has twenty relationships with two links each.
     static func address(_ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource) -> String {
         switch question {
         case .page(let link?): link

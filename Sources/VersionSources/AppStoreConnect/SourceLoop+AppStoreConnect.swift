@@ -5,7 +5,7 @@ import Telemetry
 import UpgradeRules
 
 extension SourceLoop {
-    /// Something happened to the app: its store is asked at once, as far as its pace allows.
+    /// Asks the app's store at once, as far as its pace allows, as something may have happened there.
     mutating func hasten(_ app: AppKey) {
         for index in watched.indices where watched[index].source.app == app { hasten(index) }
     }
@@ -33,7 +33,7 @@ extension SourceLoop {
         "source:\(app.app)/\(app.platform.rawValue):crossCheck"
     }
 
-    /// Begins with those that have both sources, and forgets the others.
+    /// Begins cross-checks for the apps that have both sources, and forgets those of other apps.
     mutating func adoptCrossChecks() {
         let gates = runner.status.read { $0.gates }
         let apps = Set(gates.filter { $0.value.kinds.isSuperset(of: [.appStore, .appStoreConnect]) }.keys)
@@ -49,7 +49,7 @@ extension SourceLoop {
         }
     }
 
-    /// Either source said something.
+    /// Compares the two sources, after one of them answered.
     mutating func crossCheck(_ app: AppKey) {
         guard var check = crossChecks[app] else { return }
         let lookup = runner.status.lookup(of: app)

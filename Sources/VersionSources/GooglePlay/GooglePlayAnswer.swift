@@ -2,7 +2,7 @@
 package import RelayEngine
 import WireFormat
 
-/// A release as `tracks/{track}/releases` lists it: where it stands, and nothing of how far its rollout is.
+/// A release as `tracks/{track}/releases` lists it: its lifecycle, without the progress of its rollout.
 package struct GooglePlaySummary: Hashable, Sendable {
     package var name: String?
     /// At least one.
@@ -19,16 +19,16 @@ package struct GooglePlaySummary: Hashable, Sendable {
     package var isPublished: Bool { lifecycle == GooglePlayEvidence.Release.published }
 }
 
-/// A release as an edit's track shows it: how far its rollout is, and nothing of whether Google has reviewed it.
+/// A release as an edit's track shows it: the progress of its rollout, without whether Google has reviewed it.
 package struct GooglePlayRollout: Hashable, Sendable {
     package var name: String?
     /// At least one.
     package var builds: [Int64]
     package var status: GooglePlayEvidence.Status
     package var fraction: Double
-    /// Where it is offered alone, ascending; nil: everywhere.
+    /// The only countries that it is offered in, ascending; nil: everywhere.
     package var countries: [String]?
-    /// `inAppUpdatePriority`; nil: not known.
+    /// `inAppUpdatePriority`; nil: unknown.
     package var priority: Int?
 
     package init(
@@ -44,16 +44,17 @@ package struct GooglePlayRollout: Hashable, Sendable {
     }
 }
 
-/// The bodies of the Google Play Developer API (PROTOCOLS 4.2). Of their fields only these matter; the others may be anything.
+/// The bodies of the Google Play Developer API (PROTOCOLS 4.2). Only these of their fields are read; the others may hold
+/// anything.
 package enum GooglePlayAnswer {
-    /// The most bytes of an answer. A track has the release notes of some releases in up to eighty languages.
+    /// The most bytes of an answer. A track has the release notes of several releases in up to eighty languages.
     package static let maximumSize = 1 << 20
-    /// What a version code can be: Google takes up to 2100000000.
+    /// The range of a version code; Google takes up to 2100000000.
     private static let buildRange: ClosedRange<Int64> = 1...Int64(Int32.max)
 
-    /// `ListReleaseSummariesResponse`. A track that is not used may answer nothing at all.
+    /// `ListReleaseSummariesResponse`. The answer for a track that is not used may be empty.
     ///
-    /// - Parameter track: what was asked for: of others nothing counts.
+    /// - Parameter track: the track of the question; releases of other tracks do not count.
     package static func releases(_ body: [UInt8], track: String) throws(SourceFault) -> [GooglePlaySummary] {
         if body.isEmpty { return [] }
         var summaries: [GooglePlaySummary] = []
@@ -72,7 +73,7 @@ package enum GooglePlayAnswer {
             guard let state = release["releaseLifecycleState"]?.string else {
                 throw SourceFault("\(path) has no \"releaseLifecycleState\"")
             }
-            // One that is being prepared has none.
+            // A release in preparation has none.
             if builds.isEmpty { continue }
             let prefix = "RELEASE_LIFECYCLE_STATE_"
             let lifecycle = state.hasPrefix(prefix) ? String(state.dropFirst(prefix.count)) : state
@@ -99,7 +100,7 @@ package enum GooglePlayAnswer {
 
     /// `Track`.
     ///
-    /// - Parameter track: what was asked for.
+    /// - Parameter track: the track of the question.
     package static func track(_ body: [UInt8], track: String) throws(SourceFault) -> [GooglePlayRollout] {
         var rollouts: [GooglePlayRollout] = []
         let named = try AppStoreAnswer.json(body)["track"]
@@ -124,8 +125,9 @@ package enum GooglePlayAnswer {
         return rollouts
     }
 
-    /// "0 < fraction < 1. Can only be set when status is inProgress or halted" (Google, `TrackRelease`). What was halted after
-    /// everybody had it has none.
+    /// "0 < fraction < 1. Can only be set when status is inProgress or halted" (Google, `TrackRelease`). A release that was
+    /// halted
+    /// after it had reached all users has none.
     private static func fraction(
         of release: JSONValue, _ status: GooglePlayEvidence.Status, _ path: String
     ) throws(SourceFault) -> Double {
@@ -142,8 +144,8 @@ package enum GooglePlayAnswer {
         }
     }
 
-    /// "Countries to target, specified as two letter CLDR codes", and "include 'rest of world' as well as explicitly targeted countries"
-    /// (Google, `CountryTargeting`): that is everywhere.
+    /// "Countries to target, specified as two letter CLDR codes", and "include 'rest of world' as well as explicitly targeted
+    /// countries" (Google, `CountryTargeting`): with that it is offered everywhere.
     private static func countries(of release: JSONValue, _ path: String) throws(SourceFault) -> [String]? {
         guard let targeting = release["countryTargeting"], targeting != .null else { return nil }
         let path = "\(path).countryTargeting"
@@ -175,7 +177,7 @@ package enum GooglePlayAnswer {
         return releases.enumerated().map { ($0.element, "releases[\($0.offset)]") }
     }
 
-    /// Empty where it is absent: Google leaves out what is empty (proto3).
+    /// Empty where the member is absent: Google leaves out empty ones (proto3).
     private static func array(_ name: String, of value: JSONValue, _ path: String) throws(SourceFault) -> [JSONValue] {
         guard value.object != nil else { throw SourceFault("\(path) is \(value.sight), not an object") }
         switch value[name] {
@@ -186,7 +188,7 @@ package enum GooglePlayAnswer {
         }
     }
 
-    /// An int64 is a text in Google's JSON, an int32 is a number.
+    /// Google's JSON has an int64 as a string, and an int32 as a number.
     private static func build(_ value: JSONValue?, _ path: String) throws(SourceFault) -> Int64 {
         guard let number = value.flatMap({ $0.integer ?? $0.string.flatMap { Int64($0) } }),
             buildRange.contains(number)

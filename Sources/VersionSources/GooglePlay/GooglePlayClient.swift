@@ -7,19 +7,19 @@ import WireFormat
 /// 20 s at most.
 struct GooglePlayClient {
     enum Refusal: Error {
-        /// 401: another token may do.
+        /// 401: another token may work.
         case token(SourceFault)
         case fault(SourceFault)
     }
 
-    /// An edit is deleted also while the relay stops, which does not wait longer for it.
+    /// An edit is deleted even while the relay stops, which waits no longer than this.
     private static let deletionTimeout = Duration.seconds(5)
 
     let source: GooglePlaySource
     let token: String
     let client: SourceClient
 
-    /// Empty where nothing was ever released on the track.
+    /// Empty where the track never had a release.
     func releases() throws(Refusal) -> [GooglePlaySummary] {
         let response = try send("GET", source.releasesAddress)
         if response.status == 404, isUnusedTrack(response) { return [] }
@@ -28,9 +28,9 @@ struct GooglePlayClient {
         }
     }
 
-    /// Opens an edit, reads the track, and deletes the edit whatever was answered.
+    /// Opens an edit, reads the track, and deletes the edit whatever the answer was.
     ///
-    /// An edit whose opening was not answered cannot be deleted: it ends by itself, and with the next one.
+    /// An edit cannot be deleted if the request to open it got no answer: it expires, or ends when the next one is opened.
     /// - Returns: also the edit, where it could not be deleted.
     func rollouts() -> (answer: Result<[GooglePlayRollout], Refusal>, leftover: String?) {
         let edit: String
@@ -53,7 +53,7 @@ struct GooglePlayClient {
         request.timeout = Self.deletionTimeout
         let http = HTTPClient(to: .googlePlay, egress: source.egress)
         guard let response = try? http.send(request) else { return false }
-        // Refused: it ended before, or with another edit (404, 400 editExpired, 409).
+        // A refusal means that it has ended already, by itself or through another edit (404, 400 editExpired, 409).
         return (200..<300).contains(response.status) || [400, 404, 409, 410].contains(response.status)
     }
 
@@ -98,7 +98,7 @@ struct GooglePlayClient {
         error.reasons.contains("applicationNotFound") || error.message?.lowercased().contains("package") == true
     }
 
-    /// What is wrong, and what to do about it.
+    /// The fault, with a remedy.
     private func refusal(_ response: HTTPResponse) -> Refusal {
         let error = GoogleErrorBody(response.body)
         let status = "Google Play answers HTTP \(response.status)"
@@ -106,7 +106,8 @@ struct GooglePlayClient {
         func fault(_ text: String, isThrottled: Bool = false) -> SourceFault {
             SourceFault("\(status): \(text)", isThrottled: isThrottled, retryAfter: retryAfter)
         }
-        // What stands in it may name the project, and faults are shown to everybody: only what is not known otherwise.
+        // The answer's text may name the project, and faults are shown to everybody: it is used only where no case explains the
+        // fault.
         let said = [error.status, error.message].compactMap(\.self).joined(separator: ", ")
         switch response.status {
         case 401:

@@ -2,51 +2,52 @@
 package import RelayEngine
 import UpgradeRules
 
-/// Decides what one track of Google Play is asked next, and what its answers come to. Pure.
+/// Decides the next question about one track of Google Play, and combines the answers. Pure.
 ///
-/// Two questions know half each. The list of releases costs nothing and says what is PUBLISHED, but not how far a rollout is,
-/// nor whether it is halted. An edit's track says that, but shows what is still in review as if it were out; and opening an
-/// edit ends the other open edits of the same account. So the list is asked at each poll, and an edit is opened only
+/// Two questions give half of the facts each. The list of releases costs nothing and shows which are PUBLISHED, but neither the
+/// progress of a rollout nor whether it is halted. An edit's track shows both, but shows a release in review as if it were out;
+/// and opening an edit ends the other open edits of the same account. So the list is asked at each poll, and an edit is opened
+/// only
 ///
-/// - where what is published is not what it was at the last edit, and
+/// - where the published releases differ from those at the last edit,
 /// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not completed: its
-///   fraction grows, and it is halted, without a change in the list,
+///   fraction grows, and it is halted, without a change in the list, and
 /// - at every sixth, where the release is out for everybody: that, too, can be halted.
 package struct GooglePlayMachine: PollMachine, Hashable {
     package enum Question: Hashable, Sendable {
-        /// An edit that could not be deleted is to be deleted now.
+        /// Deletes an edit that could not be deleted before.
         case discard(edit: String)
         case list
-        /// An edit is to be opened, read and deleted.
+        /// Opens an edit, reads it and deletes it.
         case readTrack
     }
 
-    /// What a round of questions came to.
+    /// The outcome of a round of questions.
     package typealias Conclusion = Result<GooglePlayEvidence, SourceFault>
 
-    /// How often the deletion of one edit is tried. It ends by itself, and with the next one that is opened.
+    /// How often the deletion of one edit is tried again. The edit expires, or ends when the next one is opened.
     private static let discardLimit = 3
 
-    /// Between two polls at least, also where somebody asks for one: as long as `every` may be short.
+    /// The shortest time between two polls, even where one is asked for: the shortest `every` that may be configured.
     private static let shortest = Duration.seconds(60)
 
     private let source: GooglePlaySource
     private var schedule: PollSchedule
     private var polledAt: Timestamp?
-    /// The list of this round, where an edit has to tell the rest.
+    /// The list of this round, while an edit must supply the rest.
     private var listed: [GooglePlaySummary]?
-    /// The list that was good last.
+    /// The last good list.
     private var known: [GooglePlaySummary] = []
     private var rollouts: [GooglePlayRollout] = []
     private var readAt: Timestamp?
-    /// What was published when `rollouts` was read.
+    /// The releases that were published when `rollouts` was read.
     private var readFor: [GooglePlaySummary] = []
     private var evidence: GooglePlayEvidence?
     /// An edit that could not be deleted.
     private var leftover: String?
     /// How often its deletion was tried again.
     private var discards = 0
-    /// It was tried at this poll.
+    /// Whether that was tried at this poll.
     private var hasDiscarded = false
 
     package init(source: GooglePlaySource, start: Timestamp) {
@@ -60,19 +61,19 @@ package struct GooglePlayMachine: PollMachine, Hashable {
         return schedule.next(.list, at: now)
     }
 
-    /// Somebody said that something happened: the list is asked as early as Google allows.
+    /// Asks for the list as early as Google allows, as something may have happened.
     package mutating func hasten(at now: Timestamp) {
         schedule.hasten(to: max(now, polledAt.map { $0 + min(Self.shortest, source.every) } ?? now))
     }
 
-    /// An edit was to be deleted.
+    /// Takes the outcome of a deletion.
     package mutating func discarded(isGone: Bool) {
         discards += 1
         hasDiscarded = true
         if isGone || discards >= Self.discardLimit { (leftover, discards) = (nil, 0) }
     }
 
-    /// - Parameter wanted: what is in force, and what waits to be.
+    /// - Parameter wanted: the requirements in force and those that wait.
     /// - Returns: nil where an edit is needed.
     package mutating func listed(
         _ answer: Result<[GooglePlaySummary], SourceFault>, wanted: [GateQuestion], at now: Timestamp
@@ -132,7 +133,7 @@ package struct GooglePlayMachine: PollMachine, Hashable {
         guard hangs || wanted.contains(where: { evidence.isPublished($0) }) else {
             return false
         }
-        // A wall clock that was set back must not put it off.
+        // A wall clock that was set back must not delay it.
         return now >= readAt + source.editPace * (hangs ? 1 : 2) || now < readAt
     }
 
@@ -141,7 +142,7 @@ package struct GooglePlayMachine: PollMachine, Hashable {
         hasDiscarded = false
         known = summaries
         let releases = joined(summaries)
-        // How far a rollout is was last said by the edit.
+        // The progress of a rollout is as old as the last edit.
         let isStaged = releases.contains { $0.isPublished && ($0.status != .completed || $0.isForSomeCountries) }
         let new = GooglePlayEvidence(
             askedAt: isStaged ? readAt ?? now : now, track: source.track, releases: releases)
@@ -149,14 +150,14 @@ package struct GooglePlayMachine: PollMachine, Hashable {
         return .success(new)
     }
 
-    /// What both questions know together.
+    /// The releases, from the answers to both questions.
     private func joined(_ summaries: [GooglePlaySummary]) -> [GooglePlayEvidence.Release] {
         let published = Set(summaries.filter(\.isPublished).flatMap(\.builds))
         var releases: [GooglePlayEvidence.Release] = []
         var pending = summaries.filter { !$0.isPublished }
         for rollout in rollouts {
             guard let build = rollout.builds.max(), !published.isDisjoint(with: rollout.builds) else { continue }
-            // The edit shows what was submitted: with a change that is not out yet nobody knows how far the release is.
+            // The edit shows the submitted state: while a change is in review, the release's own progress is unknown.
             let change = pending.first { $0.builds.contains(build) }
             pending.removeAll { $0.builds.contains(build) }
             releases.append(

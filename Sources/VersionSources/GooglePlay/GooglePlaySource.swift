@@ -6,23 +6,23 @@ import WireFormat
 /// One track of an app in Google Play, asked by the Google Play Developer API (PROTOCOLS 4.2).
 package struct GooglePlaySource: Hashable, Sendable {
     package static let google = "https://androidpublisher.googleapis.com"
-    /// "2.1.0", and what Play Console makes of a version code and a name: "210 (2.1.0)". A name without a dot may be a version
-    /// code, or a date; versions only rise, so a wrong one would stay.
+    /// "2.1.0", and the name that Play Console makes of a version code and a name: "210 (2.1.0)". A name without a dot may be a
+    /// version code, or a date; versions only rise, so a wrong one would stay.
     package static let namePattern = TagPattern(known: #"^(?:\d+ \()?v?(\d+(?:\.\d+)+)\)?$"#)
 
     package var packageName: String
     package var track: String
     /// How a release's name holds a version.
     package var namePattern: TagPattern
-    /// How a release's name holds the oldest system that it runs on, an API level; nil: it does not.
+    /// How a release's name holds the oldest OS version that it runs on, an API level; nil: it does not.
     package var minimumOSPattern: TagPattern?
     /// Default 10 minutes.
     package var every: Duration
-    /// Default Google's; one of the owner's own for tests.
+    /// Default Google's; another one is the owner's own, for tests.
     package var server: String
-    /// The way to Google. The configuration names the place of a proxy's password only; direct until that was read.
+    /// The way to Google. The configuration gives only the place of a proxy's password; direct until that was read.
     package var egress: Egress
-    /// Whom Google sees. The configuration names the place of the key only; nil until that was read.
+    /// The account that Google sees. The configuration gives only the place of its key; nil until that was read.
     package var account: GoogleAccount?
 
     package init(
@@ -41,7 +41,7 @@ package struct GooglePlaySource: Hashable, Sendable {
         self.account = account
     }
 
-    /// While a requirement hangs on a staged rollout, an edit is opened at most this often.
+    /// The shortest time between edits while a requirement hangs on a staged rollout.
     var editPace: Duration { every * 3 }
 
     /// The app's page in the store.
@@ -49,7 +49,7 @@ package struct GooglePlaySource: Hashable, Sendable {
 
     private var app: String { "\(server)/androidpublisher/v3/applications/\(Self.escaped(packageName))" }
     var releasesAddress: String { "\(app)/tracks/\(Self.escaped(track))/releases" }
-    /// By another pattern the same names are other versions.
+    /// Another pattern would read other versions from the same names.
     var query: String {
         ([releasesAddress, namePattern.text] + (minimumOSPattern.map { [$0.text] } ?? []) + [AnswerField.edition])
             .joined(separator: " ")

@@ -5,30 +5,29 @@ import Signing
 import Synchronization
 import WireFormat
 
-/// The access tokens of the service accounts that are in use. Sources of one account share its token. May be used from any
-/// thread.
+/// The access tokens of the service accounts in use. Sources of one account share its token. May be used from any thread.
 final class GoogleTokens: Sendable {
     private struct Access {
         var machine = GoogleTokenMachine()
-        /// Why there is none, while Google is not asked.
+        /// Why there is no token, while Google is not asked.
         var fault: SourceFault?
     }
 
-    /// Locked while Google is asked for the account's token: who needs the same one waits for it, and nobody else.
+    /// Locked while Google is asked for the account's token: only sources of the same account wait for it.
     private final class Account: Sendable {
         let access = Mutex(Access())
     }
 
     private let accounts = Mutex<[GoogleAccount: Account]>([:])
 
-    /// Forgets the accounts that nobody uses any more.
+    /// Forgets the accounts that no source uses any more.
     func keep(_ sources: [VersionSource]) {
         let used = Set(
             sources.compactMap { if case .googlePlay(let source) = $0.kind { source.account } else { nil } })
         accounts.withLock { $0 = $0.filter { used.contains($0.key) } }
     }
 
-    /// Asks Google where it has to.
+    /// Asks Google where it must.
     func token(for source: GooglePlaySource, _ client: SourceClient) throws(SourceFault) -> String {
         guard let account = source.account else { throw SourceFault("the service account's key was not read") }
         let own = accounts.withLock { accounts in
@@ -64,7 +63,7 @@ final class GoogleTokens: Sendable {
         }
     }
 
-    /// Google Play does not take it.
+    /// Drops a token that Google Play refused.
     func rejected(_ token: String, of source: GooglePlaySource) {
         guard let account = source.account else { return }
         accounts.withLock { $0[account] }?.access.withLock { $0.machine.rejected(token) }

@@ -5,14 +5,14 @@ package import WireFormat
 /// App Store Connect's webhook notifications (developer.apple.com, "Configuring and receiving webhook notifications";
 /// PROTOCOLS 3.3).
 package enum AppStoreConnectEvent {
-    /// Subscribed to by one spelling, received in the other.
+    /// The owner subscribes by one spelling, and the event may come in the other.
     private static let types = [
         "appStoreVersionAppVersionStateUpdated", "APP_STORE_VERSION_APP_VERSION_STATE_UPDATED",
     ]
-    /// Today's name, and the older API field's.
+    /// The present name, and the older API field's.
     private static let live = ["READY_FOR_DISTRIBUTION", "READY_FOR_SALE"]
 
-    /// The event's id, which a redelivery keeps, and what it comes to.
+    /// The event's id, which a redelivery keeps, and its news.
     package static func read(_ bytes: [UInt8]) throws(BodyError) -> (id: String, news: ReleaseNews) {
         let body = try EventBody(bytes)
         let id = try body.text("data", "id")
@@ -26,7 +26,7 @@ package enum AppStoreConnectEvent {
 
     private static func news(_ body: EventBody) throws(BodyError) -> ReleaseNews {
         let type = try body.text("data", "type")
-        // Clients have seen both shapes of the test button's ping.
+        // The test button's ping has been seen in both shapes.
         if type == "webhookPingCreated" || body.find("data", "attributes", "ping") == .bool(true) { return .ping }
         guard types.contains(type) else {
             return .ignored("the event is \(JSONValue.string(type).sight); only \"\(types[0])\" announces a version")

@@ -37,15 +37,15 @@ package enum GitHubEvent {
     }
 
     private static let actions = ["published", "released", "prereleased", "edited"]
-    /// What `changes` of an edited release names where nothing of it came true.
+    /// The members of `changes` that are words only: an edit of these alone does not publish the release.
     private static let words: Set = ["body", "name", "make_latest"]
 }
 
 extension ReleaseRules {
-    /// Why an event is not of the app's repository; nil: it is, or the app has none.
+    /// Why an event is not from the app's repository; nil: it is, or none is configured.
     func mismatch(_ field: AnswerField, _ named: JSONValue?) -> String? {
         guard let repository else { return nil }
-        // Both services take names in any case.
+        // Both services ignore the case of names.
         let name = named.map { name in name.string.map { JSONValue.string($0.lowercased()) } ?? name }
         guard let fault = field.fault(name, wanted: [repository.lowercased()], isNeeded: true) else { return nil }
         return "the event is of another repository: \(fault)"

@@ -14,7 +14,7 @@ package enum GitLabEvent {
         if let other = rules.mismatch(.gitLabProject, body.find("project", "path_with_namespace")) {
             return .ignored(other)
         }
-        // A release that was dated ahead, or dated anew, comes true with an update.
+        // A release that was dated ahead, or got another date, is announced by an update.
         let action = try body.text("action")
         guard action == "create" || action == "update" else {
             return .ignored(
@@ -26,12 +26,13 @@ package enum GitLabEvent {
         return ReleaseNews(rules.tagPattern.read(try body.text("tag")), isFirst: action == "create")
     }
 
-    /// "2020-11-02 12:55:12 UTC", "2020-11-02 12:55:12 +0200" or "2020-11-02T12:55:12.000Z", to the second. Any other form is not judged.
+    /// "2020-11-02 12:55:12 UTC", "2020-11-02 12:55:12 +0200" or "2020-11-02T12:55:12.000Z", to the second. Other forms are not
+    /// judged.
     private static func isFuture(_ date: String, now: String) -> Bool {
         var text = date.replacing(" UTC", with: "Z")
         if let space = text.firstIndex(of: " ") { text.replaceSubrange(space...space, with: "T") }
         text = text.replacing(" ", with: "")
-        // RFC 3339 wants a colon in the offset.
+        // RFC 3339 needs a colon in the offset.
         if let sign = text.lastIndex(where: { $0 == "+" || $0 == "-" }), text[sign...].utf8.count == 5 {
             text.insert(":", at: text.index(sign, offsetBy: 3))
         }

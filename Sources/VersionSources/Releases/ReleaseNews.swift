@@ -2,23 +2,24 @@
 package import UpgradeRules
 import WireFormat
 
-/// What the event of a release tool comes to.
+/// The meaning of a release tool's event.
 package enum ReleaseNews: Hashable, Sendable {
     /// This version is out.
     case version(Version)
-    /// This version is out, as an event that came later says: it was ignored before, or it was said before. Whoever took it back
-    /// meanwhile is right.
+    /// This version is out, as a later event of the release reports: the first one was ignored, or has announced it already. If
+    /// a
+    /// person has withdrawn the version since, that stands.
     case outByNow(Version)
     /// Some version is out; the App Store's lookup knows which.
     case askTheStore
-    /// Nothing that this relay acts on; why.
+    /// Nothing that this relay acts on, with the reason.
     case ignored(String)
-    /// The tool asks whether anyone is there.
+    /// The tool tests whether the relay answers.
     case ping
 }
 
-/// Reads single members of an event. Unlike the relay's own bodies, an event has fields that nobody here knows, and will
-/// have more.
+/// Reads single members of an event. Unlike the relay's own bodies, an event has fields that the relay does not know, and will
+/// get more.
 struct EventBody {
     private let value: JSONValue
 
@@ -27,7 +28,7 @@ struct EventBody {
         do throws(JSONSyntaxError) {
             value = try JSONReader.read(bytes, within: .jsonValues)
         } catch {
-            // GitHub's default content type is a form, and its field is always this one.
+            // GitHub's default content type is a form, whose field always has this name.
             if bytes.starts(with: Array("payload=".utf8)) {
                 throw .fields([
                     FieldFault("body", "JSON is needed; set the webhook's content type to application/json")
@@ -46,7 +47,7 @@ struct EventBody {
     /// - Throws: `BodyError` with the field's path where there is no string.
     func text(_ path: String...) throws(BodyError) -> String {
         guard case .string(let text)? = value.find(path) else { throw fault(path, "a string") }
-        // A store that is asked for such a text fails.
+        // A query to the store with such a text would fail.
         guard !text.utf8.contains(0) else { throw fault(path, "a string without the character U+0000") }
         return text
     }

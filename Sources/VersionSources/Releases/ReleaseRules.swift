@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the owner of an app wants done with a release that a release tool announces.
+/// An app's settings for a release that a release tool announces.
 package struct ReleaseRules: Hashable, Sendable {
-    /// What a release raises. The raw values are in the configuration.
+    /// The version that a release raises. The raw values are in the configuration.
     package enum Target: String, Hashable, Sendable, CaseIterable {
         /// The latest version; the required one follows by the force policy alone.
         case latest
@@ -14,14 +14,15 @@ package struct ReleaseRules: Hashable, Sendable {
     package var tagPattern = TagPattern.standard
     /// Whether GitHub's prereleases count. Default: they are ignored.
     package var prereleases = false
-    /// Where releases of the app are made, as GitHub and GitLab name it, such as "owner/name"; nil: wherever an event comes from.
+    /// The app's repository, as GitHub and GitLab name it, such as "owner/name"; nil: any.
     package var repository: String?
     /// Default latest.
     package var sets = Target.latest
-    /// The telephones that a release is required of first, until a person releases it; nil: of everybody at once.
+    /// The telephones for which a release is required first, until a person releases it; nil: it is required of everybody at
+    /// once.
     package var canary: [String]?
 
-    /// The tools whose events cannot name telephones themselves, as the history calls them.
+    /// The tools whose events cannot list telephones themselves, by their names in the history.
     package static let tools: Set = ["github", "gitlab", "app-store-connect"]
 
     package init() {}

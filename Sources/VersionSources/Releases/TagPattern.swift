@@ -9,7 +9,7 @@ import WireFormat
 package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
     /// "2.1.0" or "v2.1.0", and nothing else.
     package static let standard = TagPattern(known: #"^v?(\d+(?:\.\d+)*)$"#)
-    /// The most characters of a pattern, and of a tag that is looked at: a regular expression may take long over more.
+    /// The most characters of a pattern, and of a tag that is matched: a regular expression may take long over more.
     package static let maximumLength = 255
 
     package let text: String
@@ -29,13 +29,13 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
         } catch {
             throw .invalid("\(error)")
         }
-        // An empty alternative before it matches everywhere, and a match has a place for every group of the whole.
+        // An empty alternative in front matches everywhere, and a match has a place for every group of the whole pattern.
         let groups = (try? Regex("|" + text)).flatMap { "".prefixMatch(of: $0) }.map { $0.output.count - 1 }
         guard groups == 1 else { throw .groups(groups ?? 0) }
         self.init(known: text)
     }
 
-    /// One that is known to be right.
+    /// For a pattern that is known to be right.
     init(known text: String) {
         self.text = text
         compiled = Compiled(text)
@@ -47,7 +47,7 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
 
     package enum Reading: Hashable, Sendable {
         case version(Version)
-        /// The tag is not of the pattern, or what it captures is no version; why.
+        /// The tag does not match, or its capture is no version; with the reason.
         case none(String)
     }
 
@@ -73,7 +73,7 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
 
 package enum TagPatternError: Error, Hashable, Sendable, CustomStringConvertible {
     case length
-    /// What the compiler of regular expressions says; it holds parts of the pattern.
+    /// The message of the regular expression compiler; it holds parts of the pattern.
     case invalid(String)
     /// It has this many capture groups.
     case groups(Int)
