@@ -131,20 +131,13 @@ extension DeviceFieldSet {
     package static let reported = DeviceFieldSet(DeviceField.reported)
     fileprivate static let texts = DeviceFieldSet(DeviceField.texts)
 
-    /// - Parameter slots: a bit for each slot of a text.
-    @usableFromInline
-    init(slots: UInt) {
-        self = []
-        guard slots != 0 else { return }
-        for (slot, field) in DeviceField.texts.enumerated() where slots & (1 << UInt(slot)) != 0 { insert(field) }
-    }
-
-    /// A bit for the slot of each text among them.
-    @usableFromInline
-    var slots: UInt {
-        var slots: UInt = 0
-        for (slot, field) in DeviceField.texts.enumerated() where contains(field) { slots |= 1 << UInt(slot) }
-        return slots
+    /// The texts whose slot meets the condition.
+    @inlinable
+    package static func texts(where condition: (_ slot: Int) -> Bool) -> DeviceFieldSet {
+        let texts = DeviceField.texts
+        var found = DeviceFieldSet()
+        for slot in texts.indices where condition(slot) { found.insert(texts[slot]) }
+        return found
     }
 }
 
@@ -187,27 +180,11 @@ extension DeviceFieldSet {
     @inlinable @inline(__always)
     package func value(at slot: Int) -> Value { values[slot] }
 
-    /// The fields whose value meets the condition.
-    @inlinable
-    package func fields(where condition: (Value) -> Bool) -> DeviceFieldSet {
-        var found: UInt = 0
-        for slot in slots where condition(values[slot]) { found |= 1 << UInt(slot) }
-        return DeviceFieldSet(slots: found)
-    }
-
-    /// The fields whose two values meet the condition.
-    @inlinable
-    package func fields(beside other: DeviceTexts, where condition: (Value, Value) -> Bool) -> DeviceFieldSet {
-        var found: UInt = 0
-        for slot in slots where condition(values[slot], other.values[slot]) { found |= 1 << UInt(slot) }
-        return DeviceFieldSet(slots: found)
-    }
-
     /// Takes the values of these fields from `other`.
     @inlinable
     package mutating func take(_ fields: DeviceFieldSet, of other: DeviceTexts) {
-        let taken = fields.slots
-        for slot in slots where taken & (1 << UInt(slot)) != 0 { values[slot] = other.values[slot] }
+        let texts = DeviceField.texts
+        for slot in slots where fields.contains(texts[slot]) { values[slot] = other.values[slot] }
     }
 }
 

@@ -29,6 +29,6 @@ package protocol ProviderTokenKeeper: Sendable {
 package enum ProviderTokenPlace: Sendable, Hashable {
     /// The key's own: its first file's. The pause is here.
     case key
-    /// That of another file of the same key id, by its fingerprint.
+    /// The place of another file with the same key id, by its fingerprint.
     case file(String)
 }

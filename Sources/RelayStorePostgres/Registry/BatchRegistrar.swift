@@ -116,11 +116,11 @@ package struct BatchRegistrar: DeviceRegistrar {
 
         /// Texts that have no value.
         var absent: DeviceFieldSet {
-            texts.fields { $0 == nil }
+            .texts { texts.value(at: $0) == nil }
         }
 
         func differing(from other: Written) -> DeviceFieldSet {
-            var fields = texts.fields(beside: other.texts) { !Self.same($0, $1) }
+            var fields = DeviceFieldSet.texts { !Self.same(texts.value(at: $0), other.texts.value(at: $0)) }
             if environment != other.environment { fields.insert(.environment) }
             return fields
         }

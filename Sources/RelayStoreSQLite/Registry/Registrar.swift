@@ -148,20 +148,13 @@ package struct Registrar: DeviceRegistrar {
             registered: find.time(Column.registered), dead: find.optionalTime(Column.retired),
             seen: find.optionalTime(Column.seen),
             wasRemoved: !find.isNull(Column.removed))
-        var differing = DeviceFieldSet()
-        for slot in row.texts.slots {
-            if unsafe !find.equals(Column.texts + Int32(slot), row.texts.value(at: slot), of: bytes) {
-                differing.insert(DeviceField.texts[slot])
-            }
+        var differing = DeviceFieldSet.texts { slot in
+            unsafe !find.equals(Column.texts + Int32(slot), row.texts.value(at: slot), of: bytes)
         }
         if find.integer(Column.environment) != Int64(row.environment.rawValue) { differing.insert(.environment) }
         // Read only where it may decide.
-        var absent = DeviceFieldSet()
-        if !differing.isDisjoint(with: .reported) {
-            for slot in row.texts.slots where find.isNull(Column.texts + Int32(slot)) {
-                absent.insert(DeviceField.texts[slot])
-            }
-        }
+        let absent: DeviceFieldSet =
+            differing.isDisjoint(with: .reported) ? [] : .texts { find.isNull(Column.texts + Int32($0)) }
         return DeviceRule.Known(life, differing: differing, absent: absent)
     }
 
