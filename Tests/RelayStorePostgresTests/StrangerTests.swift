@@ -316,6 +316,20 @@ struct StrangerTests {
         #expect(try store.fence(leases[0]), "the session that would not end is ended")
         #expect(throws: PostgresFailure.self) { try writer.execute("COMMIT", until: .soon).count }
     }
+
+    /// A relay comes back on another machine while its former process hangs in a transaction.
+    @Test func aRelayThatComesBackEndsTheSessionsOfItsFormerProcess() throws {
+        let database = try TestDatabase.ofNewStore()
+        let store = try database.store()
+        defer { store.close() }
+        let description = NodeDescription(name: "one", release: "1", address: "", configuration: "")
+        let former = try store.join(description, for: .milliseconds(1)).0
+        let writer = try database.connect()
+        try writer.execute("BEGIN; SELECT hold_node(\(former.node), \(former.incarnation))", until: .soon)
+        let joined = try store.join(description, for: .seconds(60)).0
+        #expect(joined == NodeLease(node: former.node, incarnation: former.incarnation + 1))
+        #expect(throws: PostgresFailure.self) { try writer.execute("COMMIT", until: .soon).count }
+    }
 }
 
 extension TestDatabase {

@@ -8,7 +8,20 @@ extension SQLStore {
         _ description: NodeDescription, for lease: Duration, ended: String?
     ) throws -> (NodeLease, at: Timestamp) {
         try StoreText.check(keys: description.name)
-        return try keepLease("joining the relays of the store") { connection in
+        do {
+            return try joinAtOnce(description, for: lease, ended: ended)
+        } catch let error as StoreError where error.code == .busy {
+            // The former relay of this name stopped in the middle of a transaction, and its lease is over.
+            let former = try read("looking for the former relay") { try NodeTable.id(of: description.name, $0) }
+            if let former { try endSessions(of: former) }
+            return try joinAtOnce(description, for: lease, ended: ended)
+        }
+    }
+
+    private func joinAtOnce(
+        _ description: NodeDescription, for lease: Duration, ended: String?
+    ) throws -> (NodeLease, at: Timestamp) {
+        try keepLease("joining the relays of the store") { connection in
             try NodeTable.refuse(description, unlessEnded: ended, storeClock, connection)
             // Waits up to a second for a transaction that the former relay of this name has open.
             if let former = try NodeTable.id(of: description.name, connection) {
