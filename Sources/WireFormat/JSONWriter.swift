@@ -67,11 +67,12 @@ package struct JSONWriter {
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// With at most `places` decimals; 0 for NaN, infinities and magnitudes from 1e15 on.
+    /// With at most `places` decimals, of which there are at most three. NaN and infinities become 0, magnitudes above 1e15 become 1e15.
     package mutating func decimal(_ value: Double, places: Int = 1) {
         separate()
         let unit: Int64 = (0..<places).reduce(1) { unit, _ in unit * 10 }
-        let scaled = value.isFinite && abs(value) < 1e15 ? Int64((value * Double(unit)).rounded()) : 0
+        let bounded = value.isFinite ? min(max(value, -1e15), 1e15) : 0
+        let scaled = Int64((bounded * Double(unit)).rounded())
         // Behind a 1, so that zeros at the front stay.
         var digits = String(scaled.magnitude % UInt64(unit) + UInt64(unit)).dropFirst()
         while digits.last == "0" { digits.removeLast() }

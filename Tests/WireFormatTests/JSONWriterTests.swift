@@ -42,7 +42,7 @@ struct JSONWriterTests {
         "decimals",
         arguments: [
             (0.0, "0"), (0.04, "0"), (0.05, "0.1"), (12.34, "12.3"), (-0.5, "-0.5"), (-0.01, "0"), (1e6, "1000000"),
-            (.nan, "0"), (.infinity, "0"),
+            (.nan, "0"), (.infinity, "0"), (-3e16, "-1000000000000000"),
         ])
     func decimals(value: Double, text: String) {
         #expect(Self.text { $0.decimal(value) } == text)
