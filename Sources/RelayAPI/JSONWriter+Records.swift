@@ -87,7 +87,8 @@ extension JSONWriter {
         }
     }
 
-    mutating func campaign(_ status: CampaignStatus, for sight: Sight) {
+    /// - Parameter hasEffects: whether it says what a person's acts on it would do. Only where one campaign is asked for.
+    mutating func campaign(_ status: CampaignStatus, for sight: Sight, hasEffects: Bool = false) {
         let record = status.record
         let (facts, requirement, figures) = (record.facts, record.requirement, record.figures)
         object { writer in
@@ -131,6 +132,16 @@ extension JSONWriter {
             writer.array(.rounds, figures.rounds) { $0.round($1) }
             writer.member(.nextReminderAt, status.nextReminderAt)
             writer.shown(.shown, record.shown)
+            if hasEffects { writer.effects(of: record) }
+        }
+    }
+
+    /// The acts that a campaign's state allows, by the name in their path, each with its effects in sentences.
+    private mutating func effects(of record: CampaignRecord) {
+        object(.effects) { writer in
+            for act in record.acts {
+                writer.member(act.verb, record.effects(of: act).map(\.words))
+            }
         }
     }
 

@@ -22,7 +22,7 @@ package enum Field: String, Sendable {
     case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
     case ratePerSecond, secondsLeft, rateLimit, wave
     case now, by, rounds, states, dueAt, nextReminderAt
-    case wait, standing, until, rollout, steps, begun
+    case wait, standing, until, rollout, steps, begun, effects
     case number, of, percent, devices, pending, accepted, failed, retrying, begunAt, endedAt, nextAt
     // The devices that obeyed a campaign.
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince

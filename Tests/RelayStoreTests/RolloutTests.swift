@@ -6,9 +6,9 @@ import UpgradeRules
 
 @Suite("The way on which a campaign reaches its users")
 struct RolloutTests {
-    private static let time = Timestamp(seconds: 1_800_000_000)
+    static let time = Timestamp(seconds: 1_800_000_000)
 
-    private static func campaign(
+    static func campaign(
         canary: CampaignCanary.Phase? = nil, stages: [Int]? = nil, begun: Int = 0, isStarted: Bool = true
     ) throws -> CampaignRecord {
         var requirement = Requirement(

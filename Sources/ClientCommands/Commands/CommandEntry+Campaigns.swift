@@ -75,13 +75,13 @@ extension CommandEntry {
             campaign[.wave]?[.endedAt]?.string != nil, let wave = campaign[.shown]?["ifWave"]?.integer
         else { return }
         let question = "Resume campaign \(id) with wave \(wave) of \(campaign[.wave]?.count(.of) ?? wave)?"
-        try await Confirmation.obtain(run, question) { details(campaign) }
+        try await Confirmation.obtain(run, question) { details(campaign, before: .resume) }
     }
     static let campaignsRelease = campaigns("release", .releaseCampaign) { run, id, campaign in
-        try await Confirmation.obtain(run, "Release campaign \(id)?") { details(campaign) }
+        try await Confirmation.obtain(run, "Release campaign \(id)?") { details(campaign, before: .releaseCampaign) }
     }
     static let campaignsCancel = campaigns("cancel", .cancel) { run, id, campaign in
-        try await Confirmation.obtain(run, "Cancel campaign \(id)?") { details(campaign) }
+        try await Confirmation.obtain(run, "Cancel campaign \(id)?") { details(campaign, before: .cancel) }
     }
 
     static let campaignsRetry = request(
@@ -130,9 +130,12 @@ extension CommandEntry {
         return try await run.look(APIRequest("GET", ["v1", "campaigns", id]))
     }
 
-    /// The campaign as a confirmation shows it.
-    private static func details(_ campaign: JSONValue) -> String {
-        campaign == .null ? "" : CampaignText(campaign).details(hasColour: false)
+    /// The campaign as a confirmation shows it, with the effects of the act.
+    private static func details(_ campaign: JSONValue, before act: ActKind) -> String {
+        guard campaign != .null else { return "" }
+        let effects = campaign[.effects]?[act.verb]?.array?.compactMap(\.string) ?? []
+        return CampaignText(campaign).details(hasColour: false)
+            + (effects.isEmpty ? "" : "\n\(effects.joined(separator: "\n"))\n")
     }
 
     static let notifications = request(

@@ -24,7 +24,7 @@ extension API {
 
     func campaign(_ id: String, _ caller: Caller) throws -> Response {
         let status = control.requirements.status(try record(id, caller))
-        return .json { $0.campaign(status, for: caller.sight) }
+        return .json { $0.campaign(status, for: caller.sight, hasEffects: true) }
     }
 
     func adoption(_ id: String, _ caller: Caller) throws -> Response {

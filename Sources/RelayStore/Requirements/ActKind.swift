@@ -29,6 +29,8 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The act's name in paths and commands, of an act on a campaign: "release".
+    package var verb: String { self == .releaseCampaign ? "release" : rawValue }
 }
 
 extension Requirements {

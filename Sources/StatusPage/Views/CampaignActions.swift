@@ -13,18 +13,10 @@ enum CampaignAction: String, CaseIterable {
     /// Whether the campaign's state allows it, and it would change something.
     func fits(_ status: CampaignStatus) -> Bool {
         let record = status.record
-        return switch self {
-        case .pause: record.state == .running
-        case .resume:
-            record.state == .paused || record.state == .suspended
-                || record.state == .running && !record.isUrgent && !record.figures.waves.areBetween
-                    && (status.waitingUntil != nil || record.facts.reason != nil)
-        case .release:
-            record.state == .waiting || record.isCanary && !record.state.isFinal
-                || record.figures.waves.next != nil && !record.state.isFinal
-        case .retry: record.state.isFinal && record.state != .superseded
-        case .cancel: !record.state.isFinal
-        }
+        if record.acts.contains(act) { return true }
+        // A running campaign outside its hours: "whatever the hour".
+        return self == .resume && record.state == .running && !record.isUrgent && !record.figures.waves.areBetween
+            && (status.waitingUntil != nil || record.facts.reason != nil)
     }
 
     /// Whether a person may let it ignore the app's hours.
@@ -48,17 +40,6 @@ enum CampaignAction: String, CaseIterable {
         case .release: view.say("Release")
         case .retry: view.say("Retry")
         case .cancel: view.say("Cancel the campaign")
-        }
-    }
-
-    func explanation(_ view: View) -> String {
-        switch self {
-        case .pause: view.say("Nothing more is sent until somebody resumes it. What is in flight arrives.")
-        case .resume: view.say("What is left is sent.")
-        case .release:
-            view.say("What it waits for is waited for no longer: the requirement is in force, or the next wave begins.")
-        case .retry: view.say("What was rejected, cancelled or expired is sent again.")
-        case .cancel: view.say("What is pending is never sent. This cannot be undone; Retry sends it in a new round.")
         }
     }
 
@@ -99,20 +80,12 @@ extension View {
         let title = "\(action.title(self)): \(name(record.app)), \(record.requirement.version.text)"
         return page(title, at: .campaigns, status: stale != nil ? 409 : fault == nil ? 200 : 422) { html in
             notice(&html, stale)
-            html.tag("p", text: action.explanation(self))
+            for effect in record.effects(of: action.act) { html.tag("p", text: words(effect)) }
             html.tag("p") { html in
                 html.tag("strong") { $0.foreign(name(record.app)) }
                 html.text(
                     ": \(name(record.requirement.target)); \(word(record.state)); \(devices(action.devices(status)))")
                 html.text("; \(say("Audience")): \(number(record.figures.counts.audience))")
-            }
-            if let wave = record.waveToCome, action == .resume || action == .release {
-                html.tag("p") { html in
-                    html.text(say("The next wave is wave %.", String(wave)))
-                    if let next = record.figures.waves.next {
-                        html.text(" " + say("It goes to % of the users.", "\(next.percentText) %"))
-                    }
-                }
             }
             guard action.fits(status) else {
                 html.tag("p", [.class("notice")], text: say("It is %: this cannot be done now.", word(record.state)))

@@ -91,6 +91,32 @@ extension View {
         }
     }
 
+    /// A sentence about what an act does; `CampaignEffect.words` is the English of other faces.
+    func words(_ effect: CampaignEffect) -> String {
+        switch effect {
+        case .stops: say("Nothing more is sent until a person resumes it. Pushes on their way arrive.")
+        case .goesOn(let count): say("What is left is sent: %.", devices(count))
+        case .beginsWave(let number, let all, let step):
+            say("Wave % of % begins: it goes to %.", String(number), String(all), words(step))
+        case .comesIntoForce(let target): say("It comes into force now, whatever it waits for: %.", name(target))
+        case .goesTo(let step): say("It goes to %.", words(step))
+        case .triesAgain(let count):
+            say("What was rejected, cancelled or expired is sent again: %.", devices(count))
+        case .leavesOut(let count?): say("What is pending is not sent: %.", devices(count))
+        case .leavesOut(nil): say("Nothing of it is sent.")
+        case .takesBack(let target):
+            target.isBlock
+                ? say("% is no longer blocked.", target.version.text)
+                : say("% is no longer required: what was in force before it is in force again.", target.version.text)
+        case .stays(let target):
+            target.isBlock
+                ? say("% stays blocked. Retry sends what is left out.", target.version.text)
+                : say(
+                    "% stays required of everybody; Withdraw takes it back. Retry sends what is left out.",
+                    target.version.text)
+        }
+    }
+
     /// A step of a rollout, for use in a sentence.
     private func words(_ step: Rollout.Step?) -> String {
         switch step {
