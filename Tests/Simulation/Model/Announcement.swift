@@ -28,6 +28,8 @@ struct Announcement {
     var isUnclear = false
     /// Since when a person says on which systems it runs; nil: nobody surely does.
     var minimumAt: Int64?
+    /// The text that was said of it last; nil: the configuration's.
+    var text: String?
     /// The users that it names; nil: everybody.
     var canary: Set<Int>?
     /// When each of them was erased, or others were named instead: what was read for them before may leave still.

@@ -7,8 +7,6 @@ struct RegistryModel {
     private(set) var devices: [String: [RegistryDevice?]] = [:]
     /// What was said of a device since it was compared last: fields that were named, and those of which something older was.
     private(set) var news: [String: (named: Set<RegistryField>, older: Set<RegistryField>)] = [:]
-    /// Of the last thing that was said: fields of which it was older than what is known.
-    private(set) var lastOlder: Set<RegistryField> = []
     /// Logins that the relay has in memory, by app and token.
     private(set) var logins: [String: WaitingLogin] = [:]
 
@@ -35,6 +33,15 @@ struct RegistryModel {
     /// Whether there may be none.
     func mayBeGone(_ key: String) -> Bool { states(key).contains { $0?.isThere != true } }
 
+    /// A service has called the token dead: where its device is removed, nobody outside sees whether the registry has taken that.
+    mutating func mayHaveDied(_ key: String) {
+        let states = states(key)
+        for case var device? in states where !device.isThere && device.dead == nil {
+            device.diedUnseen = true
+            if !states.contains(device) { devices[key, default: []].append(device) }
+        }
+    }
+
     mutating func happens(_ event: RegistryEvent, to key: String, at now: Int64) {
         var older: Set<RegistryField> = []
         var after: [RegistryDevice?] = []
@@ -42,7 +49,7 @@ struct RegistryModel {
             let new = RegistryDevice.after(event, state, at: now, older: &older)
             if !after.contains(new) { after.append(new) }
         }
-        (devices[key], lastOlder) = (after, older)
+        devices[key] = after
         var known = news[key] ?? ([], [])
         switch event {
         case .put: known = (Set(RegistryField.allCases), [])
@@ -158,7 +165,7 @@ extension RegistryDevice {
     func equals(_ row: RegistryDevice) -> Bool {
         var own = self
         own.id = own.id ?? row.id
-        own.ifDied = nil
+        if own.diedUnseen { (own.dead, own.diedUnseen) = (row.dead, false) }
         return own == row
     }
 }

@@ -75,13 +75,8 @@ struct RegistryDevice: Hashable {
     var registered: Int64
     var dead: Int64?
     var seen: Int64?
-    /// Times that hold instead where its token died while the device was removed: a registry keeps such a life, and shows nothing of it.
-    var ifDied: Times?
-
-    struct Times: Hashable {
-        var registered: Int64
-        var seen: Int64?
-    }
+    /// Whether its token died while the device was removed: a registry keeps such a life, and shows neither it nor its end.
+    var diedUnseen = false
 
     init(registered: Int64) { self.registered = registered }
 
@@ -109,14 +104,14 @@ struct RegistryDevice: Hashable {
             return device
         case .put(let word):
             var new = device ?? RegistryDevice(registered: now)
-            (new.isThere, new.registered, new.dead) = (true, now, nil)
+            (new.isThere, new.registered, new.dead, new.diedUnseen) = (true, now, nil, false)
             (new.telephone, new.version) = (word.telephone.over(nil), word.version.over(nil))
             (new.system, new.country) = (word.system.over(nil), word.country.over(nil))
             new.isSandbox = word.isSandbox.over(nil) ?? false
             return new
         case .patch(let word):
             guard var device, device.isThere else { return device }
-            (device.registered, device.dead) = (now, nil)
+            (device.registered, device.dead, device.diedUnseen) = (now, nil, false)
             device.take(word, without: [])
             return device
         case .record(let word): return record(word, device, at: now, older: &older)
@@ -152,20 +147,16 @@ struct RegistryDevice: Hashable {
         let seen = word.version.isNothing ? nil : word.seenAt.map { min($0, now) }
         let isThere = device?.isThere ?? false
         var new: RegistryDevice
-        if let device, isThere || device.dead != nil {
+        if let device, isThere || device.dead != nil || device.diedUnseen {
             new = device
             new.registered = max(device.registered, min(word.registeredAt ?? device.registered, now))
         } else {
             new = device ?? RegistryDevice(registered: now)
-            new.ifDied = device.map {
-                let seen = [$0.seen, seen].compactMap { $0 }.max()
-                return Times(registered: max($0.registered, min(word.registeredAt ?? $0.registered, now)), seen: seen)
-            }
             new.registered = min(word.registeredAt ?? death ?? word.seenAt ?? now, now)
             (new.dead, new.seen) = (nil, nil)
         }
         if let dead = new.dead, new.registered > dead { new.dead = nil }
-        if new.dead == nil, let death, death >= new.registered { new.dead = death }
+        if new.dead == nil, !new.diedUnseen, let death, death >= new.registered { new.dead = death }
         new.isThere = true
         if isThere, let device { older = new.olderFields(of: word, device) }
         new.take(word, without: older)

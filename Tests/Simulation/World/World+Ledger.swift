@@ -57,6 +57,20 @@ extension World {
         for (id, known) in told where !known.campaign.isOver { ledger.stirred.insert(id) }
     }
 
+    /// The same version is asked for again. Where its text is another then, a campaign that is being sent stops, and begins anew with that one:
+    /// a refusal that comes back after the stop suspends nothing, for what it complains of may have been mended since, and a push that was
+    /// refused before a service had taken any is in line again (`CampaignLifecycle`).
+    func reworded(_ app: Int, _ version: Int, to text: String?) {
+        guard let place = model.newest(app, version), model.announcements[place].text != text else { return }
+        model.announcements[place].text = text
+        // It may have begun in the turn that this comes into.
+        observeCampaigns(isSure: true)
+        for (id, facts) in model.campaigns
+        where facts.announcement == place && told[id]?.campaign.state == "running" {
+            ledger.stirred.insert(id)
+        }
+    }
+
     /// A campaign is told to be another than before.
     func noteLedger(of campaign: ToldCampaign, _ before: ToldCampaign?) {
         ledger.changed.insert(campaign.id)

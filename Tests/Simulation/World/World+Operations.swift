@@ -174,6 +174,7 @@ extension World {
         guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
         defer { model.looked(app) }
         guard outcome.requiredRose else {
+            if bump.required == required { reworded(app, Self.number(of: required.text), to: bump.message?.text) }
             // The same version again for other users: they are of its canary, too.
             if let canary, let place = model.newest(app, Self.number(of: required.text)), bump.required == required {
                 model.announcements[place].canary?.formUnion(canary)
@@ -199,6 +200,7 @@ extension World {
                 "webhook.captured", "a captured webhook has raised \(required) of app \(app), which was withdrawn")
         }
         asked(app, version, canary: canary)
+        model.announcements[model.announcements.count - 1].text = bump.message?.text
         return true
     }
 

@@ -12,7 +12,9 @@ extension World {
 
     /// Somebody has said something of a device, and the relay has taken it.
     func happens(_ event: RegistryEvent, to app: Int, _ token: String) {
-        model.registry.happens(event, to: registryKey(app, token), at: wallTime)
+        let key = registryKey(app, token)
+        if case .record = event, pushes.calledDead.contains(key) { model.registry.mayHaveDied(key) }
+        model.registry.happens(event, to: key, at: wallTime)
     }
 
     /// What a whole registration says.
@@ -173,9 +175,6 @@ extension World {
         var after = device
         if mayDie, let dead = row.dead, dead >= row.registered { after.dead = dead }
         if settings.setup["other", app] == 1, !settings.isAndroid(app) { after.isSandbox = row.isSandbox }
-        if after.equals(row) { return true }
-        guard let times = device.ifDied, pushes.calledDead.contains(key) else { return false }
-        (after.registered, after.seen, after.dead) = (times.registered, times.seen, row.dead)
         return after.equals(row)
     }
 
