@@ -39,8 +39,12 @@ extension Model {
             }
             var fault = fault(in: row, entry, ledger)
             if !entry.perhaps.isEmpty {
-                let fitting = entry.either.first { self.fault(in: row, $0, ledger) == nil }
-                (entries[row.device], fault) = (fitting ?? entry.either[0], fitting == nil ? fault : nil)
+                let fitting = entry.either.filter { self.fault(in: row, $0, ledger) == nil }
+                if !fitting.isEmpty { fault = nil }
+                // What never left changes no row of a campaign that is over: whether it was recorded stays unknown, and with that whether the
+                // device has a row of its own, which alone is listed once it is removed.
+                let mayHaveNone = fitting.count > 1 && fitting.contains { $0.last.isEmpty }
+                if !mayHaveNone { entries[row.device] = fitting.first ?? entry.either[0] }
             }
             if row.state == "pending" { entries[row.device] = nil }
             if let fault {

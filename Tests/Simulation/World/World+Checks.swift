@@ -307,15 +307,16 @@ extension World {
     /// waited for its turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
         guard campaign.state == .running, !campaign.isCanary, campaign.figures.isPlanned, let app = app(of: campaign),
-            campaign.figures.waves.list.allSatisfy({ $0.begunAt != nil }),
-            // What was refused before a service had taken anything is in line again after a start. Of a block the model does not know whom it
-            // is still for: it is through in each case.
-            campaign.requirement.kind == .blocked || campaign.figures.counts.rejected == 0
-                || campaign.figures.counts.proveCredential
+            campaign.figures.waves.list.allSatisfy({ $0.begunAt != nil })
         else { return false }
-        guard campaign.figures.counts.pending + campaign.figures.counts.retrying > 0 else { return true }
+        let counts = campaign.figures.counts
+        // What was refused before a service had taken anything is in line again after a start, and may not be pushed any more, either. Of a
+        // block the model does not know whom it is still for: it is through in each case.
+        let recalled = campaign.requirement.kind == .blocked || counts.proveCredential ? 0 : counts.rejected
+        guard counts.pending + counts.retrying + recalled > 0 else { return true }
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []
-        let settled = Set(rows.filter { ![.pending, .inFlight, .retrying].contains($0.state) }.map(\.token))
+        let open: [DeliveryState] = [.pending, .inFlight, .retrying] + (recalled > 0 ? [.rejected] : [])
+        let settled = Set(rows.filter { !open.contains($0.state) }.map(\.token))
         return !phones.contains { phone in
             phone.app == app && phone.isInstalled && !settled.contains(token(phone))
                 && !pushes.calledDead.contains("\(app)/\(token(phone))")

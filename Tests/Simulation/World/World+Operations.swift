@@ -259,6 +259,14 @@ extension World {
                 observeCampaigns(isSure: true)
             }
             let inherited = inheritedCanary(app, below: version)
+            // What another program wrote above it was held for a person, or the file would have been refused: that gives way, as in `asked`.
+            for place in model.announcements.indices
+            where model.announcements[place].app == app && model.announcements[place].version > version
+                && model.announcements[unread].isOfFile && !model.announcements[place].isOfFile
+                && model.announcements[place].isUnnoticed
+            {
+                model.announcements[place].isOverwritten = true
+            }
             model.announcements[unread].canary = inherited
             (model.announcements[unread].isDoubted, model.announcements[unread].isUnclear) = (
                 false, inherited != canary

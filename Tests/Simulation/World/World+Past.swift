@@ -57,6 +57,8 @@ extension World {
         pushes.processDied()
         ledgerDied()
         forgetLooks()
+        // A relay that has lost its term takes everything up anew.
+        for campaign in campaigns() { owe(campaign) }
         if let relay { relay.goOn() }
         step(.zero)
         return "the copy takes the store's place\(isRestarted ? ", and the relay starts" : ""), and is taken out again"

@@ -331,8 +331,9 @@ final class World: @unchecked Sendable {
         } catch {
             model.broke("store.check", "the relay does not start: \(error)")
         }
-        // Nothing is on its way, and nothing has had a turn.
-        for campaign in campaigns() { owe(campaign) }
+        // Nothing is on its way, and nothing has had a turn. From a store that went back nothing is taken up, and what is refused there may have
+        // been tried again in the newest.
+        if !isBack { for campaign in campaigns() { owe(campaign) } }
     }
 
     /// The store is another one, or is written to in a way that leaves no trace.
