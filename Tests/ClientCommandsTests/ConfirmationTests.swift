@@ -181,7 +181,8 @@ import Testing
         "GET /v1/campaigns/1f0c2ab93d44": (
             200,
             #"{"id":"1f0c2ab93d44","state":"suspended","counts":{},"wave":{"number":1,"of":3,"endedAt":"2026-01-31T18:00:00Z"},"#
-                + #""shown":{"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifRound":1,"ifDevices":10}}"#
+                + #""shown":{"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifRound":1,"ifDevices":10},"#
+                + #""effects":{"resume":["By resume."],"release":["By release."],"cancel":["By cancel.","It stays."]}}"#
         ),
         "GET /v1/apps/a/ios/version": (
             200,
@@ -215,6 +216,11 @@ import Testing
         #expect(no.code == .failed && no.requests == facts)
         #expect(no.err.contains(question) && no.err.contains("nothing was changed"), "\(no.err)")
         #expect(!no.err.contains("other"))
+        // The question about a campaign says what the act does, and nothing of the other acts.
+        let effect = words[0] == "campaigns" ? words[1] : "nothing"
+        for verb in ["resume", "release", "cancel"] {
+            #expect(no.err.contains("\nBy \(verb).\n") == (verb == effect), "\(no.err)")
+        }
         let yes = await run(words, types: "y", Self.facts)
         #expect(yes.code == .done && yes.requests == facts + [deed], "\(yes.requests)")
         let script = await run(words, types: nil, Self.facts)

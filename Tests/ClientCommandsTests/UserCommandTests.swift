@@ -131,6 +131,7 @@ import Testing
         #expect(await daemon.run("version show \(app)").out.contains("2 phone numbers"))
         let released = await daemon.run("campaigns release \(id) --yes")
         #expect(released.code == .done, "\(released.err)")
+        #expect(await !daemon.run("version show \(app)").out.contains("phone number"), "the canary is over")
         let after = await daemon.run("campaigns show \(id)").out
         #expect(after.contains(/canary +2 phone numbers first, everybody since \d{4}-\S+Z\n/), "\(after)")
         #expect(await daemon.run("campaigns release \(id) --yes").code == .failed)

@@ -127,10 +127,14 @@ extension CommandEntry {
             ("updated", version.shown(.updatedAt, or: "-"))
         ]
         if !version.shown(.minimumOs).isEmpty { fields.append(("minimum OS", version.shown(.minimumOs))) }
-        if !version.shown(.requiredFrom).isEmpty { fields.append(("required from", version.shown(.requiredFrom))) }
+        // A moment and a canary that are over are the history's.
+        let isForEverybody = version[.required]?.string != nil && version[.inForce] == version[.required]
+        if !isForEverybody, !version.shown(.requiredFrom).isEmpty {
+            fields.append(("required from", version.shown(.requiredFrom)))
+        }
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
         for block in version.list(.blocks) { fields.append(("blocked", BlockText.words(block))) }
-        if let telephones = version[.telephones]?.array {
+        if !isForEverybody, let telephones = version[.telephones]?.array {
             fields.append(("canary", "\(telephones.count) phone number\(telephones.count == 1 ? "" : "s")"))
         }
         let history = version.list(.history)

@@ -28,7 +28,10 @@ extension View {
                     if let minimum = version?.record.requirements.required?.minimumOS {
                         html.fact(say("Oldest system")) { $0.text(minimum.text) }
                     }
-                    if let from = version?.record.requirements.required?.requiredFrom {
+                    // Once it is in force, the moment is the history's.
+                    if let required = version?.record.requirements.required, required.state != .inForce,
+                        let from = required.requiredFrom
+                    {
                         html.fact(say("Required from")) { $0.time(from) }
                     }
                     if let url = version?.record.texts?.downloadURL {
