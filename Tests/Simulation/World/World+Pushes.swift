@@ -22,10 +22,11 @@ extension World {
     }
 
     /// A batch comes into the lane.
-    func submitted(_ count: Int, to place: PushPlace) {
-        judgeRecording(count)
-        if isBack { model.broke("store.back", "\(count) pushes leave from a store that went back") }
-        journal.trace("submit \(count) to \(place.host)")
+    func submitted(_ pushes: [SeenPush], to place: PushPlace) {
+        judgeRecording(pushes.count)
+        if isBack { model.broke("store.back", "\(pushes.count) pushes leave from a store that went back") }
+        journal.trace("submit \(pushes.count) to \(place.host)")
+        judgeWaves(of: pushes, at: place)
     }
 
     /// What was called back has its answer, or is lost with its connection. Within seconds, the grace of what is on its way would hide it.
@@ -94,7 +95,6 @@ extension World {
             isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders }
                 ?? model.block(of: push.campaign).map { model.blocks[$0].settled[push.token, default: 0] > 0 } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
-        judgeWave(push)
         judgePause(push, place)
         pushes.sentBefore.remove(push.id)
         owed[push.campaign]?.remove(push.token)
