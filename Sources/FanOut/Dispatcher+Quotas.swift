@@ -151,10 +151,7 @@ extension Dispatcher {
             guard let first = waits.first else { continue }
             log(
                 .notice, "the push service is tried at once, by hand",
-                [
-                    ("app", service.key.app.app), ("environment", service.key.environment.name),
-                    ("waitedFor", first.cause.rawValue),
-                ])
+                names(of: service) + [("waitedFor", first.cause.rawValue)])
         }
         impatient = []
     }

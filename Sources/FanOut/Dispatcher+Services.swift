@@ -30,6 +30,16 @@ extension Dispatcher {
     /// The name of an outage among the faults.
     func outagePart(_ service: PushService) -> String { service.key.part("outage") }
 
+    /// The names of a service in the log. Campaigns that are sent side by side have services of their own: the campaign says which of these it
+    /// is, while one is sent by it.
+    func names(of service: PushService) -> Log.Fields {
+        let run = runs.values.first { run in
+            run.services.contains { $0 === service } && service.machine.progress(of: run.record.key.row) != nil
+        }
+        return [("app", service.key.app.app), ("environment", service.key.environment.name)]
+            + (run.map { [("campaign", $0.record.id)] } ?? [])
+    }
+
     /// Whether a campaign sends to it, or may do so later.
     func isUsed(_ service: PushService) -> Bool {
         runs.values.contains { $0.record.app == service.key.app && $0.track == service.key.track }
@@ -39,7 +49,6 @@ extension Dispatcher {
 
     mutating func noteConnections(_ address: PoolAddress, _ condition: PoolCondition) {
         guard let (service, isForSecondTries) = owners[address] else { return }
-        let app = service.key.app
         switch condition {
         case .connected where isForSecondTries:
             service.secondTriesRestUntil = nil
@@ -48,7 +57,7 @@ extension Dispatcher {
         case .connected:
             if service.machine.connected() {
                 _ = faults.clear(connectionPart(service))
-                log(.notice, "connected to the push service again", [("app", app.app)])
+                log(.notice, "connected to the push service again", names(of: service))
             }
         case .failing(let error, let attempts):
             // A pool that sends nothing dials no more, and so would never report that the fault is over.
@@ -59,9 +68,7 @@ extension Dispatcher {
             if service.machine.connectionFailed(error) {
                 log(
                     .error, "cannot reach the push service",
-                    [
-                        ("app", app.app), ("error", error), ("attempts", String(attempts)),
-                    ])
+                    names(of: service) + [("error", error), ("attempts", String(attempts))])
             }
         }
     }
@@ -69,9 +76,7 @@ extension Dispatcher {
     // MARK: Outages
 
     mutating func report(_ change: OutageHold.Change, of service: PushService, _ answer: String, at now: Moment) {
-        let app = service.key.app.app
         if !answer.isEmpty { service.outageText = answer }
-        let reason = service.outageText
         switch change {
         case .nothing:
             break
@@ -79,10 +84,8 @@ extension Dispatcher {
             noteOutage(of: service, until: now.wall(at: until))
             log(
                 .error, "the push service answers 5xx: sending is held",
-                [
-                    ("app", app), ("environment", service.key.environment.name), ("answer", reason),
-                    ("until", now.wall(at: until).internetTime),
-                ])
+                names(of: service)
+                    + [("answer", service.outageText), ("until", now.wall(at: until).internetTime)])
             // Pushes that have not left are called back: they are read again later, or due as retries at once.
             service.withdraw()
         case .goesOn(let until):
@@ -91,10 +94,7 @@ extension Dispatcher {
             _ = faults.clear(outagePart(service))
             log(
                 .notice, "the push service takes pushes again: sending goes on",
-                [
-                    ("app", app), ("environment", service.key.environment.name),
-                    ("seconds", String(time.milliseconds / 1000)),
-                ])
+                names(of: service) + [("seconds", String(time.milliseconds / 1000))])
         }
     }
 
@@ -126,8 +126,7 @@ extension Dispatcher {
         for part in [had.outage ? outagePart(service) : nil, had.connection ? connectionPart(service) : nil] {
             guard let part, faults.clear(part), isReported else { continue }
             log(
-                .notice, "the push service is not waited for any more",
-                [("app", service.key.app.app), ("environment", service.key.environment.name)])
+                .notice, "the push service is not waited for any more", names(of: service))
         }
     }
 

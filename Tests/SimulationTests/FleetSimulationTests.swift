@@ -22,7 +22,8 @@ import Testing
     }
 
     /// A relay whose lease is over in a slow store, a killed leader, an owner that stands still for longer than its lease, a relay that starts
-    /// over a slow store when all are dead, a relay that stands still for a second while its way is cut for eleven.
+    /// over a slow store when all are dead, a relay that stands still for a second while its way is cut for eleven, a relay that sends for a
+    /// project, lives, and waits for the store while another one is well.
     @Test(arguments: [
         "fleet devices=120 pace=5 latency=200\nstart 2 65\nbump 2 91\nslow 0 85\npass 0 5\n",
         "fleet devices=40 latency=3000 streams=1\nbump 0 90\nkill 0 0\npass 0 4\npass 0 5\n",
@@ -30,6 +31,20 @@ import Testing
         "fleet devices=120 batch=1 latency=200\nbump 0 90\ncutOff 0 14\ncutOff 1 14\npass 0 6\n",
         "fleet latency=3000\nbump 1 18\nbump 1 93\nkill 1 55\nkill 2 3\nslow 1 73\nstart 1 41\n",
         "fleet latency=3000\nbump 0 38\ncutOff 1 25\nsuspend 1 75\nkill 0 89\npass 2 52\npass 2 57\npass 0 37\npass 2 21\n",
+        """
+        fleet relays=3 android=1 latency=3000
+        start 2 25
+        tell 1 11
+        bump 2 26
+        resume 0 21
+        clock 1 64
+        tell 0 12
+        resume 0 79
+        suspend 0 35
+        slow 0 88
+        bump 2 56
+        slow 1 25
+        """,
     ])
     func historiesHold(_ text: String) throws {
         let world = try FleetWorld(try FleetScript(text: text), in: try SQLiteStorage(), tells: true)

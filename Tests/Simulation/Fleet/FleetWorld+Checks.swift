@@ -67,25 +67,33 @@ extension FleetWorld {
 
     private func checkOwners() {
         let living = relays.compactMap { relay in relay?.store.membership.lease.map { (relay?.number ?? 0, $0) } }
-        let isWell = relays.indices.contains { number in
+        func owner(_ row: ArraySlice<String>) -> Int? {
+            living.first { [String($0.1.node), String($0.1.incarnation)] == Array(row) }?.0
+        }
+        func isWell(_ number: Int) -> Bool {
             guard let since = healthySince[number], let relay = relays[number], relay.isAwake else { return false }
             return tick - since > .seconds(12)
         }
         var open: Set<String> = []
         for row in ask(
             """
-            SELECT c.public_id, n.epoch, n.owner, o.incarnation FROM campaign AS c
-            JOIN campaign_run AS n ON n.campaign_id = c.id
-            LEFT JOIN node AS o ON o.id = n.owner WHERE c.state = 'running' ORDER BY c.id
+            SELECT c.public_id, n.epoch, n.owner, o.incarnation, p.owner, q.incarnation FROM campaign AS c
+            JOIN campaign_run AS n ON n.campaign_id = c.id JOIN app AS a ON a.id = c.app_id
+            LEFT JOIN node AS o ON o.id = n.owner
+            LEFT JOIN project AS p ON a.platform = 'android' LEFT JOIN node AS q ON q.id = p.owner
+            WHERE c.state = 'running' ORDER BY c.id
             """)
         {
-            let isOwned = living.contains { String($0.1.node) == row[2] && String($0.1.incarnation) == row[3] }
-            guard !isOwned else { continue }
+            guard owner(row[2...3]) == nil else { continue }
+            // One relay sends for all apps of the project, which are the Android ones, and no other one may while it lives. Where it waits for the
+            // store, or stands still for less than its lease, the campaign waits as those do that it owns.
+            let sender = owner(row[4...5])
+            if let sender, !isWell(sender) { continue }
             let name = "\(row[0]) \(row[1])"
             open.insert(name)
             let since = unownedSince[name] ?? tick
             unownedSince[name] = since
-            if isWell, tick - since > .seconds(10) {
+            if sender != nil || relays.indices.contains(where: isWell), tick - since > .seconds(10) {
                 broke("fleet.late", "nobody has sent campaign \(row[0]) for \(tick - since)")
             }
         }

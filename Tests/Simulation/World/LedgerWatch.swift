@@ -96,7 +96,7 @@ struct LedgerWatch {
     /// Whether anything that may stop a campaign has come back in this turn, and the change of the store at the last look.
     var mayStop = false
     var orderChange: Int?
-    /// By campaign and user: the wave in which each of his devices had its first push.
+    /// By campaign and user: the wave in which each of his devices came into the lane first.
     var waves: [String: [Int: [String: Int]]] = [:]
     /// By campaign: its users, and those whom each wave had pushed to first.
     var shares: [String: WaveShares] = [:]

@@ -70,11 +70,11 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         let pool = pools[pool.number]
         batch.answers = Array(repeating: Answer(), count: batch.count)
         unanswered[ObjectIdentifier(batch)] = batch.count
-        for place in 0..<batch.count {
-            pool.waiting.append(
-                Request(batch: batch, place: place, push: pool.place.push(batch, place), enqueuedAt: world.tick))
+        let pushes = (0..<batch.count).map { pool.place.push(batch, $0) }
+        pool.waiting += pushes.enumerated().map { place, push in
+            Request(batch: batch, place: place, push: push, enqueuedAt: world.tick)
         }
-        world.submitted(batch.count, to: pool.place)
+        world.submitted(pushes, to: pool.place)
         if pool.isRemoved { withdraw(pool) }
         pump(pool)
     }

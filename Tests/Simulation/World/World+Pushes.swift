@@ -22,10 +22,11 @@ extension World {
     }
 
     /// A batch comes into the lane.
-    func submitted(_ count: Int, to place: PushPlace) {
-        judgeRecording(count)
-        if isBack { model.broke("store.back", "\(count) pushes leave from a store that went back") }
-        journal.trace("submit \(count) to \(place.host)")
+    func submitted(_ pushes: [SeenPush], to place: PushPlace) {
+        judgeRecording(pushes.count)
+        if isBack { model.broke("store.back", "\(pushes.count) pushes leave from a store that went back") }
+        journal.trace("submit \(pushes.count) to \(place.host)")
+        judgeWaves(of: pushes, at: place)
     }
 
     /// What was called back has its answer, or is lost with its connection. Within seconds, the grace of what is on its way would hide it.
@@ -65,27 +66,26 @@ extension World {
     /// A service that is out is asked by a few pushes, no more often than every ten seconds. One of two campaigns that go on beside each
     /// other finds that out by itself.
     private func judgeProbe(_ push: SeenPush, _ place: PushPlace) {
-        guard var outage = outages[place] else { return }
-        if let campaign = outage.campaign, campaign != push.campaign,
-            [campaign, push.campaign].allSatisfy({ told[$0]?.campaign.state == "running" })
-        {
-            return
-        }
-        outage.pushes += 1
-        outages[place] = outage
         let weather = services[place]?.weather
-        guard weather == .serverErrors || weather == .closed, !wasClockSet else { return outages[place] = nil }
-        let probes = Int((tick - outage.since).milliseconds / 10_000)
-        if outage.pushes > 8 * probes {
-            model.broke(
-                "service.probed", "\(place.host) is out, and gets \(outage.pushes) pushes in \(tick - outage.since)")
+        for (campaign, held) in (outages[place] ?? [:]).sorted(by: { $0.key < $1.key })
+        where isSent(push.campaign, byServiceOf: campaign) {
+            guard weather == .serverErrors || weather == .closed, !wasClockSet else {
+                outages[place]?[campaign] = nil
+                continue
+            }
+            let pushes = held.pushes + 1
+            outages[place]?[campaign]?.pushes = pushes
+            let probes = Int((tick - held.since).milliseconds / 10_000)
+            if pushes > 8 * probes {
+                model.broke(
+                    "service.probed", "\(place.host) is out, and gets \(pushes) pushes in \(tick - held.since)")
+            }
         }
     }
 
     /// A push leaves: the model judges, the service answers.
     func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
         model.now = milliseconds
-        judgeProbe(push, place)
         judgeHours(push)
         judgeDead(push)
         let user = Phone.user(push.telephone)
@@ -93,8 +93,8 @@ extension World {
         observeCampaigns(
             isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders }
                 ?? model.block(of: push.campaign).map { model.blocks[$0].settled[push.token, default: 0] > 0 } ?? true)
+        judgeProbe(push, place)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
-        judgeWave(push)
         judgePause(push, place)
         pushes.sentBefore.remove(push.id)
         owed[push.campaign]?.remove(push.token)
@@ -158,7 +158,6 @@ extension World {
     func delivered(_ answer: ServiceAnswer, to push: SeenPush, of batch: ObjectIdentifier, at place: PushPlace) {
         let end = tick
         noteMadness(answer, push, batch, place)
-        if answer.status >= 500 { lastFailed[place] = push.campaign }
         if answer.body.contains("TooManyProviderTokenUpdates") {
             pushes.pauses[place] = .init(since: end + .seconds(35), until: end + .seconds(600), batch: batch)
         } else if answer.retryAfter > 0, answer.status != 200, !pushes.sentBefore.contains(push.id) {

@@ -15,7 +15,17 @@ extension World {
             let app = settings.apps.first(where: { settings.key($0).app == name })
         else { return }
         let place = PushPlace(app: app, isSandbox: fields.contains { $0.0 == "environment" && $0.1 == "sandbox" })
-        outages[place] = begins ? (tick, 0, lastFailed[place]) : nil
+        let campaign = fields.first { $0.0 == "campaign" }?.1
+        switch (begins, campaign) {
+        // A service that no campaign is sent by gets nothing.
+        case (true, nil): break
+        case (true, let campaign?): outages[place, default: [:]][campaign] = (tick, 0)
+        case (false, let campaign?):
+            observeCampaigns()
+            outages[place] = outages[place]?.filter { !isSent(campaign, byServiceOf: $0.key) }
+        // No campaign is sent by the service any more, so no line says which one it was.
+        case (false, nil): outages[place] = nil
+        }
         guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
             lasts(place) > .seconds(120),
             // Of those that it was sent for the first time it has refused all, as chance or a canary would have it; and where devices move
@@ -25,6 +35,15 @@ extension World {
             sentAgainAt[app].map({ tick - $0 > lasts(place) }) ?? true
         else { return }
         model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
+    }
+
+    /// Whether a campaign is sent by the service that was held while it sent another one: campaigns that go on beside each other have services
+    /// of their own, each block has one, and a campaign that has superseded another one takes the service of that over.
+    func isSent(_ campaign: String, byServiceOf other: String) -> Bool {
+        let both = [campaign, other]
+        return campaign == other
+            || both.allSatisfy { model.block(of: $0) == nil }
+                && !both.allSatisfy { told[$0]?.campaign.state == "running" }
     }
 
     /// How long a place has had its weather.

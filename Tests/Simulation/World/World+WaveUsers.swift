@@ -23,13 +23,19 @@ extension World {
         return "user \(user) of \(name) has phone \(phone.number), too"
     }
 
-    /// A push leaves for the first time: all devices of a user who stays one are of one wave.
-    func judgeWave(_ push: SeenPush) {
+    /// A batch comes into the lane. A push that it brings for the first time was read in its own wave. The moment at which that leaves says
+    /// nothing of the wave: a push that the lane hands back has had its turn, and leaves in any wave that has begun by then.
+    func judgeWaves(of pushes: [SeenPush], at place: PushPlace) {
+        guard settings.setup["waves", place.app] > 0 else { return }
+        observeCampaigns()
+        for push in pushes { judgeWave(push) }
+    }
+
+    /// A push comes into the lane for the first time: all devices of a user who stays one are of one wave.
+    private func judgeWave(_ push: SeenPush) {
         guard let campaign = told[push.campaign]?.campaign, campaign.waves > 0, let user = Phone.user(push.telephone),
             settings.setup["sandbox", push.app] + settings.setup["astray", push.app] == 0,
-            let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted,
-            // A push that had its turn and found no connection leaves in any wave that has begun by then.
-            let device = push.device, model.ledgers[push.campaign]?[device] == nil
+            let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted
         else { return }
         var devices = ledger.waves[push.campaign, default: [:]][user, default: [:]]
         guard devices[push.token] == nil else { return }

@@ -105,10 +105,8 @@ final class World: @unchecked Sendable {
     var haltedSince: [Int: MonotonicTime] = [:]
     /// Since when outcomes wait for a disk that fails.
     var unrecordedSince: MonotonicTime?
-    /// By place that the relay takes for out: since when it has been asked by nobody, and the pushes that have left since.
-    var outages: [PushPlace: (since: MonotonicTime, pushes: Int, campaign: String?)] = [:]
-    /// Whose push each place has answered with a 5xx last.
-    var lastFailed: [PushPlace: String] = [:]
+    /// By place that the relay takes for out, and campaign that was sent there then: since when, and the pushes that have left since.
+    var outages: [PushPlace: [String: (since: MonotonicTime, pushes: Int)]] = [:]
     /// By app: after which change of the store the channels were explained last, and when.
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
     /// What channels, receivers and single requirements were seen to say.
