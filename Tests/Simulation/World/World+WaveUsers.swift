@@ -35,7 +35,9 @@ extension World {
     private func judgeWave(_ push: SeenPush) {
         guard let campaign = told[push.campaign]?.campaign, campaign.waves > 0, let user = Phone.user(push.telephone),
             settings.setup["sandbox", push.app] + settings.setup["astray", push.app] == 0,
-            let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted
+            let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted,
+            // A device that had its turn by an older token is sent to by its new one in any wave that has begun.
+            let device = push.device, model.ledgers[push.campaign]?[device] == nil
         else { return }
         var devices = ledger.waves[push.campaign, default: [:]][user, default: [:]]
         guard devices[push.token] == nil else { return }
