@@ -165,6 +165,8 @@ package final class FleetWorld: @unchecked Sendable {
     func start(_ number: Int) {
         guard relays[number] == nil else { return }
         note("relay-\(number) starts")
+        // Another relay may have been the last that asked, and its way be cut; a store is opened before anything is asked of it.
+        storage.disarm()
         do {
             relays[number] = try FleetRelay(self, number: number, settings: settings)
             // A new process has the way to the store that the one before it had.
