@@ -34,6 +34,8 @@ struct LedgerAnswer {
 struct LedgerEntry {
     /// The last answer that was recorded; of an app whose tokens are tried in the other environment, too, all since the last look.
     private(set) var last: [LedgerAnswer] = []
+    /// The last answer that was recorded and counts: a push that goes again when sending goes on has had none.
+    private(set) var counted: LedgerAnswer?
     private(set) var attempts = 0
     /// Whether a service ever took its push.
     private(set) var wasTaken = false
@@ -46,6 +48,7 @@ struct LedgerEntry {
     mutating func take(_ answer: LedgerAnswer, isOneOfTwo: Bool) {
         if !perhaps.isEmpty { isLaterKnown = true }
         last = isOneOfTwo ? last + [answer] : [answer]
+        if answer.verdict != .postponed { counted = answer }
         attempts += answer.attempts
         wasTaken = wasTaken || answer.verdict == .taken
     }
