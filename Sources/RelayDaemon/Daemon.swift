@@ -82,7 +82,7 @@ struct Daemon {
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         // Every decision made here reaches the version cache through this line alone. All other changes come from elsewhere:
         // another relay's news, another program's rows (`onVersions`), a configuration, a store that was taken on.
-        store.decisions.hear(versionCache.take)
+        store.decisions.hear { [weak versionCache] in versionCache?.take($0) }
         // A clock that is wrong for a moment brings nothing into force.
         let believed = BelievedTime { [clock] in Moment(wall: clock(), tick: MonotonicClock.now()) }
         let sources = try SourceRunner(store: store, log: log) { believed.now.wall }

@@ -277,7 +277,7 @@ extension APIServer {
             for app in control.apps() { profiles[app] = control.profile(of: app) }
             return profiles
         }
-        store.decisions.hear(versionCache.take)
+        store.decisions.hear { [weak versionCache] in versionCache?.take($0) }
         self.init(store: store, control: control, settings: settings, versionCache: versionCache, page: page)
     }
 

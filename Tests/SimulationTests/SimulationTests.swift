@@ -37,6 +37,19 @@ import Testing
         }
     }
 
+    /// One process has the histories of fifty thousand seeds.
+    @Test(.ownThread) func aHistoryLeavesNothingInMemory() throws {
+        var drawing = Drawing(seed: 1)
+        let world = try World(drawing.script(length: 20), in: try SQLiteStorage())
+        #expect(world.run { _ in true } == nil)
+        weak var relay = world.relay
+        weak var cache = world.relay?.cache
+        weak var board = world.relay?.board
+        #expect(relay != nil && cache != nil && board != nil)
+        world.end()
+        #expect(relay == nil && cache == nil && board == nil)
+    }
+
     // MARK: What nobody has thought of
 
     /// Side by side: each part on a thread of its own, with a store of its own.

@@ -18,7 +18,8 @@ package final class DecisionNews: Sendable {
 
     package init() {}
 
-    /// - Parameter listener: replaces the one before. Called on the thread that decides, which waits for it.
+    /// - Parameter listener: replaces the one before. Called on the thread that decides, which waits for it. The store keeps it: it must not
+    ///   hold the store.
     package func hear(_ listener: @escaping @Sendable (Fact) -> Void) { self.listener.withLock { $0 = listener } }
 
     package func tell(_ fact: Fact) { listener.withLock { $0 }?(fact) }

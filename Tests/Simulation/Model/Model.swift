@@ -184,8 +184,7 @@ struct Model {
     }
 
     mutating func withdraw(_ app: Int, _ version: Int) {
-        // Everybody is told of less from here on, also where the same version is asked for again before anybody has looked.
-        if told[app] == version { told[app] = nil }
+        forgetTold(app, version)
         for index in announcements.indices
         where announcements[index].app == app && announcements[index].version == version {
             uncover(below: index)
@@ -196,10 +195,16 @@ struct Model {
     /// A person cancels the campaign of what is not in force yet: its version is taken back, whoever else has asked for it, too.
     mutating func takeBack(_ place: Int) {
         let (app, version) = (announcements[place].app, announcements[place].version)
+        forgetTold(app, version)
         for index in announcements.indices
         where announcements[index].app == app && announcements[index].version == version {
             announcements[index].withdrawnAt = announcements[index].withdrawnAt ?? now
         }
+    }
+
+    /// A version is taken back: from here on it is announced to no user, also where it is asked for again before any channel has been looked at.
+    private mutating func forgetTold(_ app: Int, _ version: Int) {
+        if told[app] == version { told[app] = nil }
     }
 
     /// A person lets through whatever waits of a version.

@@ -71,7 +71,7 @@ final class Relay: @unchecked Sendable {
                 configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
                 log: log, clock: wall))
         let cache = VersionCache(store: store, clock: wall) { active.current.profiles }
-        store.decisions.hear { fact in world.undisturbed { cache.take(fact) } }
+        store.decisions.hear { [weak cache] fact in world.undisturbed { cache?.take(fact) } }
         let runner = try SourceRunner(
             store: store, log: log, clock: wall, questions: SimulatedQuestions(world), rest: { _ in })
         let control = RequirementControl(
